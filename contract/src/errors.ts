@@ -1,0 +1,226 @@
+/**
+ * Every problem the server can answer, with its status, cause and cure. The console and connectors switch on `code`;
+ * texts may change. `docs/reference/errors.md` is generated from this table, OpenAPI lists the codes per status.
+ */
+
+/** One entry of the error table. */
+export interface ErrorDefinition {
+  /** HTTP status of the answer. */
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
+  /** Short, stable sentence: the RFC 9457 `title`. */
+  title: string
+  /** The RFC 9457 `detail`; `{name}` is replaced by the parameter of that name. */
+  detail: string
+  /** Why this happens, for the reference. */
+  cause: string
+  /** What to do about it, for the reference. */
+  cure: string
+}
+
+const define = <const T extends Record<string, ErrorDefinition>>(table: T): T => table
+
+/** The whole table. Keys are the `code` of the problem. */
+export const errorTable = define({
+  validation_failed: {
+    status: 400,
+    title: 'The request is not valid',
+    detail: '{detail}',
+    cause: 'A member, parameter or part of the request breaks its documented shape or bound. `errors[]` names each one.',
+    cure: 'Correct what `errors[]` names and send the request again; nothing was changed.',
+  },
+  signin_refused: {
+    status: 400,
+    title: 'Sign-in refused',
+    detail: 'User name or password is wrong, or this account can not sign in here.',
+    cause: 'auth/signin answers 400 for every refusal: wrong name or password, disabled, federated or MFA account.',
+    cure: 'Check name and password; accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
+  },
+  old_password_wrong: {
+    status: 400,
+    title: 'The old password is wrong',
+    detail: 'The old password is not the current one.',
+    cause: 'A password change must prove the current password.',
+    cure: 'Enter the current password; an Administrator can set a new one for you.',
+  },
+  password_rejected: {
+    status: 400,
+    title: 'The password is not acceptable',
+    detail: '{detail}',
+    cause: 'Passwords have 12 to 128 characters, are not on the list of common ones and are not the user name.',
+    cure: 'Choose a longer or less common password.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Authentication is needed',
+    detail: 'A valid bearer token is needed.',
+    cause: 'The Authorization header is missing, or its token is malformed, expired or revoked.',
+    cure: 'Sign in again and send `Authorization: Bearer <token>`.',
+  },
+  credentials_wrong: {
+    status: 401,
+    title: 'Sign-in refused',
+    detail: 'User name or password is wrong.',
+    cause: 'Name and password do not belong to an enabled account.',
+    cure: 'Check both; an Administrator can reset the password.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The profile is too low',
+    detail: 'This needs profile {profile}.',
+    cause: 'The account or token has a lower profile than the operation needs.',
+    cure: 'Ask an Administrator for the profile named, or use another account.',
+  },
+  forbidden_object: {
+    status: 403,
+    title: 'Not allowed for this object',
+    detail: '{detail}',
+    cause: 'The operation is allowed, but not on this object: a Manager changes accounts of profile User only, nobody grants more than his own profile.',
+    cure: 'Ask an Administrator.',
+  },
+  password_change_required: {
+    status: 403,
+    title: 'The password must be changed first',
+    detail: 'Change the password first (updateuserdetails); until then only the own profile is reachable.',
+    cause: 'The account has mustChangePassword set.',
+    cure: 'POST admin/updateuserdetails with oldPassword and newPassword.',
+  },
+  origin_refused: {
+    status: 403,
+    title: 'Foreign origin',
+    detail: 'The request comes from an origin that is not this server.',
+    cause: 'A browser sent an Origin header that is neither this server nor SERVER_DOMAIN_NAME.',
+    cure: 'Open the console under the configured name, or set SERVER_DOMAIN_NAME.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    detail: '{detail}',
+    cause: 'The path or the object it names does not exist.',
+    cure: 'Check spelling and case of the identifier.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'This path takes {allow}.',
+    cause: 'The path exists, but not with this method.',
+    cure: 'Use a method named in the Allow header.',
+  },
+  conflict: {
+    status: 409,
+    title: 'Conflict',
+    detail: '{detail}',
+    cause: 'The change contradicts the present state: a duplicate name, the last Administrator, the own account.',
+    cure: 'Read the present state and decide anew; nothing was changed.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'The body is larger than {limit} bytes.',
+    cause: 'JSON bodies hold at most 8 MiB, uploads 32 MiB, agent reports 4 MiB.',
+    cure: 'Split the request.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    detail: 'Send a JSON body as application/json in UTF-8.',
+    cause: 'The Content-Type or charset of the body is not one this operation reads.',
+    cure: 'Send `Content-Type: application/json`.',
+  },
+  unprocessable: {
+    status: 422,
+    title: 'Understood, but impossible',
+    detail: '{detail}',
+    cause: 'The request is well-formed, but can not be carried out as asked.',
+    cure: 'See the detail.',
+  },
+  too_many_requests: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'Too many attempts; try again in {seconds} seconds.',
+    cause: 'Failed sign-ins, or a source over its budget.',
+    cure: 'Wait for Retry-After.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'The server failed; the incident is logged under this trace id.',
+    cause: 'A defect or a failed part of the server.',
+    cure: 'Retry; if it stays, look up the traceId in the server log.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    detail: 'The server can not do this now; try again shortly.',
+    cause: 'The database is away, the server is starting, stopping or shedding load.',
+    cure: 'Retry after Retry-After seconds; nothing was changed.',
+  },
+  enrolment_refused: {
+    status: 403,
+    title: 'Enrolment refused',
+    detail: '{detail}',
+    cause: 'The enrolment token is unknown, expired, revoked or used up, or the key proof does not verify.',
+    cure: 'Make a fresh token in the console (Agents, Add a host).',
+  },
+  agent_session_expired: {
+    status: 401,
+    title: 'The agent session is over',
+    detail: 'The session token is missing, malformed or expired.',
+    cause: 'Session tokens are short-lived, or the server key changed.',
+    cure: 'The agent opens a new session by itself.',
+  },
+  agent_session_superseded: {
+    status: 409,
+    title: 'Another start of this agent took over',
+    detail: 'A newer start of this agent has opened a session.',
+    cause: 'The agent was restarted, or its key was copied to another host.',
+    cure: 'The agent opens a new session by itself; a copied key raises a risk notice.',
+  },
+  agent_revoked: {
+    status: 403,
+    title: 'The agent was removed',
+    detail: 'This agent was removed from the server.',
+    cause: 'An operator deleted the agent; its key is revoked.',
+    cure: 'Enrol the host anew with a fresh token if it is to come back.',
+  },
+  agent_unknown: {
+    status: 403,
+    title: 'Unknown agent',
+    detail: 'The server does not know this agent, or the proof of possession does not verify.',
+    cause: 'The agent id or its signature is wrong, or the server data was reset.',
+    cure: 'Enrol the host anew with a fresh token.',
+  },
+  agent_report_invalid: {
+    status: 400,
+    title: 'The report is not valid',
+    detail: '{detail}',
+    cause: 'A check-in breaks the agent protocol; nothing of it was stored.',
+    cure: 'Update the agent; it drops the report and sends its full inventory next.',
+  },
+})
+
+/** The `code` of a problem. */
+export type ErrorCode = keyof typeof errorTable
+
+/** One named fault inside a problem. */
+export interface FieldError {
+  /** Where: `query.pageSize`, `body.items[3].uuid`, `line 7`. */
+  field: string
+  /** What is wrong and what would be right. */
+  message: string
+}
+
+/** The body of every answer that is not a success (RFC 9457). */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance: string
+  code: ErrorCode
+  errors: FieldError[]
+  traceId: string
+}
+
+/** Fills the `{name}` places of a detail text. */
+export const problemDetail = (code: ErrorCode, params: Readonly<Record<string, string | number>>): string =>
+  errorTable[code].detail.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole))
