@@ -1,0 +1,153 @@
+import type { DeviceReport } from '@portcullis/contract'
+import type { Interface, ParsedDescriptors } from './descriptors.ts'
+import { type HidFunctions, hidFunctions } from './hid.ts'
+import { iconOf, type Kind, kindPrecedence } from './icons.ts'
+import { cameraVendors, phoneVendors, vendorSpecificKind } from './vendor-kinds.ts'
+
+/** What a device is, by what its interfaces can do. */
+export interface Classification {
+  /** Icon number of the wire contract. */
+  icon: number
+  /** The kind that names the device. */
+  kind: Kind
+  /** All kinds the device is, in order of precedence, without duplicates; `['Unknown']` when there is none. */
+  kinds: Kind[]
+  /** bInterfaceClass, -SubClass and -Protocol of the interface that gave the kind; of the device when none did. */
+  classCode: number
+  subclassCode: number
+  protocolCode: number
+  /** True when a report descriptor shows a FIDO authenticator. */
+  isSecurityKey: boolean
+}
+
+const HID_MOUSE = 2
+const HID_KEYBOARD = 1
+const MTP_WORDS = /\bMTP\b|phone|android/i
+const CAMERA_WORDS = /camera|powershot|\beos\b|coolpix|lumix/i
+
+const hidKind = (i: Interface, functions: HidFunctions | undefined): Kind => {
+  // Protocol 1 without the boot subclass is a keyboard too: NanoKVM declares 03:00:01 unless told otherwise.
+  if (i.protocol === HID_KEYBOARD || functions?.keyboard) return 'Keyboard'
+  if (i.protocol === HID_MOUSE || functions?.mouse) return 'Mouse'
+  return 'HID'
+}
+
+const imageKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): Kind => {
+  // PTP and MTP share 06:01:01. Cameras say so or come from a maker of cameras; the rest are phones and tablets.
+  const isPtp = i.subclass === 1 && i.protocol === 1
+  const isCamera = cameraVendors.has(parsed.vid) || CAMERA_WORDS.test(report.product ?? '')
+  return isPtp && !isCamera ? 'Phone' : 'Imaging'
+}
+
+const isNetwork = (i: Interface): boolean => {
+  if (i.class === 0x02) {
+    const { subclass } = i
+    // ECM 06, EEM 0c, NCM 0d, MBIM 0e; RNDIS as Microsoft has it is 02:02:ff.
+    return subclass === 6 || (subclass >= 0x0c && subclass <= 0x0e) || (subclass === 2 && i.protocol === 0xff)
+  }
+  return (
+    (i.class === 0xe0 && i.subclass === 1 && i.protocol === 3) ||
+    (i.class === 0xef && i.subclass === 4 && i.protocol === 1)
+  )
+}
+
+const vendorKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): Kind => {
+  // ff:42:01 is the Android debug bridge, :03 its boot loader, ff:fe:02 Apple's multiplexer.
+  if (i.subclass === 0x42 && (i.protocol === 1 || i.protocol === 3)) return 'Phone'
+  if (i.subclass === 0xfe && i.protocol === 2 && parsed.vid === '05AC') return 'Phone'
+  const isMtpShaped = i.subclass === 0xff && i.protocol === 0
+  if (isMtpShaped && (phoneVendors.has(parsed.vid) || MTP_WORDS.test(report.product ?? ''))) return 'Phone'
+  if (i.subclass === 0x5d && i.protocol === 1) return 'HID'
+  return vendorSpecificKind(parsed.vid, parsed.pid) ?? 'Unknown'
+}
+
+const interfaceKind = (
+  i: Interface,
+  parsed: ParsedDescriptors,
+  report: DeviceReport,
+  functions: HidFunctions | undefined,
+): Kind => {
+  if (isNetwork(i)) return 'Network'
+  switch (i.class) {
+    case 0x01:
+      return 'Audio'
+    case 0x02:
+    case 0x0a:
+      return 'Communication'
+    case 0x03:
+      return hidKind(i, functions)
+    case 0x06:
+      return imageKind(i, parsed, report)
+    case 0x07:
+      return 'Printer'
+    case 0x08:
+      return 'Mass Storage'
+    case 0x09:
+      return 'Hub'
+    case 0x0b:
+      return 'Smart Card'
+    case 0x0e:
+    case 0x10:
+      return 'Video'
+    case 0x58:
+      return 'HID'
+    case 0xe0:
+      return 'Wireless'
+    case 0xff:
+      return vendorKind(i, parsed, report)
+    default:
+      return 'Unknown'
+  }
+}
+
+/** Report descriptors belong to HID interfaces in order; with another count any of them may be anyone's. */
+const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
+  const all = (report.reportDescriptors ?? []).map((text) => hidFunctions(Buffer.from(text, 'base64')))
+  const found = new Map<Interface, HidFunctions>()
+  if (all.length === 0) return found
+  const numbers = [...new Set(hid.map((i) => i.number))]
+  const union = {
+    keyboard: all.some((f) => f.keyboard),
+    mouse: all.some((f) => f.mouse),
+    fido: all.some((f) => f.fido),
+  }
+  for (const i of hid) found.set(i, all.length === numbers.length ? (all[numbers.indexOf(i.number)] ?? union) : union)
+  return found
+}
+
+/**
+ * Classifies a device by the interfaces of all its configurations, never by the device class alone: a device that calls
+ * itself a hub and has a keyboard interface is a keyboard to the kernel. Only a device without any interface is taken
+ * at its device class.
+ */
+export const classify = (parsed: ParsedDescriptors, report: DeviceReport): Classification => {
+  const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
+  const functions = functionsByInterface(
+    interfaces.filter((i) => i.class === 0x03),
+    report,
+  )
+  const by = new Map<Kind, Interface>()
+  for (const i of interfaces) {
+    const kind = interfaceKind(i, parsed, report, functions.get(i))
+    if (!by.has(kind)) by.set(kind, i)
+  }
+  // The data interface belongs to the control interface beside it, and a vendor's own one says nothing where others do.
+  if (by.size > 1) by.delete('Unknown')
+  if (by.has('Network') && by.get('Communication')?.class === 0x0a) by.delete('Communication')
+  if (by.size === 0 && parsed.deviceClass === 0x09)
+    by.set('Hub', { ...nothing, class: 9, subclass: parsed.deviceSubclass, protocol: parsed.deviceProtocol })
+  const kinds = kindPrecedence.filter((kind) => by.has(kind))
+  const kind = kinds[0] ?? 'Unknown'
+  const from = by.get(kind)
+  return {
+    icon: iconOf(kind),
+    kind,
+    kinds: kinds.length > 0 ? kinds : ['Unknown'],
+    classCode: from?.class ?? parsed.deviceClass,
+    subclassCode: from?.subclass ?? parsed.deviceSubclass,
+    protocolCode: from?.protocol ?? parsed.deviceProtocol,
+    isSecurityKey: [...functions.values()].some((f) => f.fido),
+  }
+}
+
+const nothing: Interface = { number: 0, alternate: 0, class: 0, subclass: 0, protocol: 0, endpoints: [] }

@@ -1,0 +1,254 @@
+import type { DeviceReport } from '@portcullis/contract'
+
+/** One endpoint of an interface (USB 2.0, 9.6.6). */
+export interface Endpoint {
+  /** bEndpointAddress; bit 7 set means IN (towards the host). */
+  address: number
+  /** bmAttributes; the low two bits are the transfer type (0 control, 1 isochronous, 2 bulk, 3 interrupt). */
+  attributes: number
+  /** wMaxPacketSize as it stands, including the high-bandwidth bits. */
+  maxPacketSize: number
+  /** bInterval, in frames or as an exponent, depending on the speed. */
+  interval: number
+}
+
+/** One alternate setting of an interface (USB 2.0, 9.6.5). */
+export interface Interface {
+  number: number
+  alternate: number
+  class: number
+  subclass: number
+  protocol: number
+  endpoints: Endpoint[]
+  /** HID class descriptor (HID 1.11, 6.2.1), when the interface has one. */
+  hid?: { bcdHid: number; countryCode: number; reportDescriptorLength: number }
+}
+
+/** One configuration with all alternate settings of its interfaces, in the order they are written. */
+export interface Configuration {
+  value: number
+  /** Current drawn from the bus in mA: bMaxPower times 2 (times 8 from USB 3.0 on). */
+  maxPowerMa: number
+  attributes: number
+  iConfiguration: number
+  interfaces: Interface[]
+}
+
+/** What the raw descriptors of a device say, with everything odd about them in `problems`. */
+export interface ParsedDescriptors {
+  bcdUsb: number
+  deviceClass: number
+  deviceSubclass: number
+  deviceProtocol: number
+  /** bMaxPacketSize0 in bytes; from USB 3.0 on the descriptor holds the exponent and this is 2 to its power. */
+  maxPacketSize0: number
+  /** idVendor, four upper-case hex digits. */
+  vid: string
+  /** idProduct, four upper-case hex digits. */
+  pid: string
+  bcdDevice: number
+  iManufacturer: number
+  iProduct: number
+  iSerial: number
+  numConfigurations: number
+  configurations: Configuration[]
+  /** Oddities in words, at most 16; empty for a well-formed device. */
+  problems: string[]
+}
+
+const TYPE_DEVICE = 1
+const TYPE_CONFIGURATION = 2
+const TYPE_INTERFACE = 4
+const TYPE_ENDPOINT = 5
+const TYPE_HID = 0x21
+
+const DEVICE_LENGTH = 18
+/** Bounds of what is kept. Linux keeps 8 configurations, 32 interfaces each, 30 endpoints per interface (drivers/usb/core/config.c). */
+const limits = { problems: 16, configurations: 8, interfaces: 512, endpoints: 32 }
+
+/** A 16-bit number as four upper-case hex digits: vid, pid and bcdDevice as the product writes them. */
+export const hex4 = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0')
+
+const emptyDevice = (problems: string[]): ParsedDescriptors => ({
+  bcdUsb: 0,
+  deviceClass: 0,
+  deviceSubclass: 0,
+  deviceProtocol: 0,
+  maxPacketSize0: 0,
+  vid: '0000',
+  pid: '0000',
+  bcdDevice: 0,
+  iManufacturer: 0,
+  iProduct: 0,
+  iSerial: 0,
+  numConfigurations: 0,
+  configurations: [],
+  problems,
+})
+
+/**
+ * Reads the sysfs file `descriptors`: the device descriptor, then every configuration. Any bytes are accepted and
+ * nothing is thrown. Steps by bLength; wTotalLength is not used, the kernel documents that it can not be trusted
+ * (Documentation/ABI/stable/sysfs-bus-usb).
+ */
+export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
+  const problems: string[] = []
+  const problem = (text: string) => {
+    if (problems.length < limits.problems) problems.push(text)
+  }
+  const u8 = (at: number): number => bytes[at] ?? 0
+  const u16 = (at: number): number => u8(at) | (u8(at + 1) << 8)
+  if (bytes.length < DEVICE_LENGTH) problem(`device descriptor has ${bytes.length} of ${DEVICE_LENGTH} bytes`)
+  if (bytes.length === 0) return emptyDevice(problems)
+  if (u8(1) !== TYPE_DEVICE) problem(`first descriptor has type ${u8(1)} instead of ${TYPE_DEVICE}`)
+  if (u8(0) < DEVICE_LENGTH) problem(`device descriptor says it has ${u8(0)} bytes`)
+
+  const bcdUsb = u16(2)
+  const isUsb3 = bcdUsb >= 0x0300
+  const device: ParsedDescriptors = {
+    bcdUsb,
+    deviceClass: u8(4),
+    deviceSubclass: u8(5),
+    deviceProtocol: u8(6),
+    maxPacketSize0: isUsb3 && u8(7) <= 16 ? 2 ** u8(7) : u8(7),
+    vid: hex4(u16(8)),
+    pid: hex4(u16(10)),
+    bcdDevice: u16(12),
+    iManufacturer: u8(14),
+    iProduct: u8(15),
+    iSerial: u8(16),
+    numConfigurations: u8(17),
+    configurations: [],
+    problems,
+  }
+
+  let configuration: Configuration | undefined
+  let current: Interface | undefined
+  let interfaces = 0
+  const openConfiguration = (opened: Configuration): Configuration | undefined => {
+    if (device.configurations.length >= limits.configurations) {
+      problem(`more than ${limits.configurations} configurations`)
+      return undefined
+    }
+    device.configurations.push(opened)
+    return opened
+  }
+  const readInterface = (at: number): void => {
+    current = undefined
+    // A kernel ignores an interface outside of a configuration; here it is kept, so that nothing can hide that way.
+    if (!configuration) {
+      problem('interface outside of a configuration')
+      configuration = openConfiguration({ value: 0, maxPowerMa: 0, attributes: 0, iConfiguration: 0, interfaces: [] })
+    }
+    if (!configuration) return
+    if (interfaces >= limits.interfaces) {
+      problem(`more than ${limits.interfaces} interfaces`)
+      return
+    }
+    interfaces++
+    current = {
+      number: u8(at + 2),
+      alternate: u8(at + 3),
+      class: u8(at + 5),
+      subclass: u8(at + 6),
+      protocol: u8(at + 7),
+      endpoints: [],
+    }
+    configuration.interfaces.push(current)
+  }
+  const readEndpoint = (at: number): void => {
+    if (!current) {
+      problem('endpoint outside of an interface')
+      return
+    }
+    if (current.endpoints.length >= limits.endpoints) {
+      problem(`more than ${limits.endpoints} endpoints`)
+      return
+    }
+    current.endpoints.push({
+      address: u8(at + 2),
+      attributes: u8(at + 3),
+      maxPacketSize: u16(at + 4),
+      interval: u8(at + 6),
+    })
+  }
+
+  for (let at = Math.max(DEVICE_LENGTH, u8(0)); at < bytes.length; ) {
+    const length = u8(at)
+    const type = u8(at + 1)
+    if (length < 2) {
+      problem(`descriptor of length ${length} at byte ${at}: the rest can not be read`)
+      break
+    }
+    if (at + length > bytes.length) {
+      problem(`descriptor at byte ${at} is cut off`)
+      break
+    }
+    if (type === TYPE_CONFIGURATION && length >= 9) {
+      current = undefined
+      configuration = openConfiguration({
+        value: u8(at + 5),
+        maxPowerMa: u8(at + 8) * (isUsb3 ? 8 : 2),
+        attributes: u8(at + 7),
+        iConfiguration: u8(at + 6),
+        interfaces: [],
+      })
+      if (!configuration) break
+    } else if (type === TYPE_INTERFACE && length >= 9) readInterface(at)
+    else if (type === TYPE_ENDPOINT && length >= 7) readEndpoint(at)
+    else if (type === TYPE_HID && length >= 9 && current?.class === 3)
+      current.hid = { bcdHid: u16(at + 2), countryCode: u8(at + 4), reportDescriptorLength: u16(at + 7) }
+    else if (type === TYPE_CONFIGURATION || type === TYPE_INTERFACE || type === TYPE_ENDPOINT)
+      problem(`descriptor of type ${type} has only ${length} bytes`)
+    at += length
+  }
+  if (device.configurations.length === 0) problem('no configuration')
+  else if (device.configurations.length < Math.min(device.numConfigurations, limits.configurations))
+    problem(`${device.configurations.length} of ${device.numConfigurations} configurations are there`)
+  return device
+}
+
+/** Parses the descriptors of a report. */
+export const parseReport = (report: Pick<DeviceReport, 'descriptors'>): ParsedDescriptors =>
+  parseDescriptors(Buffer.from(report.descriptors, 'base64'))
+
+/** True when the device declares or reports a serial number; its value plays no part. */
+export const hasSerial = (parsed: ParsedDescriptors, report: Pick<DeviceReport, 'serial'>): boolean =>
+  parsed.iSerial !== 0 || (report.serial ?? '') !== ''
+
+/** An interface's class, subclass and protocol as lower-case hex, the way usbguard and lsusb write it (`03:01:01`). */
+export const interfaceCode = (i: Pick<Interface, 'class' | 'subclass' | 'protocol'>): string =>
+  `${hex2[i.class]}:${hex2[i.subclass]}:${hex2[i.protocol]}`
+
+const hex2 = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'))
+
+/** Interfaces in the canonical text. Beyond this the text says how many are missing: it is a key, it has to be short. */
+const MAX_SET = 32
+
+const codesOf = (configuration: Configuration): string[] => {
+  // An interface number counts once per distinct code: the ten alternates of a camera's stream are one function.
+  const seen = new Set<string>()
+  const codes: string[] = []
+  for (const i of configuration.interfaces) {
+    const code = interfaceCode(i)
+    const key = `${i.number} ${code}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    codes.push(code)
+  }
+  return codes.sort()
+}
+
+/**
+ * Canonical text of a device's functions: sorted codes of its interfaces, alternates of the same kind counted once
+ * (`03:00:00 03:01:01`). Configurations that differ are joined by ` | `.
+ */
+export const interfaceSet = (parsed: ParsedDescriptors): string => {
+  const sets = new Set<string>()
+  for (const configuration of parsed.configurations) {
+    const codes = codesOf(configuration)
+    const rest = codes.length - MAX_SET
+    sets.add(rest > 0 ? `${codes.slice(0, MAX_SET).join(' ')} +${rest}` : codes.join(' '))
+  }
+  return [...sets].filter((set) => set !== '').join(' | ')
+}

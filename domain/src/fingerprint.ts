@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import type { DeviceReport } from '@portcullis/contract'
+import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
+import { cleanText } from './text.ts'
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)
+
+/** True for a word that carries a version (`v1.8.2`, `RQR12.07_B0029`, `2.4.17-df61092`). */
+const isVersionWord = (word: string): boolean => /\d[._]\d/.test(word) || /^v\d+$/i.test(word)
+
+const withoutVersions = (text: string | undefined): string =>
+  text === undefined
+    ? ''
+    : cleanText(text)
+        .split(' ')
+        .filter((word) => word !== '' && !isVersionWord(word))
+        .join(' ')
+
+/**
+ * Two fingerprints of what a device says of itself, 32 hex digits each. `exact` changes with every byte of the
+ * descriptors and every string; `withoutRevision` leaves bcdDevice and version-like words out, so that a vendor's
+ * firmware roll-out is told from a swap. A serial number counts only by being there.
+ */
+export const fingerprints = (
+  parsed: ParsedDescriptors,
+  report: DeviceReport,
+): { exact: string; withoutRevision: string } => {
+  const serial = hasSerial(parsed, report)
+  const text = (value: string | undefined): string | null => (value === undefined ? null : cleanText(value))
+  const exact = [
+    report.descriptors,
+    text(report.manufacturer),
+    text(report.product),
+    text(report.configuration),
+    serial,
+  ]
+  const bytes = Buffer.from(report.descriptors, 'base64')
+  bytes.fill(0, 12, 14)
+  const withoutRevision = [
+    bytes.toString('base64'),
+    withoutVersions(report.manufacturer),
+    withoutVersions(report.product),
+    withoutVersions(report.configuration),
+    serial,
+  ]
+  return { exact: sha256(JSON.stringify(exact)), withoutRevision: sha256(JSON.stringify(withoutRevision)) }
+}

@@ -1,0 +1,72 @@
+import type { Kind } from './icons.ts'
+
+/**
+ * Hints for interfaces that say nothing of themselves (ff) or share a code (PTP). They only choose a name and an icon:
+ * a vendor id can be forged and proves nothing. Source: usb.ids 2025.07.26.
+ */
+
+/** Makers whose devices at 06:01:01 are cameras. */
+export const cameraVendors: ReadonlySet<string> = new Set([
+  '040A', // Kodak
+  '04A9', // Canon
+  '04B0', // Nikon
+  '04CB', // Fuji Photo Film
+  '04DA', // Panasonic
+  '04DD', // Sharp
+  '04E6', // SCM
+  '054C', // Sony (its phones are 0FCE)
+  '05CA', // Ricoh
+  '07B4', // Olympus
+  '07CF', // Casio
+  '0A17', // Pentax
+  '1003', // Sigma
+  '1A98', // Leica
+  '25FB', // Pentax Ricoh
+  '2672', // GoPro
+])
+
+/** Makers whose devices at ff:ff:00 are phones that speak MTP. */
+export const phoneVendors: ReadonlySet<string> = new Set([
+  '0421', // Nokia
+  '04E8', // Samsung
+  '0BB4', // HTC
+  '0FCE', // Sony Ericsson
+  '1004', // LG
+  '12D1', // Huawei
+  '18D1', // Google
+  '22B8', // Motorola
+  '22D9', // OPPO
+  '2717', // Xiaomi
+  '2A70', // OnePlus
+  '2D95', // vivo
+])
+
+const byModel = new Map<string, Kind>([
+  ['0403:6001', 'Communication'],
+  ['0403:6010', 'Communication'],
+  ['0403:6011', 'Communication'],
+  ['0403:6014', 'Communication'],
+  ['0403:6015', 'Communication'],
+  ['067B:2303', 'Communication'],
+  ['10C4:EA60', 'Communication'],
+  ['1A86:7523', 'Communication'],
+  ['1A86:5523', 'Communication'],
+  ['0BDA:8152', 'Network'],
+  ['0BDA:8153', 'Network'],
+  ['0BDA:8156', 'Network'],
+  ['0424:7500', 'Network'],
+  ['0424:7800', 'Network'],
+  ['0424:9514', 'Network'],
+  ['0424:EC00', 'Network'],
+])
+
+const byVendor = new Map<string, Kind>([
+  ['0B95', 'Network'], // ASIX: Ethernet adapters
+  ['17E9', 'Video'], // DisplayLink
+  ['148F', 'Wireless'], // Ralink: Wi-Fi
+  ['0CF3', 'Wireless'], // Qualcomm Atheros: Wi-Fi and Bluetooth
+])
+
+/** The kind of a device whose interfaces are the vendor's own, when its model is a widely known one. */
+export const vendorSpecificKind = (vid: string, pid: string): Kind | undefined =>
+  byModel.get(`${vid}:${pid}`) ?? byVendor.get(vid)
