@@ -1,0 +1,50 @@
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { StartError } from '../start-error.ts'
+import { errnoOf } from './errno.ts'
+
+/** Where the data lies unless PORTCULLIS_DATA_DIR says otherwise: root has a system directory, others their own. */
+export function defaultDataDir(): string {
+  return process.getuid?.() === 0 ? '/var/lib/portcullis' : join(homedir(), '.local', 'share', 'portcullis')
+}
+
+/**
+ * Makes the data directory when it is missing and answers its real path.
+ * @throws StartError when it can not be made or written.
+ */
+export function prepareDataDir(dataDir: string): string {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    if (!statSync(dataDir).isDirectory()) throw new StartError(`${dataDir} is not a directory.`)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(
+      `The data directory ${dataDir} can not be written (${errnoOf(error)}): choose another with PORTCULLIS_DATA_DIR.`,
+      { cause: error },
+    )
+  }
+  return realpathSync(dataDir)
+}
+
+/**
+ * PostgreSQL runs as another user when we are root, so that user must be able to pass through to its files.
+ * Our own data directory is opened for passing (not for reading); a closed directory above it is not ours to open.
+ */
+export function letThrough(dataDir: string, owner: { uid: number; gid: number; name: string }): void {
+  const own = lstatSync(dataDir)
+  if (!passable(own, owner)) chmodSync(dataDir, (own.mode & 0o7777) | 0o011)
+  for (let dir = dirname(dataDir); ; dir = dirname(dir)) {
+    if (!passable(statSync(dir), owner)) {
+      throw new StartError(
+        `The database runs as the user ${owner.name}, who may not pass through ${dir} to ${dataDir}: ` +
+          'choose another data directory with PORTCULLIS_DATA_DIR.',
+      )
+    }
+    if (dir === dirname(dir)) return
+  }
+}
+
+const passable = (dir: { mode: number; uid: number; gid: number }, owner: { uid: number; gid: number }): boolean =>
+  ((dir.mode >> (dir.uid === owner.uid ? 6 : dir.gid === owner.gid ? 3 : 0)) & 1) === 1

@@ -1,0 +1,9 @@
+export { defaultDataDir } from './data-dir.ts'
+export {
+  type DatabaseCrash,
+  type EmbeddedConnection,
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+} from './embedded.ts'
+export { assertDatabaseFitness } from './fitness.ts'

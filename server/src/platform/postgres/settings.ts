@@ -1,0 +1,79 @@
+import { statfsSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { PORT } from './socket-dir.ts'
+
+const MB = 1024 * 1024
+
+export interface SettingsOptions {
+  clusterDir: string
+  socketDir: string
+  /** False for throw-away test clusters only: nothing reaches the disk for certain then. */
+  durable: boolean
+  memoryBytes?: number
+}
+
+/**
+ * The command line of the server. All settings are given here rather than in postgresql.conf: the command line wins
+ * over ALTER SYSTEM, so what keeps an acknowledged report safe can not be switched off from inside.
+ */
+export function serverArguments(options: SettingsOptions): string[] {
+  const settings = {
+    listen_addresses: '',
+    port: PORT,
+    unix_socket_directories: options.socketDir,
+    unix_socket_permissions: '0700',
+    ...durability(options.durable),
+    ...sizes(options.memoryBytes ?? availableMemory(), options.durable),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    lc_messages: 'C',
+    log_line_prefix: '%m [%p] ',
+    log_checkpoints: 'off',
+    // The planner's default of 4 is for spinning disks and keeps it off indexes.
+    random_page_cost: '1.1',
+    // Hot statements are short: compiling them costs more than it gains.
+    jit: 'off',
+    dynamic_shared_memory_type: hasSharedMemory() ? 'posix' : 'mmap',
+  }
+  return ['-D', options.clusterDir, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])]
+}
+
+const durability = (durable: boolean): Record<string, string> => {
+  const value = durable ? 'on' : 'off'
+  return { fsync: value, synchronous_commit: value, full_page_writes: value }
+}
+
+/** A quarter of the memory for shared buffers, from 128 MB to 4 GB; a throw-away cluster stays small. */
+export function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
+  const quarter = Math.floor(memoryBytes / 4 / MB)
+  const shared = durable ? clamp(quarter, 128, 4096) : 128
+  return {
+    shared_buffers: `${shared}MB`,
+    effective_cache_size: `${clamp(quarter * 2, 256, 65_536)}MB`,
+    work_mem: `${clamp(Math.floor(quarter / 64), 4, 32)}MB`,
+    maintenance_work_mem: `${clamp(Math.floor(quarter / 4), 64, 512)}MB`,
+    max_connections: durable ? '100' : '200',
+    max_wal_size: durable ? '4GB' : '1GB',
+    min_wal_size: durable ? '256MB' : '80MB',
+    checkpoint_timeout: '15min',
+    wal_compression: 'on',
+  }
+}
+
+const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
+
+/** What this process may use: a container's limit when there is one. */
+function availableMemory(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 && limit < totalmem() ? limit : totalmem()
+}
+
+/** A container's /dev/shm has 64 MB unless told otherwise, which one parallel query can fill. */
+function hasSharedMemory(): boolean {
+  try {
+    const shm = statfsSync('/dev/shm')
+    return shm.bavail * shm.bsize >= 256 * MB
+  } catch {
+    return process.platform !== 'linux'
+  }
+}

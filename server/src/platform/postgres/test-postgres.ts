@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedConnection, startEmbeddedPostgres } from './embedded.ts'
+import type { LauncherLog } from './log.ts'
+import { stopOrphan } from './orphan.ts'
+import { isAlive } from './processes.ts'
+
+const PREFIX = 'portcullis-test-'
+const SILENT: LauncherLog = { info: () => undefined, warn: () => undefined }
+
+/** A database server for one test run. */
+export interface TestPostgres {
+  /** The role may create databases: one migrated template, a clone per test file. */
+  connection: EmbeddedConnection
+  /** Stops it and removes everything. */
+  stop(): Promise<void>
+}
+
+/** Starts a throw-away cluster under the temporary directory, fsync off; one per run, from a globalSetup. */
+export async function startTestPostgres(): Promise<TestPostgres> {
+  await sweep()
+  const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
+  writeFileSync(join(dataDir, 'run-by'), String(process.pid))
+  const postgres = await startEmbeddedPostgres({ dataDir, log: SILENT, durable: false })
+  return {
+    connection: postgres.connection,
+    stop: async () => {
+      await postgres.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Clears away what killed test runs left, database included. */
+async function sweep(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue
+    const dataDir = join(tmpdir(), name)
+    try {
+      if (isAlive(Number(readFileSync(join(dataDir, 'run-by'), 'utf8')))) continue
+      await stopOrphan(join(dataDir, 'postgres'), SILENT)
+      rmSync(dataDir, { recursive: true, force: true })
+    } catch {
+      // Being made just now, or another user's.
+    }
+  }
+}
