@@ -51,17 +51,34 @@ export const DeviceReport = Type.Object(
       maxLength: agentLimits.descriptors,
       description: 'Base64 of the sysfs file `descriptors`: device descriptor and all configurations.',
     }),
-    manufacturer: Type.Optional(text(agentLimits.string, 'String descriptor iManufacturer; absent when the device has none.')),
+    manufacturer: Type.Optional(
+      text(agentLimits.string, 'String descriptor iManufacturer; absent when the device has none.'),
+    ),
     product: Type.Optional(text(agentLimits.string, 'String descriptor iProduct; absent when the device has none.')),
-    serial: Type.Optional(text(agentLimits.string, 'String descriptor iSerialNumber; absent when the device has none.')),
-    configuration: Type.Optional(text(agentLimits.string, 'String of the active configuration; some vendors put the firmware version here.')),
-    speedMbps: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Negotiated speed in Mbit/s (1.5, 12, 480, 5000, ...).' })),
-    removable: Type.Optional(Type.Enum(['removable', 'fixed', 'unknown'], { description: 'Whether the port can be reached by a person, from hub descriptor bits and ACPI.' })),
+    serial: Type.Optional(
+      text(agentLimits.string, 'String descriptor iSerialNumber; absent when the device has none.'),
+    ),
+    configuration: Type.Optional(
+      text(agentLimits.string, 'String of the active configuration; some vendors put the firmware version here.'),
+    ),
+    speedMbps: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Negotiated speed in Mbit/s (1.5, 12, 480, 5000, ...).',
+      }),
+    ),
+    removable: Type.Optional(
+      Type.Enum(['removable', 'fixed', 'unknown'], {
+        description: 'Whether the port can be reached by a person, from hub descriptor bits and ACPI.',
+      }),
+    ),
     authorized: Type.Optional(Type.Boolean({ description: 'False when the kernel keeps the device from being used.' })),
     reportDescriptors: Type.Optional(
       Type.Array(Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', maxLength: 5464 }), {
         maxItems: 16,
-        description: 'Base64 of HID report descriptors in interface order, when the kernel shows them: tells a keyboard from a FIDO key behind 03:00:00.',
+        description:
+          'Base64 of HID report descriptors in interface order, when the kernel shows them: tells a keyboard from a FIDO key behind 03:00:00.',
       }),
     ),
   },
@@ -73,7 +90,10 @@ export type DeviceReport = Static<typeof DeviceReport>
 export const NicReport = Type.Object(
   {
     name: text(64, 'Interface name.'),
-    mac: Type.String({ pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$', description: 'MAC address, lower case with colons.' }),
+    mac: Type.String({
+      pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$',
+      description: 'MAC address, lower case with colons.',
+    }),
     addresses: Type.Array(text(64, 'IP address without prefix length.'), { maxItems: 32 }),
     isUp: Type.Boolean(),
   },
@@ -97,7 +117,8 @@ export const HostFacts = Type.Object(
     nics: Type.Array(NicReport, { maxItems: agentLimits.nics }),
     agentVersion: text(64, 'Version of the agent.'),
     enforcement: Type.Enum(['before-driver', 'after-attach', 'observe'], {
-      description: 'The best this host can do when armed: stop a device before a driver binds, after it, or only watch.',
+      description:
+        'The best this host can do when armed: stop a device before a driver binds, after it, or only watch.',
     }),
   },
   { additionalProperties: false },
@@ -109,11 +130,24 @@ export const EnrolRequest = Type.Object(
   {
     token: Type.String({ minLength: 1, maxLength: 512, description: 'Enrolment token as shown once by the server.' }),
     keyAlgorithm: Type.Enum(['Ed25519', 'ES256']),
-    publicKey: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 512, description: 'Base64 of the SPKI DER of the public key. The private key never leaves the host.' }),
-    machineIdHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], { description: 'SHA-256 (hex) of `portcullis:` + /etc/machine-id; tells a known host.' }),
-    smbiosHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], { description: 'SHA-256 (hex) of `portcullis:` + SMBIOS system UUID.' }),
+    publicKey: Type.String({
+      pattern: '^[A-Za-z0-9+/]+={0,2}$',
+      maxLength: 512,
+      description: 'Base64 of the SPKI DER of the public key. The private key never leaves the host.',
+    }),
+    machineIdHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
+      description: 'SHA-256 (hex) of `portcullis:` + /etc/machine-id; tells a known host.',
+    }),
+    smbiosHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
+      description: 'SHA-256 (hex) of `portcullis:` + SMBIOS system UUID.',
+    }),
     facts: HostFacts,
-    proof: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 256, description: 'Base64 signature over `enrolProofText(...)` by the private key: nobody enrols a key he does not hold.' }),
+    proof: Type.String({
+      pattern: '^[A-Za-z0-9+/]+={0,2}$',
+      maxLength: 256,
+      description:
+        'Base64 signature over `enrolProofText(...)` by the private key: nobody enrols a key he does not hold.',
+    }),
   },
   { additionalProperties: false },
 )
@@ -124,7 +158,9 @@ export const EnrolResponse = Type.Object({
   serverTime: Type.String({ format: 'date-time' }),
   /** True when a known, silent host took its previous agent id over. */
   tookOver: Type.Boolean(),
-  commandKey: Type.String({ description: 'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it.' }),
+  commandKey: Type.String({
+    description: 'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it.',
+  }),
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 
@@ -132,10 +168,24 @@ export type EnrolResponse = Static<typeof EnrolResponse>
 export const SessionRequest = Type.Object(
   {
     agentId: Type.String({ minLength: 1, maxLength: 128 }),
-    bootId: Type.String({ pattern: '^[0-9a-f-]{36}$', description: 'A random UUID made at each start of the agent process. `seq` counts within it.' }),
-    timestamp: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Host clock, milliseconds since 1970. Only told; freshness comes from the nonce.' }),
-    nonce: Type.String({ pattern: '^[A-Za-z0-9_-]{22,64}$', description: 'Random; a nonce seen before is refused for 10 minutes.' }),
-    signature: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 256, description: 'Base64 signature over `sessionProofText(...)`.' }),
+    bootId: Type.String({
+      pattern: '^[0-9a-f-]{36}$',
+      description: 'A random UUID made at each start of the agent process. `seq` counts within it.',
+    }),
+    timestamp: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Host clock, milliseconds since 1970. Only told; freshness comes from the nonce.',
+    }),
+    nonce: Type.String({
+      pattern: '^[A-Za-z0-9_-]{22,64}$',
+      description: 'Random; a nonce seen before is refused for 10 minutes.',
+    }),
+    signature: Type.String({
+      pattern: '^[A-Za-z0-9+/]+={0,2}$',
+      maxLength: 256,
+      description: 'Base64 signature over `sessionProofText(...)`.',
+    }),
   },
   { additionalProperties: false },
 )
@@ -143,7 +193,9 @@ export type SessionRequest = Static<typeof SessionRequest>
 
 export const SessionResponse = Type.Object({
   token: Type.String({ description: 'Bearer token for check-ins and the wake socket of this boot.' }),
-  expiresInSeconds: Type.Integer({ description: 'Life of the token from now; the agent asks for a new one at 80 % of it.' }),
+  expiresInSeconds: Type.Integer({
+    description: 'Life of the token from now; the agent asks for a new one at 80 % of it.',
+  }),
   serverTime: Type.String({ format: 'date-time' }),
   nextSeq: Type.Integer({ description: 'The next `seq` the server expects for this boot (1 for a new boot).' }),
 })
@@ -152,15 +204,27 @@ export type SessionResponse = Static<typeof SessionResponse>
 /** One thing that happened to a device between two check-ins, in the order it happened. */
 export const DeviceChange = Type.Union([
   Type.Object(
-    { op: Type.Literal('attached'), at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }), device: DeviceReport },
+    {
+      op: Type.Literal('attached'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      device: DeviceReport,
+    },
     { additionalProperties: false },
   ),
   Type.Object(
-    { op: Type.Literal('removed'), at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }), portPath: DeviceReport.properties.portPath },
+    {
+      op: Type.Literal('removed'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      portPath: DeviceReport.properties.portPath,
+    },
     { additionalProperties: false },
   ),
   Type.Object(
-    { op: Type.Literal('changed'), at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }), device: DeviceReport },
+    {
+      op: Type.Literal('changed'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      device: DeviceReport,
+    },
     { additionalProperties: false },
   ),
 ])
@@ -170,13 +234,32 @@ export type DeviceChange = Static<typeof DeviceChange>
 export const CheckInRequest = Type.Object(
   {
     bootId: SessionRequest.properties.bootId,
-    seq: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Counts from 1 within a boot. A retry repeats the number and the body.' }),
-    inventoryHash: Type.String({ pattern: '^[0-9a-f]{32}$', description: '`inventoryHash()` of domain/ over all present devices, after `changes`.' }),
-    clock: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Host clock, ms since 1970, when this was sent.' }),
-    factsHash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{32}$', description: '`factsHash()` of domain/ over the current facts.' })),
+    seq: Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'Counts from 1 within a boot. A retry repeats the number and the body.',
+    }),
+    inventoryHash: Type.String({
+      pattern: '^[0-9a-f]{32}$',
+      description: '`inventoryHash()` of domain/ over all present devices, after `changes`.',
+    }),
+    clock: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Host clock, ms since 1970, when this was sent.',
+    }),
+    factsHash: Type.Optional(
+      Type.String({ pattern: '^[0-9a-f]{32}$', description: '`factsHash()` of domain/ over the current facts.' }),
+    ),
     facts: Type.Optional(HostFacts),
     changes: Type.Optional(Type.Array(DeviceChange, { maxItems: agentLimits.changes })),
-    inventory: Type.Optional(Type.Array(DeviceReport, { maxItems: agentLimits.devices, description: 'All present devices (root hubs left out). Sent when the server asked, and in the first check-in of a boot.' })),
+    inventory: Type.Optional(
+      Type.Array(DeviceReport, {
+        maxItems: agentLimits.devices,
+        description:
+          'All present devices (root hubs left out). Sent when the server asked, and in the first check-in of a boot.',
+      }),
+    ),
     acks: Type.Optional(
       Type.Array(
         Type.Object(
@@ -192,7 +275,14 @@ export const CheckInRequest = Type.Object(
     ),
     errors: Type.Optional(
       Type.Array(
-        Type.Object({ at: Type.Integer({ minimum: 0 }), code: text(64, 'Short stable word.'), message: text(500, 'What went wrong on the host.') }, { additionalProperties: false }),
+        Type.Object(
+          {
+            at: Type.Integer({ minimum: 0 }),
+            code: text(64, 'Short stable word.'),
+            message: text(500, 'What went wrong on the host.'),
+          },
+          { additionalProperties: false },
+        ),
         { maxItems: agentLimits.errors, description: 'Errors of the agent itself since the last check-in.' },
       ),
     ),
@@ -204,12 +294,17 @@ export type CheckInRequest = Static<typeof CheckInRequest>
 /** Answer to a check-in, sent only after COMMIT. A member that says nothing is left out: the common answer is `{"nextCheckInSeconds":60}`. */
 export const CheckInResponse = Type.Object({
   nextCheckInSeconds: Type.Number({ description: 'When to check in again, before jitter of 10 %.' }),
-  needInventory: Type.Optional(Type.Boolean({ description: 'The hash differs from what the server holds: send `inventory` at once.' })),
+  needInventory: Type.Optional(
+    Type.Boolean({ description: 'The hash differs from what the server holds: send `inventory` at once.' }),
+  ),
   needFacts: Type.Optional(Type.Boolean({ description: 'The server holds other facts: send `facts` at once.' })),
   commands: Type.Optional(
     Type.Array(
       Type.Object({
-        payload: Type.String({ description: 'JSON text of the command: `{id, agentId, kind, counter, expiresAt, ...}`; verified as the bytes received.' }),
+        payload: Type.String({
+          description:
+            'JSON text of the command: `{id, agentId, kind, counter, expiresAt, ...}`; verified as the bytes received.',
+        }),
         signature: Type.String({ description: 'Base64 Ed25519 signature over the payload by the command key.' }),
       }),
     ),
@@ -218,7 +313,8 @@ export const CheckInResponse = Type.Object({
 export type CheckInResponse = Static<typeof CheckInResponse>
 
 /** Text an agent signs to enrol. The server's CA hash binds it to this server. */
-export const enrolProofText = (token: string, publicKey: string): string => `portcullis-enrol-v1\n${token}\n${publicKey}`
+export const enrolProofText = (token: string, publicKey: string): string =>
+  `portcullis-enrol-v1\n${token}\n${publicKey}`
 
 /** Text an agent signs to open a session. */
 export const sessionProofText = (r: Pick<SessionRequest, 'agentId' | 'bootId' | 'timestamp' | 'nonce'>): string =>

@@ -25,7 +25,8 @@ export const errorTable = define({
     status: 400,
     title: 'The request is not valid',
     detail: '{detail}',
-    cause: 'A member, parameter or part of the request breaks its documented shape or bound. `errors[]` names each one.',
+    cause:
+      'A member, parameter or part of the request breaks its documented shape or bound. `errors[]` names each one.',
     cure: 'Correct what `errors[]` names and send the request again; nothing was changed.',
   },
   signin_refused: {
@@ -74,7 +75,8 @@ export const errorTable = define({
     status: 403,
     title: 'Not allowed for this object',
     detail: '{detail}',
-    cause: 'The operation is allowed, but not on this object: a Manager changes accounts of profile User only, nobody grants more than his own profile.',
+    cause:
+      'The operation is allowed, but not on this object: a Manager changes accounts of profile User only, nobody grants more than his own profile.',
     cure: 'Ask an Administrator.',
   },
   password_change_required: {

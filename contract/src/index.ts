@@ -1,4 +1,6 @@
 export * from './agent-protocol.ts'
+export * from './audit.ts'
 export * from './errors.ts'
+export * from './filters.ts'
 export * from './operation.ts'
 export * from './permissions.ts'

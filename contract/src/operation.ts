@@ -78,20 +78,38 @@ export const nullable = <T extends TSchema>(schema: T, options: Record<string, u
   Type.Union([schema, Type.Null()], options)
 
 /** Time in shapes the field's clients know: UTC without zone, 0 to 6 fraction digits. */
-export const zonelessTime = (description: string) => Type.String({ description: `${description} UTC without a zone.`, examples: ['2031-05-04T10:11:12.345'] })
+export const zonelessTime = (description: string) =>
+  Type.String({ description: `${description} UTC without a zone.`, examples: ['2031-05-04T10:11:12.345'] })
 
 /** Time in our own shapes: RFC 3339 with `Z`. */
-export const utcTime = (description: string) => Type.String({ format: 'date-time', description, examples: ['2031-05-04T10:11:12.345Z'] })
+export const utcTime = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2031-05-04T10:11:12.345Z'] })
 
 /** Largest page a list gives; above `streamFrom` rows it is streamed. */
 export const paging = { defaultSize: 50, maxSize: 1_000_000 } as const
 
 /** Query parameters every list has. */
 export const listQuery = {
-  PageNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 1, description: 'Page, from 1.' })),
-  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: paging.maxSize, default: paging.defaultSize, description: 'Rows of a page, 1 to 1,000,000. Never clamped.' })),
-  SortBy: Type.Optional(Type.String({ maxLength: 100, description: '`key_asc`, `key_desc`, `-key` or `key`; keys are the names of the response or query, any case.' })),
-  GlobalSearch: Type.Optional(Type.String({ maxLength: 256, description: 'Contains, ignoring case, over the text fields of a row.' })),
+  PageNumber: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 1, description: 'Page, from 1.' }),
+  ),
+  PageSize: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: paging.maxSize,
+      default: paging.defaultSize,
+      description: 'Rows of a page, 1 to 1,000,000. Never clamped.',
+    }),
+  ),
+  SortBy: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: '`key_asc`, `key_desc`, `-key` or `key`; keys are the names of the response or query, any case.',
+    }),
+  ),
+  GlobalSearch: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Contains, ignoring case, over the text fields of a row.' }),
+  ),
 }
 
 /** One page of a list, with exact counts of all rows and of the filtered ones. */

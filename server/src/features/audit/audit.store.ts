@@ -1,0 +1,49 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+
+export type AuditStore = ReturnType<typeof createAuditStore>
+
+export interface AuditRow {
+  audit_id: number
+  created_at: Date
+  severity: number
+  record: string
+  hash: Buffer
+}
+
+export interface AuditSelection {
+  maximumSeverity: number
+  limit: number
+  fromId: number | null
+  fromDate: Date | null
+}
+
+export const createAuditStore = (db: Queryable) => ({
+  /** Takes the head row, chains the record to it and inserts it, in one statement. */
+  append: async (
+    tx: Tx,
+    row: { createdAt: Date; actor: string; action: string; severity: number; record: string },
+  ): Promise<void> => {
+    await tx.prepared(sql`
+      with before as (select n, hash from ordered_head where stream = 'audit' for update),
+           next as (
+             select n + 1 as n, sha256(hash || convert_to((n + 1)::text || chr(10) || ${row.record}::text, 'UTF8')) as hash
+             from before),
+           h as (update ordered_head o set n = next.n, hash = next.hash from next where o.stream = 'audit')
+      insert into audit_records (audit_id, created_at, actor, action, severity, record, hash)
+      select next.n, ${row.createdAt}, ${row.actor}, ${row.action}, ${row.severity}::smallint, ${row.record}, next.hash from next`)
+  },
+
+  /** With a start the oldest matching rows, else the newest; newest first in both cases. */
+  select: (selection: AuditSelection): Promise<AuditRow[]> => {
+    const fromStart = selection.fromId !== null || selection.fromDate !== null
+    return db.query<AuditRow>(sql`
+      select a.audit_id, a.created_at, a.severity, a.record, a.hash from (
+        select * from audit_records r
+        where r.severity <= ${selection.maximumSeverity}
+          and (${selection.fromId}::bigint is null or r.audit_id >= ${selection.fromId})
+          and (${selection.fromDate}::timestamptz is null or r.created_at >= ${selection.fromDate})
+        order by r.audit_id ${raw(fromStart ? 'asc' : 'desc')} limit ${selection.limit}) a
+      order by a.audit_id desc`)
+  },
+})

@@ -1,0 +1,35 @@
+import { type ErrorCode, errorTable, type FieldError, problemDetail } from '@portcullis/contract'
+
+export interface AppErrorOptions {
+  /** Faults by place, for `errors[]`. */
+  errors?: readonly FieldError[]
+  /** Headers of the answer, such as Retry-After. */
+  headers?: Readonly<Record<string, string>>
+  cause?: unknown
+}
+
+/** The only error that features throw on purpose; its code decides status and texts by the contract's table. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly errors: readonly FieldError[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ErrorCode, params: Readonly<Record<string, string | number>> = {}, options: AppErrorOptions = {}) {
+    super(problemDetail(code, params), options.cause === undefined ? {} : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.errors = options.errors ?? []
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return errorTable[this.code].status
+  }
+}
+
+/** A 400 about one place in the request. */
+export const invalid = (field: string, message: string): AppError =>
+  new AppError('validation_failed', { detail: `${field}: ${message}` }, { errors: [{ field, message }] })
+
+/** A 404 about one object. */
+export const notFound = (what: string): AppError => new AppError('not_found', { detail: what })

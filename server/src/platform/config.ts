@@ -1,0 +1,84 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { Secret } from './secret.ts'
+import { StartError } from './start-error.ts'
+
+/** Everything the environment decides, read once. */
+export interface Config {
+  host: string
+  port: number
+  dataDir: string
+  /** An outside PostgreSQL; null means the embedded one. */
+  databaseUrl: Secret | null
+  /** Password of the first administrator; null means one is made and shown once. */
+  adminPassword: Secret | null
+  tls: { certFile: string; keyFile: string } | null
+  keyFile: string
+  trustedProxies: string[]
+  /** CIDRs on loopback that the server may connect to. */
+  outboundAllow: string[]
+  natsUrl: string | null
+  kafkaBrokers: string[]
+  logLevel: string
+}
+
+const known = [
+  'PORTCULLIS_HOST',
+  'PORTCULLIS_PORT',
+  'PORTCULLIS_DATA_DIR',
+  'PORTCULLIS_ADMIN_PASSWORD',
+  'PORTCULLIS_TLS_CERT',
+  'PORTCULLIS_TLS_KEY',
+  'PORTCULLIS_KEY_FILE',
+  'PORTCULLIS_TRUSTED_PROXIES',
+  'PORTCULLIS_OUTBOUND_ALLOW',
+  'PORTCULLIS_LOG_LEVEL',
+  'PORTCULLIS_NO_NODE_DOWNLOAD',
+  'PORTCULLIS_CHROMIUM',
+  'PORTCULLIS_RECORDINGS',
+] as const
+
+const list = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** Reads and checks the environment; refuses with one clear sentence. */
+export const loadConfig = (env: Readonly<Record<string, string | undefined>>, isRoot: boolean): Config => {
+  const unknown = Object.keys(env).filter(
+    (name) =>
+      name.startsWith('PORTCULLIS_') &&
+      !name.startsWith('PORTCULLIS_AGENT_') &&
+      !known.includes(name as (typeof known)[number]),
+  )
+  if (unknown.length > 0)
+    throw new StartError(`Unknown environment variable ${unknown.join(', ')}. Known are ${known.join(', ')}.`)
+  const portText = env.PORTCULLIS_PORT ?? '8080'
+  const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
+  if (!(port >= 0 && port <= 65_535))
+    throw new StartError(`PORTCULLIS_PORT must be a number from 0 to 65535, not "${portText}".`)
+  const certFile = env.PORTCULLIS_TLS_CERT
+  const keyFile = env.PORTCULLIS_TLS_KEY
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new StartError('PORTCULLIS_TLS_CERT and PORTCULLIS_TLS_KEY must be given together.')
+  const password = env.PORTCULLIS_ADMIN_PASSWORD
+  if (password !== undefined && (password.length < 12 || password.length > 128))
+    throw new StartError('PORTCULLIS_ADMIN_PASSWORD must have 12 to 128 characters.')
+  const dataDir =
+    env.PORTCULLIS_DATA_DIR ?? (isRoot ? '/var/lib/portcullis' : join(homedir(), '.local/share/portcullis'))
+  return {
+    host: env.PORTCULLIS_HOST ?? '127.0.0.1',
+    port,
+    dataDir,
+    databaseUrl: env.DATABASE_URL ? new Secret(env.DATABASE_URL) : null,
+    adminPassword: password === undefined ? null : new Secret(password),
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
+    keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
+    trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
+    outboundAllow: list(env.PORTCULLIS_OUTBOUND_ALLOW),
+    natsUrl: env.NATS_URL ?? null,
+    kafkaBrokers: list(env.KAFKA_BROKERS),
+    logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
+  }
+}

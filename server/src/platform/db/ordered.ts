@@ -1,0 +1,30 @@
+import type { Tx } from './db.ts'
+import { join, raw, type SqlFragment, sql } from './sql.ts'
+
+/** Streams whose ids have no gaps and become visible in order. */
+export type OrderedStream = 'events' | 'audit' | 'outbox'
+
+/**
+ * Appends rows to an ordered stream: the head row is taken and moved in the same statement that inserts, so that ids
+ * are gap-free, and a follower that read up to n misses nothing (a sequence would let id n+1 commit before n).
+ * It must be the last statement of its transaction: the head row stays locked until COMMIT.
+ *
+ * `insert` writes `select h.n - k + r.ord, … from h, unnest(…) with ordinality r(…, ord)`.
+ */
+export const appendOrdered = (
+  tx: Tx,
+  stream: OrderedStream,
+  count: number,
+  insert: SqlFragment,
+): Promise<{ n: number }[]> =>
+  tx.prepared<{ n: number }>(sql`
+    with h as (update ordered_head set n = n + ${count}::bigint where stream = ${stream} returning n),
+         i as (${insert})
+    select n from h`)
+
+/** Columns for `unnest`, each cast by name: `unnestOf([[a, 'uuid[]'], [b, 'text[]']])`. */
+export const unnestOf = (columns: readonly (readonly [readonly unknown[], string])[]): SqlFragment =>
+  sql`unnest(${join(
+    columns.map(([values, type]) => sql`${values}${raw(`::${type}`)}`),
+    ', ',
+  )})`

@@ -1,0 +1,301 @@
+import { randomBytes } from 'node:crypto'
+import http from 'node:http'
+import https from 'node:https'
+import multipart from '@fastify/multipart'
+import {
+  type AnyOperation,
+  type BodyOf,
+  type Operation,
+  type ParamsOf,
+  permissionTable,
+  profileNames,
+  type QueryOf,
+  type ResponseOf,
+} from '@portcullis/contract'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AppError } from '../app-error.ts'
+import type { Log } from '../log.ts'
+import { jsonMediaType, wantsPlainProblem } from './accept.ts'
+import { type Actor, systemActor } from './actor.ts'
+import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
+import { isBadText } from './names.ts'
+import { problemOf, toAppError } from './problem.ts'
+import { bodyReader, schemaFaults } from './read-body.ts'
+import { queryReader } from './read-query.ts'
+
+/** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
+export interface Call<O> {
+  /** Who calls; a system actor named `anonymous` on public routes. */
+  actor: Actor
+  params: ParamsOf<O>
+  query: QueryOf<O>
+  body: BodyOf<O>
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+type Answer<R> = R | JsonText | JsonStream | FileAnswer | WithHeaders<R> | typeof answered
+export type Handler<O> = (call: Call<O>) => Promise<Answer<ResponseOf<O>>>
+
+/** Where features register their operations. */
+export interface HttpApp {
+  register<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
+    operation: Operation<P, Q, B, R>,
+    handler: Handler<Operation<P, Q, B, R>>,
+  ): void
+  /** Operations registered so far, for OpenAPI and the tests. */
+  readonly operations: readonly AnyOperation[]
+  /** Answers 405 on every known path for the methods it does not take; call it when all features have registered. */
+  seal(): void
+  readonly fastify: FastifyInstance
+}
+
+export interface HttpOptions {
+  log: Log
+  /** Bearer token → actor; null when it is none of ours. */
+  authenticate(token: string, ip: string): Promise<Actor | null>
+  /** Host names beside the request's own that a browser may call from. */
+  allowedOrigins(): readonly string[]
+  trustedProxies: readonly string[]
+  tls: { cert: string; key: string } | null
+  /** Checks every answer against the contract (tests): a mismatch is a 500 that names it. */
+  validateResponses: boolean
+  /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
+  fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
+}
+
+const jsonLimit = 8 * 1024 * 1024
+const uploadLimit = 32 * 1024 * 1024
+const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
+
+/** What an account that must change its password still reaches. */
+const reachableBeforePasswordChange = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
+
+const securityHeaders: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=()',
+}
+
+const bearer = /^Bearer +([\w.~+/=-]{1,4096})$/i
+
+const anonymous = (ip: string): Actor => ({ ...systemActor('anonymous'), profile: 30, ip })
+
+const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void => {
+  const origin = request.headers.origin
+  if (origin === undefined || request.method === 'GET') return
+  let host: string
+  try {
+    host = new URL(origin).host
+  } catch {
+    throw new AppError('origin_refused')
+  }
+  if (host !== request.host && !allowed.includes(host)) throw new AppError('origin_refused')
+}
+
+/** Builds the HTTP application; nothing listens yet. Routes without a permission are refused here, so the server does not start. */
+export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
+  const { log } = options
+  const operations: AnyOperation[] = []
+  const methodsOf = new Map<string, Set<string>>()
+
+  const settings = {
+    loggerInstance: log as never,
+    disableRequestLogging: true,
+    bodyLimit: jsonLimit,
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 75_000,
+    maxParamLength: 512,
+    exposeHeadRoutes: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    genReqId: () => randomBytes(8).toString('hex'),
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: false,
+      useSemicolonDelimiter: false,
+      querystringParser: () => ({}),
+    },
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      fail(error, request, reply, false),
+    serverFactory: (handler: http.RequestListener) => {
+      const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
+        if (options.fastPath?.(req, res) !== true) handler(req, res)
+      }
+      const limits: http.ServerOptions = {
+        maxHeaderSize: 24 * 1024,
+        requireHostHeader: true,
+        headersTimeout: 15_000,
+        requestTimeout: 30_000,
+        keepAliveTimeout: 75_000,
+      }
+      return options.tls === null
+        ? http.createServer(limits, listener)
+        : https.createServer(
+            { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
+            listener,
+          )
+    },
+  }
+  const fastify = Fastify(settings as unknown as FastifyServerOptions) as unknown as FastifyInstance
+
+  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply, plainByDefault: boolean): void => {
+    const failure = toAppError(error)
+    if (failure.status >= 500)
+      log.error(
+        { traceId: request.id, path: request.raw.url?.split('?')[0], err: failure.cause ?? failure },
+        'request failed',
+      )
+    if (failure.status === 401) reply.header('www-authenticate', 'Bearer')
+    for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
+    reply.status(failure.status)
+    const problem = problemOf(failure, request.raw.url?.split('?')[0] ?? '', request.id)
+    if (wantsPlainProblem(request.headers.accept, plainByDefault))
+      reply.type('text/plain; charset=utf-8').send(problem.detail)
+    else reply.type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem))
+  }
+
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  await fastify.register(multipart, {
+    limits: { fileSize: uploadLimit, files: 1, fields: 4, parts: 5, fieldSize: 4096 },
+    throwFileSizeLimit: true,
+  })
+
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders)
+    reply.header('cache-control', 'no-store')
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
+    if (options.tls !== null) reply.header('strict-transport-security', 'max-age=31536000')
+    if ((request.raw.url?.length ?? 0) > 16_384)
+      throw new AppError('validation_failed', { detail: 'The URL is longer than 16384 characters.' })
+    // The media type counts only when there is a body.
+    const length = request.headers['content-length']
+    if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
+      delete request.headers['content-type']
+  })
+
+  fastify.setErrorHandler((error, request, reply) => {
+    const config = request.routeOptions.config as { operation?: AnyOperation }
+    fail(error, request, reply, config.operation?.plainErrors === true)
+  })
+  fastify.setNotFoundHandler((request, reply) =>
+    fail(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false),
+  )
+
+  const authorise = async (operation: AnyOperation, request: FastifyRequest): Promise<Actor> => {
+    const audience = operation.permission
+    if (audience === 'public' || audience === 'agent') return anonymous(request.ip)
+    const token = bearer.exec(request.headers.authorization ?? '')?.[1]
+    const actor = token === undefined ? null : await options.authenticate(token, request.ip)
+    if (actor === null) throw new AppError('unauthorized')
+    if (actor.mustChangePassword && !reachableBeforePasswordChange.has(operation.id))
+      throw new AppError('password_change_required')
+    const needed = permissionTable[audience]
+    if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+    return actor
+  }
+
+  const send = (operation: AnyOperation, request: FastifyRequest, reply: FastifyReply, given: unknown): unknown => {
+    let answer = given
+    if (answer instanceof WithHeaders) {
+      reply.headers(answer.headers)
+      answer = answer.value
+    }
+    if (answer === answered) return reply
+    if (answer instanceof FileAnswer) {
+      reply.type(answer.mediaType).header('content-disposition', contentDisposition(answer.fileName))
+      return reply.send(answer.content)
+    }
+    reply.type(`${jsonMediaType(request.headers.accept)}; charset=utf-8`).serializer(String)
+    if (answer instanceof JsonStream) return reply.send(answer.stream)
+    const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)
+    if (options.validateResponses) assertResponse(operation, text)
+    return reply.send(text)
+  }
+
+  const responseChecks = new Map<string, ReturnType<typeof Compile>>()
+  const assertResponse = (operation: AnyOperation, text: string): void => {
+    let check = responseChecks.get(operation.id)
+    if (check === undefined) {
+      check = Compile(operation.response)
+      responseChecks.set(operation.id, check)
+    }
+    const value: unknown = JSON.parse(text)
+    if (!check.Check(value))
+      throw new Error(
+        `${operation.id} answers what its contract does not say: ${JSON.stringify(schemaFaults(check.Errors(value) as never, 'response').slice(0, 5))}`,
+      )
+  }
+
+  const register: HttpApp['register'] = (operation, handler) => {
+    const known = operation as unknown as AnyOperation
+    if (
+      known.permission !== 'public' &&
+      known.permission !== 'agent' &&
+      permissionTable[known.permission] === undefined
+    )
+      throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
+    const url = known.path.replace(/\{(\w+)\}/g, ':$1')
+    const readQuery = queryReader(known.query)
+    const readBody = bodyReader(known.body, known.bodyOptional === true)
+    const readsBody = known.method !== 'GET' && known.upload !== true
+    operations.push(known)
+    const methods = methodsOf.get(url) ?? new Set()
+    methods.add(known.method)
+    methodsOf.set(url, methods)
+    fastify.route({
+      method: known.method,
+      url,
+      bodyLimit: known.upload === true ? uploadLimit : jsonLimit,
+      config: { operation: known },
+      onRequest: async (request) => {
+        assertOrigin(request, options.allowedOrigins())
+        ;(request as RequestWithActor).portcullisActor = await authorise(known, request)
+      },
+      handler: async (request, reply) => {
+        const url = request.raw.url ?? ''
+        const at = url.indexOf('?')
+        const params = request.params as Record<string, string>
+        for (const [name, value] of Object.entries(params))
+          if (value === '' || isBadText(value)) throw new AppError('not_found', { detail: `There is no such ${name}.` })
+        const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+        const body = readsBody
+          ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
+          : null
+        const call = { actor: (request as RequestWithActor).portcullisActor, params, query, body, request, reply }
+        return send(known, request, reply, await handler(call as never))
+      },
+    })
+  }
+
+  const seal = (): void => {
+    for (const [url, methods] of methodsOf) {
+      const allow = [...methods].join(', ')
+      fastify.route({
+        method: verbs.filter((verb) => !methods.has(verb)),
+        url,
+        handler: async () => {
+          throw new AppError('method_not_allowed', { allow }, { headers: { allow } })
+        },
+      })
+    }
+  }
+
+  return { register, operations, seal, fastify }
+}
+
+interface RequestWithActor extends FastifyRequest {
+  portcullisActor: Actor
+}

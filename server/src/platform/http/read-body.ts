@@ -1,0 +1,155 @@
+import type { FieldError } from '@portcullis/contract'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AppError } from '../app-error.ts'
+import { foldedNames, isBadText, nearest } from './names.ts'
+import { validationError } from './read-query.ts'
+
+interface Shape {
+  type?: string
+  properties?: Record<string, Shape>
+  patternProperties?: Record<string, Shape>
+  additionalProperties?: boolean | Shape
+  items?: Shape
+  anyOf?: Shape[]
+  allowedValues?: unknown
+}
+
+/** Bounds the walk: no shape of the contract nests deeper than eight. */
+const maxDepth = 32
+const maxNodes = 2_000_000
+
+const jsonType = /^(?:application\/(?:[\w!#$&^.+-]+\+)?json|text\/json)[\t ]*(?:;|$)/i
+const charset = /;[\t ]*charset[\t ]*=[\t ]*"?([\w.:-]+)"?/i
+
+/** Whether a Content-Type is one of the JSON kinds, in UTF-8. */
+export const isJsonType = (contentType: string): boolean => {
+  if (!jsonType.test(contentType)) return false
+  const set = charset.exec(contentType)?.[1]?.toLowerCase()
+  return set === undefined || set === 'utf-8' || set === 'utf8'
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Text of a body: fatal UTF-8, a byte order mark is dropped. */
+export const decodeUtf8 = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw validationError([{ field: 'body', message: 'is not valid UTF-8' }])
+  }
+}
+
+/** Keys of JSON objects are folded onto the schema's; values stay as they are. */
+const fold = (
+  value: unknown,
+  shape: Shape | undefined,
+  path: string,
+  depth: number,
+  state: { nodes: number; errors: FieldError[] },
+): unknown => {
+  if (++state.nodes > maxNodes || depth > maxDepth)
+    throw validationError([
+      { field: path, message: `is nested deeper than ${maxDepth} or has over ${maxNodes} members` },
+    ])
+  if (typeof value === 'string') {
+    if (isBadText(value)) state.errors.push({ field: path, message: 'holds U+0000 or half of a surrogate pair' })
+    return value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const wanted = Array.isArray(value) ? 'array' : 'object'
+  const chosen = shape?.anyOf?.find((s) => s.type === wanted) ?? shape
+  if (Array.isArray(value)) return value.map((item, i) => fold(item, chosen?.items, `${path}[${i}]`, depth + 1, state))
+  const properties = chosen?.properties
+  const names = properties === undefined ? undefined : foldedNames(Object.keys(properties))
+  const open = chosen?.additionalProperties !== false
+  const result: Record<string, unknown> = Object.create(null)
+  for (const [given, member] of Object.entries(value)) {
+    const name = names?.get(given.toLowerCase()) ?? given
+    const at = `${path}.${name}`
+    if (isBadText(given))
+      state.errors.push({ field: path, message: 'has a key with U+0000 or half of a surrogate pair' })
+    else if (given === '__proto__' || (names !== undefined && !names.has(given.toLowerCase()) && !open)) {
+      const near = names === undefined ? undefined : nearest(given, names.values())
+      state.errors.push({
+        field: `${path}.${given.slice(0, 64)}`,
+        message: `is unknown${near === undefined ? '' : `; did you mean ${near}?`}`,
+      })
+    } else if (Object.hasOwn(result, name)) state.errors.push({ field: at, message: 'is given more than once' })
+    else {
+      const inner = properties?.[name] ?? Object.values(chosen?.patternProperties ?? {})[0]
+      result[name] = fold(member, inner, at, depth + 1, state)
+    }
+  }
+  return result
+}
+
+const fieldOf = (instancePath: string): string =>
+  instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`), 'body')
+
+interface Fault {
+  keyword: string
+  instancePath: string
+  message: string
+  params: Record<string, unknown>
+}
+
+const messageOf = (fault: Fault): string => {
+  if (fault.keyword === 'enum') return `must be one of ${(fault.params.allowedValues as unknown[]).join(', ')}`
+  if (fault.keyword === 'required') return `lacks ${(fault.params.requiredProperties as string[]).join(', ')}`
+  return fault.message
+}
+
+/** Faults of a value against a schema, in the words of the problem; unions report their members' faults once. */
+export const schemaFaults = (faults: readonly Fault[], root = 'body'): FieldError[] => {
+  const result = new Map<string, FieldError>()
+  for (const fault of faults) {
+    if (fault.keyword === 'boolean' || fault.keyword === 'anyOf') continue
+    const field = root + fieldOf(fault.instancePath).slice('body'.length)
+    const message = messageOf(fault)
+    result.set(`${field} ${message}`, { field, message })
+    if (result.size >= 20) break
+  }
+  return result.size > 0 ? [...result.values()] : [{ field: root, message: 'does not have the documented shape' }]
+}
+
+export interface BodySource {
+  contentType: string | undefined
+  bytes: Uint8Array | undefined
+}
+
+/**
+ * Reader of one operation's JSON body: media type, UTF-8, JSON, folded keys, schema, in this order. Operations without a
+ * body take none, `null` and `{}`.
+ */
+export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((source: BodySource) => unknown) => {
+  const check = schema === undefined ? undefined : Compile(schema)
+  return ({ contentType, bytes }) => {
+    const empty = bytes === undefined || bytes.length === 0
+    if (!empty && (contentType === undefined || !isJsonType(contentType))) throw new AppError('unsupported_media_type')
+    const text = empty ? '' : decodeUtf8(bytes).trim()
+    let value: unknown = null
+    if (text !== '') {
+      try {
+        value = JSON.parse(text)
+      } catch {
+        throw validationError([{ field: 'body', message: 'is not valid JSON' }])
+      }
+    }
+    if (check === undefined || schema === undefined) {
+      if (value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0))
+        return null
+      throw validationError([{ field: 'body', message: 'must be empty: this operation takes no body' }])
+    }
+    if (value === null && optional) return null
+    const state = { nodes: 0, errors: [] as FieldError[] }
+    const folded = fold(value, schema as Shape, 'body', 0, state)
+    if (state.errors.length > 0) throw validationError(state.errors)
+    if (!check.Check(folded)) throw validationError(schemaFaults(check.Errors(folded) as unknown as Fault[]))
+    return folded
+  }
+}

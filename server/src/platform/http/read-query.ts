@@ -1,0 +1,112 @@
+import type { FieldError } from '@portcullis/contract'
+import type { TObject, TSchema } from 'typebox'
+import { AppError } from '../app-error.ts'
+import { foldedNames, isBadText, nearest } from './names.ts'
+
+type JsonSchema = TSchema & {
+  type?: string
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  enum?: readonly unknown[]
+}
+
+const decode = (text: string): string | null => {
+  try {
+    const plain = decodeURIComponent(text.replaceAll('+', ' '))
+    return isBadText(plain) ? null : plain
+  } catch {
+    return null
+  }
+}
+
+/** Splits a query string; a name that comes twice or a part that is not UTF-8 is a fault. */
+const split = (query: string): { pairs: [string, string][]; errors: FieldError[] } => {
+  const pairs: [string, string][] = []
+  const errors: FieldError[] = []
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const at = part.indexOf('=')
+    const name = decode(at < 0 ? part : part.slice(0, at))
+    const value = at < 0 ? '' : decode(part.slice(at + 1))
+    if (name === null || value === null)
+      errors.push({
+        field: `query.${name ?? '?'}`,
+        message: 'is not valid percent-encoded UTF-8 text, or holds U+0000',
+      })
+    else pairs.push([name, value])
+  }
+  return { pairs, errors }
+}
+
+const convert = (value: string, schema: JsonSchema): { value: unknown } | { fault: string } => {
+  if (schema.type === 'integer' || schema.type === 'number') {
+    const pattern = schema.type === 'integer' ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/
+    if (!pattern.test(value)) return { fault: `must be a decimal ${schema.type}` }
+    const number = Number(value)
+    if (schema.minimum !== undefined && number < schema.minimum) return { fault: `must be at least ${schema.minimum}` }
+    if (schema.maximum !== undefined && number > schema.maximum) return { fault: `must be at most ${schema.maximum}` }
+    return { value: number }
+  }
+  if (schema.type === 'boolean') {
+    const lower = value.toLowerCase()
+    return lower === 'true' || lower === 'false' ? { value: lower === 'true' } : { fault: 'must be true or false' }
+  }
+  if (schema.enum !== undefined) {
+    const found = schema.enum.find((candidate) => String(candidate).toLowerCase() === value.toLowerCase())
+    return found === undefined ? { fault: `must be one of ${schema.enum.join(', ')}` } : { value: found }
+  }
+  if (schema.maxLength !== undefined && value.length > schema.maxLength)
+    return { fault: `must have at most ${schema.maxLength} characters` }
+  return { value }
+}
+
+/** Reader of one operation's query: names in any case, `_…` ignored, unknown ones named with the nearest known one. */
+export const queryReader = (schema: TObject | undefined): ((query: string) => Record<string, unknown>) => {
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>
+  const required = new Set<string>((schema?.required as string[] | undefined) ?? [])
+  const names = foldedNames(Object.keys(properties))
+  return (query) => {
+    const { pairs, errors } = split(query)
+    const result: Record<string, unknown> = {}
+    const seen = new Set<string>()
+    for (const [given, value] of pairs) {
+      if (given.startsWith('_')) continue
+      const name = names.get(given.toLowerCase())
+      if (name === undefined) {
+        const near = nearest(given, names.values())
+        errors.push({
+          field: `query.${given.slice(0, 64)}`,
+          message: `is unknown${near === undefined ? '; this operation has no parameters' : `; did you mean ${near}?`}`,
+        })
+        continue
+      }
+      if (seen.has(name)) {
+        errors.push({ field: `query.${name}`, message: 'is given more than once' })
+        continue
+      }
+      seen.add(name)
+      if (value === '') continue
+      const converted = convert(value, properties[name] as JsonSchema)
+      if ('fault' in converted) errors.push({ field: `query.${name}`, message: converted.fault })
+      else result[name] = converted.value
+    }
+    for (const name of required) if (!(name in result)) errors.push({ field: `query.${name}`, message: 'is required' })
+    if (errors.length > 0) throw validationError(errors)
+    return result
+  }
+}
+
+/** A 400 that names every fault, at most twenty of them. */
+export const validationError = (errors: readonly FieldError[]): AppError =>
+  new AppError(
+    'validation_failed',
+    {
+      detail: errors
+        .slice(0, 3)
+        .map((e) => `${e.field} ${e.message}`)
+        .join('. ')
+        .concat('.'),
+    },
+    { errors: errors.slice(0, 20) },
+  )
