@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions, Response } from 'light-my-request'
+import { inject } from 'vitest'
+import { createDb } from '#platform/db/db.ts'
+import { loadKeys } from '#platform/keys.ts'
+import { createLog } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import { compose } from '../src/compose.ts'
+
+export const templateDatabase = 'portcullis_template'
+export const adminPassword = 'correct horse battery'
+
+/** A clock that stands still until a test moves it. */
+export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
+  let now = start
+  return {
+    now: () => now,
+    advance(milliseconds: number): void {
+      now += milliseconds
+    },
+  }
+}
+
+export interface TestAppOptions {
+  /** Database of another test app, for a second replica. */
+  database?: string
+  clock?: ReturnType<typeof createFakeClock>
+  logLevel?: string
+}
+
+export type TestApp = Awaited<ReturnType<typeof startTestApp>>
+
+/** The whole server on a database of its own, cloned from the migrated template; requests go in without a socket. */
+export const startTestApp = async (options: TestAppOptions = {}) => {
+  const connection = inject('postgres')
+  const database = options.database ?? `t_${randomBytes(6).toString('hex')}`
+  const log = createLog(options.logLevel ?? 'silent')
+  const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
+  if (options.database === undefined)
+    await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`))
+  const clock = options.clock ?? createFakeClock()
+  const keyDir = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
+  const server = await compose({
+    config: { trustedProxies: [], host: '127.0.0.1', port: 0 },
+    connection: { ...connection, database },
+    keys: loadKeys(join(options.database === undefined ? keyDir : keyDir, 'key')),
+    clock,
+    log,
+    tls: null,
+    validateResponses: true,
+  })
+  await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
+
+  const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)
+  /** Token of an account, by LocalLogin. */
+  const signIn = async (username = 'admin', password = adminPassword): Promise<string> => {
+    const answer = await request({
+      method: 'POST',
+      url: '/prime/webui/Auth/LocalLogin',
+      payload: { username, password },
+    })
+    if (answer.statusCode !== 200) throw new Error(`sign-in of ${username}: ${answer.statusCode} ${answer.body}`)
+    return answer.json().token
+  }
+  let adminToken: string | undefined
+  const as = (token: string | undefined) => ({
+    get: (url: string, headers: Record<string, string> = {}) =>
+      request({
+        method: 'GET',
+        url,
+        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      }),
+    post: (url: string, payload?: unknown, headers: Record<string, string> = {}) =>
+      request({
+        method: 'POST',
+        url,
+        headers: {
+          ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        ...(payload === undefined ? {} : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
+      }),
+    delete: (url: string) =>
+      request({ method: 'DELETE', url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+  })
+  return {
+    ...server,
+    server,
+    clock,
+    database,
+    request,
+    signIn,
+    /** Requests as the account of a token; none: anonymous. */
+    as,
+    /** Requests as the first administrator. */
+    admin: async () => {
+      adminToken ??= await signIn()
+      return as(adminToken)
+    },
+    close: async () => {
+      await server.close()
+      if (options.database === undefined)
+        await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`))
+      await admin.close()
+      rmSync(keyDir, { recursive: true, force: true })
+    },
+  }
+}
