@@ -1,0 +1,146 @@
+import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
+import { CallFailure, failureOf } from './problem.ts'
+
+/** Parts of a call that an operation may have. */
+export interface CallInput<O> {
+  params?: ParamsOf<O>
+  query?: QueryOf<O>
+  body?: BodyOf<O>
+  /** Content of the one multipart part named `file`. */
+  file?: Blob & { name?: string }
+  signal?: AbortSignal
+}
+
+/** What a sign-in or a refresh brings. */
+export interface TokenAnswer {
+  token: string
+}
+
+export interface ApiDeps {
+  fetch: typeof globalThis.fetch
+  /** Asks for a new access token by the cookie. Throws a CallFailure when it is refused. */
+  refresh: (send: Api['send']) => Promise<TokenAnswer>
+  /** Called once when the session can not be renewed. */
+  onSignedOut: () => void
+  /** Runs `work` while no other tab does: refresh tokens rotate, and a reused one ends the session. */
+  exclusively: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** The address of a call: path parameters encoded, empty query values left out, arrays as comma lists. */
+export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params?: unknown; query?: unknown } = {}) => {
+  const params = (input.params ?? {}) as Record<string, unknown>
+  const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = params[name]
+    if (value === undefined || value === null || value === '') throw new Error(`path parameter ${name} is missing`)
+    return encodeURIComponent(String(value))
+  })
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries((input.query ?? {}) as Record<string, unknown>)) {
+    if (value === undefined || value === null || value === '') continue
+    query.set(name, Array.isArray(value) ? value.join(',') : String(value))
+  }
+  const text = query.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/**
+ * The console's client over the contract. The access token lives in memory only; when it has expired, one refresh by
+ * the HttpOnly cookie serves all calls that wait for it, and each is repeated once.
+ */
+export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps) => {
+  let token: string | null = null
+  let renewal: Promise<boolean> | null = null
+
+  /** One request without renewal; answers that are not a success throw. */
+  const send = async (
+    operation: Pick<AnyOperation, 'method' | 'path'>,
+    input: { params?: unknown; query?: unknown; body?: unknown; file?: Blob & { name?: string }; signal?: AbortSignal },
+    headers: Record<string, string> = {},
+  ): Promise<Response> => {
+    let body: BodyInit | undefined
+    const sent: Record<string, string> = { accept: 'application/json', ...headers }
+    if (input.file !== undefined) {
+      const form = new FormData()
+      form.set('file', input.file, input.file.name ?? 'upload')
+      body = form
+    } else if (input.body !== undefined) {
+      body = JSON.stringify(input.body)
+      sent['content-type'] = 'application/json'
+    }
+    if (token !== null) sent.authorization = `Bearer ${token}`
+    let response: Response
+    try {
+      response = await fetch(addressOf(operation, input), {
+        method: operation.method,
+        headers: sent,
+        cache: 'no-store',
+        ...(body === undefined ? {} : { body }),
+        ...(input.signal === undefined ? {} : { signal: input.signal }),
+      })
+    } catch (cause) {
+      if (input.signal?.aborted) throw cause
+      throw new CallFailure('network', 'No answer came back.')
+    }
+    if (!response.ok) throw await failureOf(response)
+    return response
+  }
+
+  /** Gets a new access token; true when there is one. Callers at the same time share one refresh. */
+  const renew = (): Promise<boolean> => {
+    renewal ??= exclusively(async () => {
+      try {
+        token = null
+        token = (await refresh(send)).token
+        return true
+      } catch (failure) {
+        // Only a refusal ends the session; a server that is away keeps it for the next try.
+        if (failure instanceof CallFailure && failure.status >= 400 && failure.status < 429) return false
+        throw failure
+      }
+    }).finally(() => {
+      renewal = null
+    })
+    return renewal
+  }
+
+  const sendRenewing: typeof send = async (operation, input, headers) => {
+    const used = token
+    try {
+      return await send(operation, input, headers)
+    } catch (failure) {
+      if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
+      // Another call may have renewed the token while this one was under way.
+      if (token === used && !(await renew())) {
+        onSignedOut()
+        throw failure
+      }
+      return send(operation, input, headers)
+    }
+  }
+
+  return {
+    send,
+    renew,
+    setToken: (next: string | null) => {
+      token = next
+    },
+    /** Calls an operation and reads its JSON answer. */
+    call: async <O extends AnyOperation>(operation: O, input: CallInput<O> = {}): Promise<ResponseOf<O>> => {
+      const response = await sendRenewing(operation, input)
+      return (await response.json().catch(() => {
+        throw new CallFailure('unreadable', 'The answer is not JSON.', { status: response.status })
+      })) as ResponseOf<O>
+    },
+    /** Calls an operation that answers a file; gives its bytes and the name the server chose. */
+    download: async <O extends AnyOperation>(operation: O, input: CallInput<O> = {}) => {
+      const response = await sendRenewing(operation, input, { accept: '*/*' })
+      const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
+      return { blob: await response.blob(), name: name ?? 'portcullis-download' }
+    },
+    /** Opens an endless answer. */
+    stream: (operation: Pick<AnyOperation, 'method' | 'path'>, signal: AbortSignal) =>
+      sendRenewing(operation, { signal }, { accept: 'text/event-stream' }),
+  }
+}
+
+export type Api = ReturnType<typeof createApi>

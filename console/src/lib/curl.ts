@@ -1,0 +1,17 @@
+import type { AnyOperation } from '@portcullis/contract'
+import { addressOf, type CallInput } from './api.ts'
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The same call as a shell command. The token is a variable: a copied command must not carry a session. */
+export const curlOf = <O extends AnyOperation>(origin: string, operation: O, input: CallInput<O> = {}): string => {
+  const parts = ['curl -sS']
+  if (operation.method !== 'GET') parts.push(`-X ${operation.method}`)
+  parts.push(`-H "Authorization: Bearer $PORTCULLIS_TOKEN"`)
+  if (input.file !== undefined) parts.push(`-F ${quoted(`file=@${input.file.name ?? 'file'}`)}`)
+  else if (input.body !== undefined) {
+    parts.push(`-H 'Content-Type: application/json'`, `--data ${quoted(JSON.stringify(input.body))}`)
+  }
+  parts.push(quoted(`${origin}${addressOf(operation, input)}`))
+  return parts.join(' ')
+}

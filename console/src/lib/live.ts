@@ -1,0 +1,131 @@
+import type { AnyOperation } from '@portcullis/contract'
+import type { Api } from './api.ts'
+import type { Clock } from './clock.ts'
+import { CallFailure } from './problem.ts'
+import { createEventParser, type ServerEvent } from './server-events.ts'
+
+/** What the server tells while it happens. */
+export interface LiveTopics {
+  agents: { changed: string[] }
+  peripherals: { changed: string[] }
+  events: { lastEventId: number }
+  summary: Record<string, never>
+}
+
+export type LiveTopic = keyof LiveTopics
+
+export interface LiveStatus {
+  state: 'connecting' | 'live' | 'lost'
+  /** When the last word of the server arrived, ms since 1970; null before the first. */
+  lastHeard: number | null
+}
+
+export interface LiveDeps {
+  api: Pick<Api, 'stream'>
+  clock: Clock
+  /** Waits; rejects or resolves early when the signal aborts. */
+  pause: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  random: () => number
+}
+
+const liveStream: Pick<AnyOperation, 'method' | 'path'> = { method: 'GET', path: '/prime/webui/live' }
+// The server pings every 15 s; silence of three pings means that the connection is dead though nobody closed it.
+const silenceLimit = 45_000
+const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary'] satisfies LiveTopic[]
+
+/** Back-off before connection attempt `n` (from 1): 0.5 s doubling to 30 s, between half and all of it at random. */
+export const backOff = (attempt: number, random: number): number =>
+  Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 6)) * (0.5 + random / 2)
+
+/** The one live channel of the console: connects while somebody listens, reconnects with back-off, and says how it is. */
+export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
+  const listeners = new Map<string, Set<(data: never) => void>>()
+  const watchers = new Set<() => void>()
+  let status: LiveStatus = { state: 'connecting', lastHeard: null }
+  let running: AbortController | null = null
+
+  const setStatus = (next: LiveStatus) => {
+    const told = next.state !== status.state || (next.lastHeard ?? 0) - (status.lastHeard ?? 0) > 1000
+    status = told ? next : status
+    if (told) for (const watcher of watchers) watcher()
+  }
+
+  const emit = ({ name, data }: ServerEvent) => {
+    if (!topics.includes(name)) return
+    const value = JSON.parse(data) as never
+    for (const listener of listeners.get(name) ?? []) listener(value)
+  }
+
+  /** Tells every listener that anything may have changed while the channel was away. */
+  const emitAll = () => {
+    for (const [name, set] of listeners) {
+      const value = (name === 'events' ? { lastEventId: 0 } : name === 'summary' ? {} : { changed: [] }) as never
+      for (const listener of set) listener(value)
+    }
+  }
+
+  const readOnce = async (signal: AbortSignal) => {
+    const silence = new AbortController()
+    let timer = setTimeout(() => silence.abort(), silenceLimit)
+    try {
+      const response = await api.stream(liveStream, AbortSignal.any([signal, silence.signal]))
+      const wasLost = status.state === 'lost'
+      setStatus({ state: 'live', lastHeard: clock.now() })
+      if (wasLost) emitAll()
+      const parse = createEventParser()
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return
+        clearTimeout(timer)
+        timer = setTimeout(() => silence.abort(), silenceLimit)
+        setStatus({ state: 'live', lastHeard: clock.now() })
+        for (const event of parse(value)) emit(event)
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const run = async (signal: AbortSignal) => {
+    let attempt = 0
+    while (!signal.aborted) {
+      const before = status.lastHeard
+      try {
+        await readOnce(signal)
+      } catch (failure) {
+        if (failure instanceof CallFailure && failure.status === 401) return
+      }
+      if (signal.aborted) return
+      attempt = status.lastHeard === before ? attempt + 1 : 1
+      setStatus({ state: 'lost', lastHeard: status.lastHeard })
+      await pause(backOff(attempt, random()), signal)
+    }
+  }
+
+  return {
+    start: () => {
+      if (running !== null) return
+      running = new AbortController()
+      void run(running.signal)
+    },
+    stop: () => {
+      running?.abort()
+      running = null
+      status = { state: 'connecting', lastHeard: null }
+    },
+    /** Hears a topic; returns how to stop. */
+    on: <T extends LiveTopic>(topic: T, listener: (data: LiveTopics[T]) => void): (() => void) => {
+      const set = listeners.get(topic) ?? new Set()
+      listeners.set(topic, set.add(listener as (data: never) => void))
+      return () => set.delete(listener as (data: never) => void)
+    },
+    watch: (watcher: () => void): (() => void) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    status: () => status,
+  }
+}
+
+export type Live = ReturnType<typeof createLive>

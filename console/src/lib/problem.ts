@@ -1,0 +1,94 @@
+import { type ErrorCode, errorTable, type FieldError, type Problem } from '@portcullis/contract'
+
+/** What a failed call is, for code: the server's problem code, or a failure before there was an answer. */
+export type FailureCode = ErrorCode | 'network' | 'unreadable'
+
+/** A call that did not succeed. Screens switch on `code`, never on text. */
+export class CallFailure extends Error {
+  override readonly name = 'CallFailure'
+  readonly code: FailureCode
+  readonly status: number
+  readonly fields: readonly FieldError[]
+  readonly traceId: string | null
+  /** Seconds the server asked to wait, when it said so. */
+  readonly retryAfter: number | null
+
+  constructor(
+    code: FailureCode,
+    detail: string,
+    rest: { status?: number; fields?: readonly FieldError[]; traceId?: string | null; retryAfter?: number | null } = {},
+  ) {
+    super(detail)
+    this.code = code
+    this.status = rest.status ?? 0
+    this.fields = rest.fields ?? []
+    this.traceId = rest.traceId ?? null
+    this.retryAfter = rest.retryAfter ?? null
+  }
+}
+
+/** What a person is told: what happened, the cause in this case, and the cure. */
+export interface Message {
+  title: string
+  detail: string
+  cure: string
+}
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code)
+
+/** Turns anything thrown by a call into words. */
+export const messageOf = (failure: unknown): Message => {
+  if (!(failure instanceof CallFailure)) {
+    return {
+      title: 'Something went wrong in the console',
+      detail: failure instanceof Error ? failure.message : String(failure),
+      cure: 'Reload the page; if it stays, report what you did.',
+    }
+  }
+  if (failure.code === 'network') {
+    return {
+      title: 'The server can not be reached',
+      detail: failure.message,
+      cure: 'Check the network and that the server runs; what you entered is kept.',
+    }
+  }
+  if (failure.code === 'unreadable') {
+    return {
+      title: 'The answer could not be read',
+      detail: failure.message,
+      cure: 'A proxy between you and the server may have answered; try again, or ask who runs it.',
+    }
+  }
+  const entry = errorTable[failure.code]
+  return {
+    title: entry.title,
+    detail: failure.message,
+    cure: failure.traceId !== null && failure.status >= 500 ? `${entry.cure} (trace ${failure.traceId})` : entry.cure,
+  }
+}
+
+/** The message for one field of a form (`body.userName`, ignoring case), or undefined. */
+export const fieldMessage = (failure: unknown, field: string): string | undefined => {
+  if (!(failure instanceof CallFailure)) return undefined
+  const wanted = `body.${field}`.toLowerCase()
+  return failure.fields.find((fault) => fault.field.toLowerCase() === wanted)?.message
+}
+
+/** Reads the failure out of an answer that is not a success. */
+export const failureOf = async (response: Response): Promise<CallFailure> => {
+  const retryHeader = Number(response.headers.get('retry-after'))
+  const retryAfter = Number.isFinite(retryHeader) && retryHeader > 0 ? retryHeader : null
+  const problem = (await response.json().catch(() => null)) as Partial<Problem> | null
+  if (problem === null || typeof problem.code !== 'string' || !isCode(problem.code)) {
+    return new CallFailure('unreadable', `The answer had status ${response.status} and no problem details.`, {
+      status: response.status,
+      retryAfter,
+    })
+  }
+  return new CallFailure(problem.code, problem.detail ?? problem.title ?? '', {
+    status: response.status,
+    fields: problem.errors ?? [],
+    traceId: problem.traceId ?? null,
+    retryAfter,
+  })
+}

@@ -1,0 +1,96 @@
+/** The search part of an address as the router holds it: flat, one text per name. */
+export type Search = Readonly<Record<string, string | undefined>>
+
+/** What a list screen can hold in its address. */
+export interface ViewSpec {
+  /** Names of the filters, as in the interface. */
+  filters: readonly string[]
+  defaultSort: string
+  /** Columns shown when the address names none. */
+  defaultColumns: readonly string[]
+}
+
+/** The state of a list screen. All of it is in the address, so that a pasted link shows the same. */
+export interface ViewState {
+  filters: Record<string, string>
+  search: string
+  /** `key_asc` or `key_desc`. */
+  sort: string
+  columns: readonly string[]
+  /** Id of the row in the drawer. */
+  open: string | null
+  /** Tab inside the drawer or page. */
+  tab: string | null
+}
+
+/** Reads an address. Names that are not of this screen are left alone by `writeView`, never sent to the server. */
+export const readView = (search: Search, spec: ViewSpec): ViewState => {
+  const filters: Record<string, string> = {}
+  for (const name of spec.filters) {
+    const value = search[name]
+    if (value !== undefined && value !== '') filters[name] = value
+  }
+  return {
+    filters,
+    search: search.q ?? '',
+    sort: search.sort ?? spec.defaultSort,
+    columns: search.cols === undefined ? spec.defaultColumns : search.cols.split(',').filter((id) => id !== ''),
+    open: search.open ?? null,
+    tab: search.tab ?? null,
+  }
+}
+
+/** A change of the state; a filter set to null is removed. */
+export interface ViewChange {
+  filters?: Record<string, string | null>
+  search?: string
+  sort?: string
+  columns?: readonly string[]
+  open?: string | null
+  tab?: string | null
+}
+
+const sameList = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((value, index) => value === other[index])
+
+/** Writes a change into an address. What equals the screen's default is left out, so that addresses stay short. */
+export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): Search => {
+  const next: Record<string, string | undefined> = { ...search }
+  for (const [name, value] of Object.entries(change.filters ?? {})) next[name] = value ?? undefined
+  if (change.search !== undefined) next.q = change.search
+  if (change.sort !== undefined) next.sort = change.sort === spec.defaultSort ? undefined : change.sort
+  if (change.columns !== undefined) {
+    next.cols = sameList(change.columns, spec.defaultColumns) ? undefined : change.columns.join(',')
+  }
+  if (change.open !== undefined) next.open = change.open ?? undefined
+  if (change.tab !== undefined) next.tab = change.tab ?? undefined
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== ''))
+}
+
+/** The sort after a click on a column: first its natural direction, then the other, then the default again. */
+export const nextSort = (current: string, key: string, natural: 'asc' | 'desc', defaultSort: string): string => {
+  const other = natural === 'asc' ? 'desc' : 'asc'
+  if (current === `${key}_${natural}`) return `${key}_${other}`
+  if (current === `${key}_${other}`) return defaultSort
+  return `${key}_${natural}`
+}
+
+/** Direction in which a key sorts now, or null. */
+export const sortDirection = (current: string, key: string): 'asc' | 'desc' | null =>
+  current === `${key}_asc` ? 'asc' : current === `${key}_desc` ? 'desc' : null
+
+/** The address's search text as the router's flat record, and back. The first of a repeated name counts. */
+export const parseSearchText = (text: string): Record<string, string> => {
+  const result: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(text)) if (!Object.hasOwn(result, name)) result[name] = value
+  return result
+}
+
+export const searchText = (search: Record<string, unknown>): string => {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(search)) {
+    if (value !== undefined && value !== null && value !== '') params.set(name, String(value))
+  }
+  const text = params.toString().replaceAll('%2C', ',').replaceAll('%3A', ':')
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'vite'
+
+const contractName = '@portcullis/contract'
+const slimId = '\0slim-contract'
+const contractSource = (file: string) => fileURLToPath(new URL(`../../contract/src/${file}`, import.meta.url))
+
+interface OperationLike {
+  id: string
+  method: string
+  path: string
+  permission: string
+  summary: string
+  upload?: boolean
+}
+
+const isOperation = (value: unknown): value is OperationLike =>
+  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'permission' in value
+
+const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** Word lists and small tables, which screens may read. A schema is neither: it nests. */
+const isPlainTable = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).length > 0 &&
+  (Array.isArray(value) || !('type' in value)) &&
+  Object.values(value).every(isPrimitive)
+
+/**
+ * Gives the browser the contract without its schemas: of an operation only what a client needs to call it. TypeBox and
+ * all shapes would add about 60 kB gzip to the first load, and the server validates anyway. Types still come from
+ * the real contract. An import of a schema value fails the build, because the slim module does not export it.
+ */
+export const slimContract = (): Plugin => ({
+  name: 'portcullis-slim-contract',
+  enforce: 'pre',
+  resolveId: (source) => (source === contractName ? slimId : null),
+  async load(id) {
+    if (id !== slimId) return null
+    const contract: Record<string, unknown> = await import('@portcullis/contract')
+    const own = new Set(
+      Object.keys({
+        ...(await import('../../contract/src/errors.ts')),
+        ...(await import('../../contract/src/permissions.ts')),
+      }),
+    )
+    const operations = Object.entries(contract).flatMap(([name, value]) => {
+      if (own.has(name)) return []
+      if (isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
+      if (!isOperation(value)) return []
+      const { id: operationId, method, path, permission, summary, upload } = value
+      return [
+        `export const ${name} = ${JSON.stringify({ id: operationId, method, path, permission, summary, ...(upload ? { upload } : {}) })}`,
+      ]
+    })
+    return [
+      `export * from ${JSON.stringify(contractSource('errors.ts'))}`,
+      `export * from ${JSON.stringify(contractSource('permissions.ts'))}`,
+      ...operations,
+    ].join('\n')
+  },
+})
