@@ -1,0 +1,57 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { createAttackTools } from './attack-tools.ts'
+import type { ParsedDescriptors } from './descriptors.ts'
+import type { Kind } from './icons.ts'
+import type { Assessment, AttackToolRow, GenuineRow, NameSupplement, VulnerableRow } from './knowledge-types.ts'
+import { parseUsbIds } from './usb-ids.ts'
+import { createVulnerabilities } from './vulnerabilities.ts'
+
+/** The files of `knowledge/`, read but not yet understood. */
+export interface KnowledgeSources {
+  /** Version of the whole folder, from its manifest. */
+  version: string
+  usbIdsText: string
+  attackTools: readonly AttackToolRow[]
+  vulnerable: readonly VulnerableRow[]
+  genuine: readonly GenuineRow[]
+  supplement: NameSupplement
+}
+
+/** What the product knows about USB devices: names, attack tools, weaknesses. Built once, then only read. */
+export const createKnowledge = (sources: KnowledgeSources) => {
+  const ids = parseUsbIds(sources.usbIdsText)
+  const vendors = new Map(Object.entries(sources.supplement.vendors).map(([vid, { name }]) => [vid, name]))
+  const products = new Map(
+    Object.entries(sources.supplement.products).map(([key, { name }]) => [key.replace(':', ''), name]),
+  )
+  const attackTools = createAttackTools(sources.attackTools, sources.genuine)
+  const vulnerabilities = createVulnerabilities(sources.vulnerable)
+  return {
+    /** Versions and sizes, for health pages and reports. */
+    info: {
+      version: sources.version,
+      usbIds: ids.version,
+      vendors: ids.vendors.size + vendors.size,
+      products: ids.products.size + products.size,
+      attackTools: sources.attackTools.length,
+      vulnerabilities: sources.vulnerable.length,
+    },
+    /** Name of a vendor by its id (four upper-case hex digits), null when unknown. A name proves no identity. */
+    vendorName: (vid: string): string | null => ids.vendors.get(vid) ?? vendors.get(vid) ?? null,
+    /** Name of a product by its ids, null when unknown. */
+    productName: (vid: string, pid: string): string | null =>
+      ids.products.get(vid + pid) ?? products.get(vid + pid) ?? null,
+    /**
+     * Judges one device. Weaknesses of a product are left out for a device that can not be that product.
+     * `kinds` as `classify` gives them.
+     */
+    assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {
+      const subject = { parsed, report, kinds }
+      const { finding, contradicts } = attackTools.assess(subject)
+      return { attackTool: finding, vulnerabilities: contradicts ? [] : vulnerabilities.assess(subject) }
+    },
+  }
+}
+
+/** See `createKnowledge`. */
+export type Knowledge = ReturnType<typeof createKnowledge>

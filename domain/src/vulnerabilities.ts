@@ -1,0 +1,53 @@
+import { hex4 } from './descriptors.ts'
+import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
+import type { Confidence, FirmwareCondition, Vulnerability, VulnerableRow } from './knowledge-types.ts'
+import { createRowIndex } from './row-index.ts'
+
+interface Weakness {
+  row: VulnerableRow
+  when: CompiledTest
+}
+
+/** How sure a firmware condition holds; null when this firmware is not affected. Four hex digits compare as text. */
+const firmwareConfidence = (condition: FirmwareCondition, bcdDevice: string): Confidence | null => {
+  if (condition.exact?.includes(bcdDevice)) return 'firmware'
+  for (const branch of condition.branches ?? [])
+    if (branch.from <= bcdDevice && bcdDevice < branch.below) return branch.confidence ?? 'firmware'
+  return null
+}
+
+const confidenceOf = ({ row }: Weakness, { parsed }: Subject): Confidence | null =>
+  row.firmware ? firmwareConfidence(row.firmware, hex4(parsed.bcdDevice)) : (row.confidence ?? 'model')
+
+const order: Record<Confidence, number> = { firmware: 0, model: 1, family: 2 }
+
+/** Judges devices by the list of published weaknesses: the surest first. */
+export const createVulnerabilities = (rows: readonly VulnerableRow[]) => {
+  const compile = (row: VulnerableRow): Weakness => ({ row, when: compileTest(row.when) })
+  const usable = rows.filter((row) => row.match !== 'none' && (row.match === 'id' || row.when))
+  const byId = createRowIndex(usable, compile)
+  const byStrings = usable.filter((row) => !row.vid).map(compile)
+  return {
+    assess: (subject: Subject): Vulnerability[] => {
+      const found: Vulnerability[] = []
+      const seen = new Set<string>()
+      for (const weakness of [...byId.find(subject.parsed.vid, subject.parsed.pid), ...byStrings]) {
+        if (weakness.when(subject) === null) continue
+        const confidence = confidenceOf(weakness, subject)
+        const { row } = weakness
+        const key = `${row.id} ${row.weakness}`
+        if (confidence === null || seen.has(key)) continue
+        seen.add(key)
+        found.push({
+          id: row.id,
+          weakness: row.weakness,
+          cvss: row.cvss,
+          confidence,
+          firmwareCondition: row.condition === '-' ? '' : row.condition,
+          source: row.source,
+        })
+      }
+      return found.sort((a, b) => order[a.confidence] - order[b.confidence])
+    },
+  }
+}

@@ -1,0 +1,1 @@
+export { loadKnowledge } from './knowledge.files.ts'
