@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { enumFilter, numberFilter, textFilter } from './filters.ts'
+import { closed, listQuery, operation, page, zonelessTime } from './operation.ts'
+
+export const eventCategories = ['USB', 'Agent', 'Agentless', 'System', 'Network'] as const
+
+/** Event codes with their severity and text. The first two are fixed: clients in the field match on them. */
+export const eventCodes = {
+  attached: { code: '0x110001', severity: 4, category: 'USB', description: 'New USB peripheral detected' },
+  gone: { code: '0x110003', severity: 5, category: 'USB', description: 'USB peripheral disconnected' },
+  attackTool: { code: '0x110010', severity: 2, category: 'USB', description: 'Known attack tool detected' },
+  blocked: { code: '0x110011', severity: 3, category: 'USB', description: 'USB peripheral blocked' },
+  vulnerable: { code: '0x110012', severity: 4, category: 'USB', description: 'Vulnerable USB peripheral detected' },
+  inventory: { code: '0x120001', severity: 5, category: 'Agent', description: 'Inventory received' },
+  enrolled: { code: '0x120002', severity: 5, category: 'Agent', description: 'Agent enrolled' },
+  removed: { code: '0x120003', severity: 5, category: 'Agent', description: 'Agent removed' },
+  tookOver: {
+    code: '0x120004',
+    severity: 4,
+    category: 'Agent',
+    description: 'Agent taken over by a new enrolment of the same host',
+  },
+  keyClone: { code: '0x120010', severity: 2, category: 'Agent', description: 'Agent key used from two places' },
+  agentError: { code: '0x120011', severity: 3, category: 'Agent', description: 'Agent reported an error' },
+  duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
+} as const satisfies Record<
+  string,
+  { code: string; severity: number; category: (typeof eventCategories)[number]; description: string }
+>
+export type EventKind = keyof typeof eventCodes
+
+/** One event, fixed shape. */
+export const FleetEvent = closed({
+  eventID: Type.Integer({ description: 'Increasing, without gaps, visible in order.' }),
+  category: Type.Enum(eventCategories),
+  creationTime: zonelessTime('When the server stored it.'),
+  eventCode: Type.String({ pattern: '^0x[0-9A-Fa-f]{6}$' }),
+  severity: Type.Integer({ description: 'Syslog number, 0 Emergency to 7 Debug.' }),
+  severityString: Type.String(),
+  eventEntityID: Type.String({ description: '`HOST (IP)`.' }),
+  description: Type.String(),
+  hashtags: Type.String({ description: 'Tags of the host when it happened, joined by commas.' }),
+  peripheralIcon: Type.String({ description: 'Icon number as text, `-1` when no device is meant.' }),
+  details: Type.String({ description: 'Words and values; never null.' }),
+})
+export type FleetEvent = Static<typeof FleetEvent>
+
+const start = {
+  FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+  ToDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+  FromEventId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Inclusive.' })),
+}
+
+export const eventFilters = {
+  category: enumFilter('category', eventCategories),
+  minimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
+  fromDate: start.FromDate,
+  toDate: start.ToDate,
+  fromEventId: start.FromEventId,
+  source: textFilter('eventEntityID'),
+  peripheralIcon: numberFilter('peripheralIcon'),
+}
+
+export const getEvents = operation({
+  id: 'getEvents',
+  method: 'GET',
+  path: '/prime/webui/events/getevents',
+  tag: 'Events',
+  summary: 'Lists events, newest first',
+  description:
+    'With fromEventId: the oldest PageSize matching rows from there, written newest first, whatever SortBy says.',
+  permission: 'fleet:read',
+  query: closed({
+    ...eventFilters,
+    PageNumber: listQuery.PageNumber,
+    PageSize: listQuery.PageSize,
+    SortBy: listQuery.SortBy,
+    globalSearch: listQuery.GlobalSearch,
+  }),
+  response: page(FleetEvent),
+  responseKind: 'list',
+})
+
+export const getEventsIntegration = operation({
+  id: 'getEventsIntegration',
+  method: 'GET',
+  path: '/prime/webui/events/GetEventsIntegration',
+  tag: 'Events',
+  summary: 'Reads events for SIEM connectors',
+  description:
+    'Without a start: the newest rows. With FromEventId or FromDate: the oldest PageSize rows from there, written newest first, so that the eventID of row 0 plus one is the next start.',
+  permission: 'fleet:read',
+  query: closed({
+    PageSize: listQuery.PageSize,
+    MinimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
+    ...start,
+  }),
+  response: page(FleetEvent),
+  responseKind: 'list',
+})

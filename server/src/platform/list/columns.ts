@@ -1,0 +1,103 @@
+import { invalid } from '../app-error.ts'
+import { raw, type SqlFragment, sql } from '../db/sql.ts'
+import { requireTime } from '../time.ts'
+
+/** Turns the text of one filter into a condition; what it can not read is a 400 that names the field. */
+export type Filter = (field: string, text: string) => SqlFragment
+
+/**
+ * One column of a list. Expressions are SQL of our own source. Every parameter in a filter is cast, because a streamed
+ * page runs as COPY, where parameters arrive as text (stream.ts).
+ */
+export interface Column {
+  /** What ORDER BY takes; absent: not sortable. */
+  sort?: string
+  filter?: Filter
+  /** Other names clients use for this key, in filters and sort keys. */
+  names?: readonly string[]
+}
+
+/** `%`, `_` and `\` as plain characters of a LIKE pattern, ignoring case as the stored folded columns do. */
+export const likePattern = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
+
+/** Folding of names and search texts; the database folds by lower() of C.UTF-8, which agrees for one-to-one mappings. */
+export const fold = (text: string): string => text.normalize('NFC').toLowerCase()
+
+const parts = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** Contains, over an expression that is folded. */
+export const contains =
+  (folded: string): Filter =>
+  (_field, text) =>
+    sql`${raw(folded)} like ${likePattern(text)}::text`
+
+/** Contains, over a column that holds ids of `dictionary` (few values, many rows). */
+export const containsInDictionary =
+  (column: string): Filter =>
+  (_field, text) =>
+    sql`${raw(column)} in (select d.id from dictionary d where d.folded like ${likePattern(text)}::text)`
+
+export const isTrue =
+  (expression: string): Filter =>
+  (field, text) => {
+    const value = text.toLowerCase()
+    if (value !== 'true' && value !== 'false') throw invalid(field, 'must be true or false')
+    return value === 'true' ? sql`${raw(expression)}` : sql`not ${raw(expression)}`
+  }
+
+/** Any of a comma list; each value has a condition. */
+export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
+  const known = new Map(Object.entries(conditions).map(([name, condition]) => [name.toLowerCase(), condition]))
+  return (field, text) => {
+    const chosen = parts(text).map((part) => {
+      const condition = known.get(part.toLowerCase())
+      if (condition === undefined) throw invalid(field, `must be one of ${Object.keys(conditions).join(', ')}`)
+      return `(${condition})`
+    })
+    if (chosen.length === 0) throw invalid(field, `must be one of ${Object.keys(conditions).join(', ')}`)
+    return raw(`(${[...new Set(chosen)].join(' or ')})`)
+  }
+}
+
+/** `n`, `>=n`, `<=n` or a comma list of numbers. */
+export const isNumber =
+  (expression: string): Filter =>
+  (field, text) => {
+    const bound = /^(>=|<=)\s*(-?\d{1,10})$/.exec(text.trim())
+    const values = bound === null ? parts(text) : [bound[2] as string]
+    for (const value of values)
+      if (!/^-?\d{1,10}$/.test(value) || Math.abs(Number(value)) > 2_147_483_647)
+        throw invalid(field, 'must be a number, >=n, <=n or a comma list of numbers')
+    if (values.length === 0) throw invalid(field, 'must be a number')
+    if (bound !== null) return sql`${raw(expression)} ${raw(bound[1] as string)} ${Number(values[0])}::int`
+    return sql`${raw(expression)} = any(${`{${values.map(Number).join(',')}}`}::int[])`
+  }
+
+/** An instant, as coarse as it is written, or `from..to` with either end open. */
+export const isTime =
+  (expression: string): Filter =>
+  (field, text) => {
+    const at = text.indexOf('..')
+    const column = raw(expression)
+    if (at < 0) {
+      const span = requireTime(field, text)
+      return sql`(${column} >= ${span.from.toISOString()}::timestamptz and ${column} < ${span.to.toISOString()}::timestamptz)`
+    }
+    const from = text.slice(0, at).trim()
+    const to = text.slice(at + 2).trim()
+    if (from === '' && to === '') throw invalid(field, 'a range needs at least one end')
+    const lower =
+      from === '' ? raw('true') : sql`${column} >= ${requireTime(field, from).from.toISOString()}::timestamptz`
+    const upper = to === '' ? raw('true') : sql`${column} < ${requireTime(field, to).to.toISOString()}::timestamptz`
+    return sql`(${lower} and ${upper})`
+  }
+
+/** Tag names of a comma list, as a condition over an array column of tag ids. */
+export const hasAnyTag =
+  (column: string): Filter =>
+  (_field, text) =>
+    sql`${raw(column)} && (select coalesce(array_agg(t.tag_id), '{}') from tags t where t.folded = any(${parts(text).map(fold)}::text[]))`
