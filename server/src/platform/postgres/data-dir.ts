@@ -1,13 +1,7 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { errnoOf } from './errno.ts'
-
-/** Where the data lies unless PORTCULLIS_DATA_DIR says otherwise: root has a system directory, others their own. */
-export function defaultDataDir(): string {
-  return process.getuid?.() === 0 ? '/var/lib/portcullis' : join(homedir(), '.local', 'share', 'portcullis')
-}
 
 /**
  * Makes the data directory when it is missing and answers its real path.

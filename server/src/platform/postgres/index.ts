@@ -1,4 +1,3 @@
-export { defaultDataDir } from './data-dir.ts'
 export {
   type DatabaseCrash,
   type EmbeddedConnection,

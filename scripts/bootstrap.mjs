@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { ensureBuilds } from './bootstrap/builds.mjs'
+import { handOver } from './bootstrap/hand-over.mjs'
+import { ensureNode } from './bootstrap/node.mjs'
+// Entry of every npm script. Plain JavaScript for Node >= 18: it runs before anything is installed, fetches what is
+// missing (Node 24, the packages, the builds) and hands over to the verb under Node 24.
+import { ensurePackages } from './bootstrap/packages.mjs'
+import { Refusal } from './bootstrap/say.mjs'
+
+/** What each verb runs under Node 24; `builds` are made first when their sources changed. */
+const VERBS = {
+  start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
+  test: { program: 'scripts/test.mjs', development: true },
+  check: { program: 'scripts/check.mjs', development: true },
+  agent: { program: 'agent/src/main.ts' },
+  simulate: { program: 'cli/simulator/main.ts' },
+  bench: { program: 'bench/main.ts' },
+  cli: { program: 'cli/src/main.ts' },
+}
+
+const [name = '', ...args] = process.argv.slice(2)
+
+try {
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  if (verb === undefined)
+    throw new Refusal(`Usage: node scripts/bootstrap.mjs ${Object.keys(VERBS).join('|')} [arguments]`)
+  const node = await ensureNode()
+  await ensurePackages(node, { development: verb.development === true })
+  await ensureBuilds(node, verb.builds ?? [])
+  handOver(node, verb.program, args)
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}

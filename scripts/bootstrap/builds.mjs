@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withLock } from './lock.mjs'
+import { run, tail } from './run.mjs'
+import { Refusal, ROOT, say } from './say.mjs'
+
+/**
+ * What is built before the server can serve it. `sources` are all that goes into it: their content decides whether
+ * it is stale, since times say nothing after a clone or a change of branch.
+ */
+const BUILDS = {
+  console: {
+    entry: 'console/index.html',
+    sources: ['console', 'contract', 'package-lock.json'],
+    result: 'build/console/index.html',
+    command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+  },
+  agent: {
+    entry: 'agent/src/main.ts',
+    sources: ['agent', 'domain', 'contract', 'scripts/build-agent.mjs', 'package-lock.json'],
+    result: 'build/agent/manifest.json',
+    command: ['scripts/build-agent.mjs'],
+  },
+}
+
+/** Makes the named builds that are missing or older than their sources. */
+export async function ensureBuilds(node, names) {
+  const stale = names.filter((name) => existsSync(join(ROOT, BUILDS[name].entry)) && !isFresh(name))
+  if (stale.length === 0) return
+  await withLock(join(ROOT, 'build', 'build.lock'), `building ${stale.join(' and ')}`, async () => {
+    const results = await Promise.allSettled(stale.filter((name) => !isFresh(name)).map((name) => build(node, name)))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  })
+}
+
+const stampOf = (name) => join(ROOT, 'build', `${name}.stamp`)
+
+function isFresh(name) {
+  const stamp = stampOf(name)
+  return (
+    existsSync(join(ROOT, BUILDS[name].result)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest(name)
+  )
+}
+
+async function build(node, name) {
+  const began = Date.now()
+  say(`building the ${name}`)
+  const before = digest(name)
+  rmSync(stampOf(name), { force: true })
+  const done = await run(node, BUILDS[name].command)
+  if (!done.ok) throw new Refusal(`The ${name} could not be built:\n${tail(done.output)}`)
+  mkdirSync(join(ROOT, 'build'), { recursive: true })
+  writeFileSync(stampOf(name), before)
+  say(`${name} built in ${((Date.now() - began) / 1000).toFixed(1)} s`)
+}
+
+function digest(name) {
+  const hash = createHash('sha256')
+  for (const source of BUILDS[name].sources) addTo(hash, source)
+  return hash.digest('hex')
+}
+
+const NOT_SOURCE = /^(node_modules|dist|build|coverage)$|\.test\.tsx?$|^\./
+
+function addTo(hash, path) {
+  const absolute = join(ROOT, path)
+  let names
+  try {
+    names = readdirSync(absolute)
+  } catch (error) {
+    if (error.code === 'ENOTDIR') hash.update(`${path}\0`).update(readFileSync(absolute))
+    return
+  }
+  for (const name of names.sort()) if (!NOT_SOURCE.test(name)) addTo(hash, `${path}/${name}`)
+}

@@ -1,0 +1,74 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Refusal, say } from './say.mjs'
+
+/**
+ * Runs `work` while no other bootstrap of this checkout does. The lock names its process, so one left by a killed
+ * bootstrap is taken over.
+ */
+export async function withLock(path, what, work) {
+  const mine = `${path}.${process.pid}`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(mine, String(process.pid))
+  } catch (error) {
+    throw new Refusal(
+      `${what} is needed, and ${dirname(path)} can not be written (${error.code}): run this once as the owner of the checkout.`,
+    )
+  }
+  try {
+    for (let said = false; !taken(mine, path); ) {
+      const holder = Number(read(path))
+      if (holder > 0 && !alive(holder)) takeAway(path, mine, holder)
+      else {
+        if (!said) say(`waiting for process ${holder}, which is busy with the same (${what})`)
+        said = true
+        await sleep(250)
+      }
+    }
+    return await work()
+  } finally {
+    if (read(path) === String(process.pid)) rmSync(path, { force: true })
+    rmSync(mine, { force: true })
+  }
+}
+
+function taken(mine, path) {
+  try {
+    linkSync(mine, path)
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Removes a dead holder's lock; a lock that somebody took in between is put back. */
+function takeAway(path, mine, holder) {
+  const aside = `${mine}.stale`
+  try {
+    renameSync(path, aside)
+  } catch {
+    return
+  }
+  if (read(aside) !== String(holder)) taken(aside, path)
+  rmSync(aside, { force: true })
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function alive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}

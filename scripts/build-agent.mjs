@@ -1,0 +1,87 @@
+// Builds what the server hands to hosts: the agent as one script (for hosts with Node) and as one executable.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { build } from 'esbuild'
+import { inject } from 'postject'
+import { ROOT, say } from './bootstrap/say.mjs'
+
+const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = process.argv.slice(2)
+// Node looks for this text in its own binary to learn whether a program was put in.
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+const { version } = createRequire(import.meta.url)('../package.json')
+
+mkdirSync(join(ROOT, 'build'), { recursive: true })
+const draft = mkdtempSync(join(ROOT, 'build', 'agent-draft-'))
+try {
+  const files = [await bundle()]
+  if (process.platform === 'linux') files.push(await executable(files[0]))
+  else say(`an agent executable is only built on Linux, not on ${process.platform}; serving the script`)
+  writeFileSync(join(draft, 'manifest.json'), `${JSON.stringify({ version, files: files.map(describe) }, null, 2)}\n`)
+  // Swapped as a whole: the server never serves a new executable with an old digest.
+  rmSync(out, { recursive: true, force: true })
+  chmodSync(draft, 0o755)
+  renameSync(draft, out)
+} finally {
+  rmSync(draft, { recursive: true, force: true })
+}
+
+async function bundle() {
+  const outfile = join(draft, 'agent.cjs')
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    // Hosts are not ours to upgrade: the script runs on any Node that is still around.
+    target: 'node20',
+    format: 'cjs',
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+  return outfile
+}
+
+async function executable(script) {
+  const target = join(draft, `portcullis-agent-linux-${process.arch}`)
+  const blob = join(draft, 'agent.blob')
+  const config = join(draft, 'sea.json')
+  // No snapshot: it would fix the environment at build time. No code cache: it is refused on another CPU model.
+  writeFileSync(config, JSON.stringify({ main: script, output: blob, disableExperimentalSEAWarning: true }))
+  must(process.execPath, '--experimental-sea-config', config)
+  copyFileSync(process.execPath, target)
+  chmodSync(target, 0o755)
+  // Symbols are for debugging Node itself; stripping before the injection, since it would drop what was put in.
+  spawnSync('strip', ['--strip-all', target], { stdio: 'ignore' })
+  await inject(target, 'NODE_SEA_BLOB', readFileSync(blob), { sentinelFuse: FUSE })
+  rmSync(blob)
+  rmSync(config)
+  return target
+}
+
+function must(program, ...args) {
+  const done = spawnSync(program, args, { encoding: 'utf8' })
+  if (done.status !== 0) throw new Error(`${basename(program)} ${args[0]}: ${done.stderr || done.error}`)
+}
+
+function describe(file) {
+  return {
+    name: basename(file),
+    size: statSync(file).size,
+    sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
+  }
+}

@@ -1,0 +1,48 @@
+import { defineConfig } from 'vitest/config'
+
+// The tree is the product of many hands on small machines: two workers leave room for the database beside them.
+const WORKERS = 2
+
+export default defineConfig({
+  test: {
+    reporters: ['dot'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: [
+            '{contract,domain,agent,cli,bench,scripts}/**/*.test.{ts,mjs}',
+            'console/**/*.test.{ts,tsx}',
+            'knowledge/**/*.test.ts',
+          ],
+          testTimeout: 20_000,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'server',
+          include: ['server/**/*.test.ts'],
+          // One PostgreSQL for the whole run; every file clones its migrated template.
+          globalSetup: ['server/test/global-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['e2e/**/*.test.ts'],
+          // Each starts whole servers and a browser: one file at a time, after everything else.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
