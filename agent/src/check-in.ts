@@ -1,0 +1,87 @@
+import type { CheckInRequest, DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol'
+import { factsHash, inventoryHash } from '@portcullis/domain'
+import type { Clock } from './clock.ts'
+import type { Commands } from './commands.ts'
+import type { Reports } from './reports.ts'
+import type { Spool } from './spool.ts'
+
+/** A check-in whose body is formed: it is repeated byte for byte until the server has it. */
+export interface FormedCheckIn {
+  seq: number
+  body: string
+  /** Number of the last change it carries; undefined without changes. */
+  upTo: number | undefined
+  factsHash: string | undefined
+}
+
+/** What the server is known to hold of this boot. */
+export interface ServerView {
+  bootId: string
+  /** Number of the next check-in. */
+  seq: number
+  needInventory: boolean
+  needFacts: boolean
+  /** Hash of the facts that the server acknowledged. */
+  factsHash: string | undefined
+}
+
+export interface CheckInDeps {
+  clock: Clock
+  devices: () => DeviceReport[]
+  facts: () => HostFacts
+  spool: Spool
+  commands: Commands
+  reports: Reports
+  /** Facts are collected at most this often: forty small files, not worth it for every check-in of a burst. */
+  factsEveryMs: number
+}
+
+/** Forms check-in bodies: only what the server does not know yet. */
+export const createCheckIns = ({ clock, devices, facts, spool, commands, reports, factsEveryMs }: CheckInDeps) => {
+  let current: { facts: HostFacts; hash: string; at: number } | undefined
+  let known: { reports: DeviceReport[]; hash: string } | undefined
+
+  const factsNow = (isWanted: boolean): { facts: HostFacts; hash: string } => {
+    if (current === undefined || isWanted || clock.monotonic() - current.at >= factsEveryMs) {
+      const collected = facts()
+      current = { facts: collected, hash: factsHash(collected), at: clock.monotonic() }
+    }
+    return current
+  }
+
+  const hashOf = (list: DeviceReport[]): string => {
+    const isSame = known?.reports.length === list.length && list.every((report, i) => report === known?.reports[i])
+    if (known === undefined || !isSame) known = { reports: list, hash: inventoryHash(list) }
+    return known.hash
+  }
+
+  return {
+    form(view: ServerView): FormedCheckIn {
+      const list = devices()
+      const { changes, upTo } = spool.pending()
+      const now = factsNow(view.needFacts || view.needInventory)
+      const hasFacts = view.needFacts || view.needInventory || now.hash !== view.factsHash
+      const acks = commands.takeAcks()
+      const errors = reports.take()
+      const request: CheckInRequest = {
+        bootId: view.bootId,
+        seq: view.seq,
+        inventoryHash: hashOf(list),
+        clock: clock.now(),
+        ...(hasFacts ? { factsHash: now.hash, facts: now.facts } : {}),
+        ...(changes.length > 0 ? { changes } : {}),
+        ...(view.needInventory ? { inventory: list } : {}),
+        ...(acks.length > 0 ? { acks } : {}),
+        ...(errors.length > 0 ? { errors } : {}),
+      }
+      const hasChanges = changes.length > 0
+      if (hasChanges) spool.markFlight({ bootId: view.bootId, seq: view.seq, upTo })
+      return {
+        seq: view.seq,
+        body: JSON.stringify(request),
+        upTo: hasChanges ? upTo : undefined,
+        factsHash: hasFacts ? now.hash : undefined,
+      }
+    },
+  }
+}

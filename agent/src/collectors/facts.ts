@@ -1,0 +1,170 @@
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
+import { arch, hostname, networkInterfaces, release } from 'node:os'
+import { join } from 'node:path'
+import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
+import { machineHash } from '../keys.ts'
+import { attributeText, cutText } from './text.ts'
+
+/** SMBIOS 3.7, 7.4.1: chassis types by number. */
+const chassisTypes: readonly string[] = [
+  '',
+  'Other',
+  'Unknown',
+  'Desktop',
+  'Low Profile Desktop',
+  'Pizza Box',
+  'Mini Tower',
+  'Tower',
+  'Portable',
+  'Laptop',
+  'Notebook',
+  'Hand Held',
+  'Docking Station',
+  'All in One',
+  'Sub Notebook',
+  'Space-saving',
+  'Lunch Box',
+  'Main Server Chassis',
+  'Expansion Chassis',
+  'SubChassis',
+  'Bus Expansion Chassis',
+  'Peripheral Chassis',
+  'RAID Chassis',
+  'Rack Mount Chassis',
+  'Sealed-case PC',
+  'Multi-system Chassis',
+  'Compact PCI',
+  'Advanced TCA',
+  'Blade',
+  'Blade Enclosure',
+  'Tablet',
+  'Convertible',
+  'Detachable',
+  'IoT Gateway',
+  'Embedded PC',
+  'Mini PC',
+  'Stick PC',
+]
+
+export interface FactsDeps {
+  /** Stands for `/sys`. */
+  sysfsRoot: string
+  /** Stands for `/etc`. */
+  etcRoot: string
+  agentVersion: string
+  /** The host's address on the connection to the server; empty before the first connection. */
+  localAddress: () => string
+  /** Effective user id; only root can write `authorized_default`. */
+  uid: number
+}
+
+const read = (path: string, max: number): string => {
+  try {
+    return (attributeText(readFileSync(path), max) ?? '').trim()
+  } catch {
+    return ''
+  }
+}
+
+const list = (path: string): string[] => {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+/** Fields of an os-release file (os-release(5)): `KEY="value"`, quotes optional. */
+export const parseOsRelease = (text: string): Map<string, string> => {
+  const fields = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const match = /^([A-Z_0-9]+)=(?:"(.*)"|'(.*)'|(.*))$/.exec(line.trim())
+    if (match?.[1]) fields.set(match[1], (match[2] ?? match[3] ?? match[4] ?? '').replace(/\\(["$`\\])/g, '$1'))
+  }
+  return fields
+}
+
+const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
+/** Container ends of virtual links: they come and go by the hundred on a container host and name no hardware. */
+const isFleeting = (name: string): boolean => name.startsWith('veth')
+
+/** Facts of the host that change slowly, and the hashes that tell a known machine. */
+export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAddress, uid }: FactsDeps) => {
+  const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
+
+  const nics = (): NicReport[] => {
+    const known = networkInterfaces()
+    const inSysfs = list(join(sysfsRoot, 'class/net'))
+    const names = inSysfs.length > 0 ? inSysfs : Object.keys(known)
+    const found: NicReport[] = []
+    for (const name of names.sort()) {
+      if (name === 'lo' || isFleeting(name)) continue
+      const addresses = known[name] ?? []
+      const mac = (read(join(sysfsRoot, 'class/net', name, 'address'), 64) || addresses[0]?.mac || '').toLowerCase()
+      if (!macPattern.test(mac) || mac === '00:00:00:00:00:00') continue
+      const state = read(join(sysfsRoot, 'class/net', name, 'operstate'), 32)
+      found.push({
+        name: cutText(name, 64),
+        mac,
+        addresses: addresses.slice(0, 32).map((address) => cutText(address.address, 64)),
+        isUp: state === '' || state === 'unknown' ? addresses.length > 0 : state === 'up',
+      })
+    }
+    // Those in use first, so that a host with more than the protocol's bound keeps what matters.
+    return found
+      .sort((a, b) => b.addresses.length - a.addresses.length || (a.name < b.name ? -1 : 1))
+      .slice(0, agentLimits.nics)
+  }
+
+  const enforcement = (): HostFacts['enforcement'] => {
+    if (uid !== 0) return 'observe'
+    const devices = join(sysfsRoot, 'bus/usb/devices')
+    const isWritable = list(devices).some((name) => {
+      if (!/^usb[0-9]+$/.test(name)) return false
+      try {
+        accessSync(join(devices, name, 'authorized_default'), constants.W_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+    return isWritable ? 'before-driver' : 'observe'
+  }
+
+  const osRelease = (): Map<string, string> =>
+    parseOsRelease(read(join(etcRoot, 'os-release'), 65_536) || read('/usr/lib/os-release', 65_536))
+
+  /** Debian's VERSION_ID is the major number only; its point release is in a file of its own. */
+  const osVersion = (fields: Map<string, string>): string => {
+    const point = fields.get('ID') === 'debian' ? read(join(etcRoot, 'debian_version'), 32) : ''
+    return /^\d+(\.\d+)+$/.test(point) ? point : (fields.get('VERSION_ID') ?? '')
+  }
+
+  const hostName = (): string =>
+    (etcRoot === '/etc' ? '' : read(join(etcRoot, 'hostname'), 255)) || hostname() || 'localhost'
+
+  return {
+    collect(): HostFacts {
+      const os = osRelease()
+      return {
+        hostname: cutText(hostName(), 255),
+        address: cutText(localAddress(), 64),
+        osName: cutText(os.get('PRETTY_NAME') ?? os.get('NAME') ?? 'Linux', 120),
+        osVersion: cutText(osVersion(os), 120),
+        kernel: cutText(release(), 120),
+        architecture: cutText(arch(), 32),
+        vendor: dmi('sys_vendor', 120),
+        model: dmi('product_name', 120),
+        chassis: chassisTypes[Number(dmi('chassis_type', 8))] ?? '',
+        sku: dmi('product_sku', 120),
+        nics: nics(),
+        agentVersion: cutText(agentVersion, 64),
+        enforcement: enforcement(),
+      }
+    },
+    machineIdHash: (): string | null => machineHash(read(join(etcRoot, 'machine-id'), 128)),
+    /** Null for an ordinary user: the kernel shows `product_uuid` to root only. */
+    smbiosHash: (): string | null => machineHash(dmi('product_uuid', 128)),
+  }
+}
+export type FactsCollector = ReturnType<typeof createFactsCollector>

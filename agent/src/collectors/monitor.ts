@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { createBackoff } from '../backoff.ts'
+import { messageOf } from '../exit.ts'
+import type { Log } from '../log.ts'
+
+export interface MonitorDeps {
+  /** Program and arguments, run without a shell. */
+  command: readonly string[]
+  log: Log
+  /** Something happened to a USB device, or the monitor came back after a gap. */
+  onEvent: () => void
+  /** True once the monitor runs, false when it ended or could not start. */
+  onState: (isRunning: boolean) => void
+  backoff?: { minMs: number; maxMs: number }
+}
+
+/** Whether a line of `udevadm monitor` tells of a USB device or interface: `KERNEL[12.3] add /devices/… (usb)`. */
+export const isUsbEvent = (line: string): boolean => /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\(usb\)\s*$/.test(line)
+
+/** Longest line kept while waiting for its end; kernel paths are far shorter. */
+const MAX_LINE = 8192
+
+/** Runs the kernel event monitor as a child, again after it ends. It only says when to look, never what is there. */
+export const createMonitor = ({
+  command,
+  log,
+  onEvent,
+  onState,
+  backoff = { minMs: 1000, maxMs: 300_000 },
+}: MonitorDeps) => {
+  const [program, ...args] = command
+  const wait = createBackoff(backoff)
+  let child: ReturnType<typeof spawn> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const start = (): void => {
+    if (isStopped || program === undefined) return
+    let rest = ''
+    let hasSpoken = false
+    let hasEnded = false
+    const ended = (reason: string): void => {
+      if (hasEnded) return
+      hasEnded = true
+      child = undefined
+      if (isStopped) return
+      onState(false)
+      const delay = wait.next()
+      log.warn('monitor_ended', { reason, againInMs: Math.round(delay) })
+      timer = setTimeout(start, delay)
+    }
+    const current = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    child = current
+    current.on('error', (error) => ended(messageOf(error)))
+    current.on('exit', (code, signal) => ended(`exit ${code ?? signal}`))
+    current.stdout?.on('data', (chunk: Buffer) => {
+      if (!hasSpoken) {
+        // The banner comes after the netlink socket is bound: only from here on can nothing be missed.
+        hasSpoken = true
+        onState(true)
+        onEvent()
+      }
+      const lines = (rest + chunk.toString('latin1')).split('\n')
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE)
+      if (lines.some(isUsbEvent)) {
+        wait.reset()
+        onEvent()
+      }
+    })
+  }
+
+  return {
+    start,
+    stop(): void {
+      isStopped = true
+      clearTimeout(timer)
+      child?.kill('SIGTERM')
+    },
+  }
+}
+export type Monitor = ReturnType<typeof createMonitor>

@@ -1,0 +1,210 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { errnoOf, messageOf } from '../exit.ts'
+import { attributeText } from './text.ts'
+
+/** A device as read, with what tells one attachment from the next at the same port. */
+export interface ScannedDevice {
+  report: DeviceReport
+  /** `devnum` of the kernel: another number at the same port is another attachment. Empty when unknown. */
+  instance: string
+}
+
+/** What went wrong with one device; told once per attachment by the caller. */
+export interface ScanProblem {
+  portPath: string
+  code: 'descriptors_unreadable' | 'descriptors_odd' | 'inventory_too_large'
+  message: string
+}
+
+export interface Scan {
+  /** By port path, in port order. */
+  devices: Map<string, ScannedDevice>
+  problems: ScanProblem[]
+}
+
+/** The contract's port path; `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
+const portPathPattern = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
+
+/** Bytes of a device descriptor (USB 2.0, table 9-8): the kernel has none shorter. */
+const DEVICE_DESCRIPTOR_BYTES = 18
+/** 16,384 base64 characters. */
+const MAX_DESCRIPTOR_BYTES = (agentLimits.descriptors / 4) * 3
+/** 5,464 base64 characters hold 4,096 bytes, the most that hidraw shows of a report descriptor. */
+const MAX_REPORT_DESCRIPTOR_BYTES = 4096
+const MAX_REPORT_DESCRIPTORS = 16
+/** Half of the protocol's body limit; the other half belongs to changes and facts. */
+export const MAX_INVENTORY_BYTES = agentLimits.bodyBytes / 2
+
+const readText = (path: string, max: number = agentLimits.string): string | undefined => {
+  try {
+    return attributeText(readFileSync(path), max)
+  } catch {
+    // Absent (no such string), unreadable or vanished: the attribute is not known, the device still counts.
+    return undefined
+  }
+}
+
+/** `1-9` before `1-10`: by number, segment by segment. */
+export const comparePorts = (a: string, b: string): number => {
+  const left = a.split(/[-.]/)
+  const right = b.split(/[-.]/)
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const difference = Number(left[i]) - Number(right[i])
+    if (difference !== 0) return difference
+  }
+  return left.length - right.length
+}
+
+/** HID report descriptors under the interface directories, in interface order. Missing directories are no fault. */
+const readReportDescriptors = (dir: string, portPath: string): string[] => {
+  const found: string[] = []
+  try {
+    const interfaces = readdirSync(dir).filter((name) => name.startsWith(`${portPath}:`))
+    // `1-3:1.2` before `1-3:1.10`.
+    interfaces.sort((a, b) => Number(a.split('.').at(-1)) - Number(b.split('.').at(-1)))
+    for (const name of interfaces) {
+      for (const child of readdirSync(join(dir, name)).sort()) {
+        // HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`).
+        if (!/^[0-9A-F]{4}:[0-9A-F]{4}:[0-9A-F]{4}\./.test(child)) continue
+        try {
+          const bytes = readFileSync(join(dir, name, child, 'report_descriptor'))
+          if (bytes.length > 0) found.push(bytes.subarray(0, MAX_REPORT_DESCRIPTOR_BYTES).toString('base64'))
+        } catch {
+          // The driver is binding or leaving: the next scan sees it.
+        }
+        if (found.length === MAX_REPORT_DESCRIPTORS) return found
+      }
+    }
+  } catch {
+    // The device vanished while it was read.
+  }
+  return found
+}
+
+const removableStates = new Set(['removable', 'fixed', 'unknown'])
+
+const readDevice = (root: string, portPath: string): { device?: ScannedDevice; problem?: ScanProblem } => {
+  const dir = join(root, portPath)
+  let descriptors: Buffer
+  try {
+    descriptors = readFileSync(join(dir, 'descriptors'))
+  } catch (error) {
+    // Gone together with its directory: it was pulled while being read, which is no fault.
+    if (statSync(dir, { throwIfNoEntry: false }) === undefined) return {}
+    return {
+      problem: {
+        portPath,
+        code: 'descriptors_unreadable',
+        message: `${portPath}: descriptors: ${errnoOf(error) ?? messageOf(error)}`,
+      },
+    }
+  }
+  if (descriptors.length < DEVICE_DESCRIPTOR_BYTES) {
+    return {
+      problem: {
+        portPath,
+        code: 'descriptors_unreadable',
+        message: `${portPath}: ${descriptors.length} bytes of descriptors, at least 18 expected`,
+      },
+    }
+  }
+  const report: DeviceReport = {
+    portPath,
+    descriptors: descriptors.subarray(0, MAX_DESCRIPTOR_BYTES).toString('base64'),
+  }
+  for (const name of ['manufacturer', 'product', 'serial', 'configuration'] as const) {
+    const value = readText(join(dir, name))
+    if (value !== undefined) report[name] = value
+  }
+  const speed = Number(readText(join(dir, 'speed'), 16))
+  if (Number.isFinite(speed) && speed >= 0 && speed <= 1_000_000) report.speedMbps = speed
+  const removable = readText(join(dir, 'removable'), 16)
+  if (removable !== undefined && removableStates.has(removable))
+    report.removable = removable as NonNullable<DeviceReport['removable']>
+  const authorized = readText(join(dir, 'authorized'), 8)
+  if (authorized !== undefined) report.authorized = authorized !== '0'
+  const reportDescriptors = readReportDescriptors(dir, portPath)
+  if (reportDescriptors.length > 0) report.reportDescriptors = reportDescriptors
+
+  const device = { report, instance: readText(join(dir, 'devnum'), 16) ?? '' }
+  // Odd descriptors are reported all the same: hiding a device because it lies would be the best disguise for it.
+  const odd =
+    descriptors.length > MAX_DESCRIPTOR_BYTES
+      ? `${descriptors.length} bytes of descriptors, cut to ${MAX_DESCRIPTOR_BYTES}`
+      : descriptors[0] !== DEVICE_DESCRIPTOR_BYTES || descriptors[1] !== 1
+        ? 'descriptors do not begin with a device descriptor'
+        : undefined
+  return odd === undefined
+    ? { device }
+    : { device, problem: { portPath, code: 'descriptors_odd', message: `${portPath}: ${odd}` } }
+}
+
+/**
+ * Reads the USB devices of a host from sysfs.
+ *
+ * @param sysfsRoot stands for `/sys`
+ */
+export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
+  const root = join(sysfsRoot, 'bus/usb/devices')
+
+  const ports = (): string[] => {
+    try {
+      return readdirSync(root)
+        .filter((name) => portPathPattern.test(name))
+        .sort(comparePorts)
+    } catch (error) {
+      // A host without USB has no such directory: it has no devices, and may get them with a module loaded later.
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
+      throw error
+    }
+  }
+
+  return {
+    /** Reads everything. Never throws over what a single device does. */
+    scan(): Scan {
+      const devices = new Map<string, ScannedDevice>()
+      const problems: ScanProblem[] = []
+      let bytes = 0
+      let leftOut = 0
+      for (const portPath of ports()) {
+        const { device, problem } = readDevice(root, portPath)
+        if (problem) problems.push(problem)
+        if (!device) continue
+        bytes += Buffer.byteLength(JSON.stringify(device.report))
+        if (devices.size < agentLimits.devices && bytes <= MAX_INVENTORY_BYTES) devices.set(portPath, device)
+        else leftOut++
+      }
+      if (leftOut > 0) {
+        problems.push({
+          portPath: '',
+          code: 'inventory_too_large',
+          message: `${leftOut} devices left out: an inventory holds ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes`,
+        })
+      }
+      return { devices, problems }
+    },
+
+    /**
+     * A text that differs when a full scan is worth its cost. About 12 system calls a device, a tenth of a scan.
+     * Time stamps tell on a tree of plain files; on real sysfs `devnum` and `authorized` do, whose stamps stay.
+     */
+    stamp(): string {
+      let text = ''
+      for (const portPath of ports()) {
+        const dir = join(root, portPath)
+        text += `${portPath}|${readText(join(dir, 'devnum'), 16)}|${readText(join(dir, 'authorized'), 8)}`
+        for (const name of stampedFiles) {
+          const stat = statSync(join(dir, name), { throwIfNoEntry: false })
+          text += stat === undefined ? '|' : `|${stat.ino}.${stat.size}.${stat.mtimeMs}`
+        }
+        text += '\n'
+      }
+      return text
+    },
+  }
+}
+export type SysfsCollector = ReturnType<typeof createSysfsCollector>
+
+const stampedFiles = ['descriptors', 'manufacturer', 'product', 'serial', 'configuration', 'removable', 'speed']

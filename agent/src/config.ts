@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { cannotStart, messageOf } from './exit.ts'
+import { type LogLevel, logLevels } from './log.ts'
+
+/** What the agent was told at its start. */
+export interface AgentConfig {
+  command: 'run' | 'status' | 'version' | 'help'
+  /** Base address of the server; undefined: the one of the enrolment. */
+  server: URL | undefined
+  /** Enrolment token; needed only by a host that is not enrolled. */
+  token: string | undefined
+  stateDir: string
+  /** Stands for `/sys`. */
+  sysfsRoot: string
+  /** Stands for `/etc` (machine-id, os-release, hostname). */
+  etcRoot: string
+  once: boolean
+  /** Program and arguments of the kernel event monitor; undefined: poll only. */
+  monitorCommand: readonly string[] | undefined
+  allowInsecureHttp: boolean
+  logLevel: LogLevel
+}
+
+export const usage = `portcullis-agent: tells a Portcullis server which USB devices this host has.
+
+  portcullis-agent [options]          run
+  portcullis-agent status [options]   print the state of the agent
+  portcullis-agent --version
+
+  --server URL             address of the server (needed until the host is enrolled)
+  --token TOKEN            enrolment token (needed until the host is enrolled)
+  --token-file FILE        the same from a file: arguments can be read by every user of the host
+  --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
+  --once                   one complete exchange, then exit 0
+  --sysfs-root DIR         stands for /sys
+  --etc-root DIR           stands for /etc
+  --monitor-command CMD    kernel event monitor, run without a shell; "none": poll only
+  --insecure-http          allow http to another machine
+  --log-level LEVEL        debug, info (default), warn, error
+
+Every option but --once can be given as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
+Exit codes: 0 done, 1 can not start, 2 enrolment refused, 3 revoked by the server.
+`
+
+const options = {
+  server: { type: 'string' },
+  token: { type: 'string' },
+  'token-file': { type: 'string' },
+  'state-dir': { type: 'string' },
+  'sysfs-root': { type: 'string' },
+  'etc-root': { type: 'string' },
+  'monitor-command': { type: 'string' },
+  'log-level': { type: 'string' },
+  'insecure-http': { type: 'boolean' },
+  once: { type: 'boolean' },
+  version: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+const PREFIX = 'PORTCULLIS_AGENT_'
+const envNames = [
+  'server',
+  'token',
+  'token-file',
+  'state-dir',
+  'sysfs-root',
+  'etc-root',
+  'monitor-command',
+  'log-level',
+  'insecure-http',
+] as const
+type EnvName = (typeof envNames)[number]
+
+const envKey = (name: EnvName): string => PREFIX + name.toUpperCase().replaceAll('-', '_')
+
+const parseServer = (value: string): URL => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw cannotStart(
+      `The server address has to be like https://portcullis.example.org:8443, not ${JSON.stringify(value)}.`,
+    )
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw cannotStart('The server address holds more than scheme, host, port and path.')
+  }
+  return url
+}
+
+const readToken = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw cannotStart(`The token file can not be read: ${messageOf(error)}.`)
+  }
+}
+
+const parseToken = (value: string | undefined): string | undefined => {
+  if (value === undefined || value === '') return undefined
+  // The protocol's bound; anything but printable ASCII is a slip of copy and paste.
+  if (value.length > 512 || !/^[!-~]+$/.test(value))
+    throw cannotStart('The enrolment token is not whole: copy it anew from the console.')
+  return value
+}
+
+const isTrue = (value: string | undefined): boolean => value === '1' || value === 'true' || value === 'yes'
+
+/** Kernel events describe the running kernel's `/sys`; another tree is polled unless a command was named for it. */
+const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined => {
+  if (value === undefined)
+    return sysfsRoot === '/sys' ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb'] : undefined
+  const words = value.split(/\s+/).filter((word) => word !== '')
+  return words.length === 0 || value.trim() === 'none' ? undefined : words
+}
+
+const parse = (argv: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    throw cannotStart(`${messageOf(error)} See --help.`)
+  }
+}
+
+/**
+ * Reads arguments, then the environment for what they do not say.
+ *
+ * @throws AgentExit(1) with one sentence on what is wrong
+ */
+export const loadConfig = (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): AgentConfig => {
+  const { values, positionals } = parse(argv)
+  const known = new Set(envNames.map(envKey))
+  const unknown = Object.keys(env).find((key) => key.startsWith(PREFIX) && !known.has(key))
+  if (unknown !== undefined) throw cannotStart(`${unknown} is not a setting of the agent.`)
+  const [command = 'run', ...more] = positionals
+  if ((command !== 'run' && command !== 'status') || more.length > 0)
+    throw cannotStart(`Unknown command ${JSON.stringify(positionals.join(' '))}. See --help.`)
+
+  const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>
+    values[name] ?? (env[envKey(name)] || undefined)
+  const tokenFile = setting('token-file')
+  const server = setting('server')
+  const sysfsRoot = setting('sysfs-root') ?? '/sys'
+  const logLevel = logLevels.find((level) => level === (setting('log-level') ?? 'info'))
+  if (logLevel === undefined) throw cannotStart(`The log level is one of ${logLevels.join(', ')}.`)
+  return {
+    command: values.help ? 'help' : values.version ? 'version' : command,
+    server: server === undefined ? undefined : parseServer(server),
+    token: parseToken(setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile))),
+    stateDir: setting('state-dir') ?? '/var/lib/portcullis-agent',
+    sysfsRoot,
+    etcRoot: setting('etc-root') ?? '/etc',
+    once: values.once ?? false,
+    monitorCommand: parseMonitor(setting('monitor-command'), sysfsRoot),
+    allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
+    logLevel,
+  }
+}

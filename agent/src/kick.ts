@@ -1,0 +1,29 @@
+/** A latch that ends a wait early; a kick that comes while nobody waits is kept for the next wait. */
+export const createKick = () => {
+  let isSet = false
+  let wake: (() => void) | undefined
+  return {
+    kick(): void {
+      isSet = true
+      wake?.()
+    },
+    /** Resolves after `ms`, at once on a kick, or when the signal is aborted; clears the latch. */
+    async wait(ms: number, signal: AbortSignal): Promise<void> {
+      if (!isSet && !signal.aborted && ms > 0) {
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            clearTimeout(timer)
+            signal.removeEventListener('abort', done)
+            resolve()
+          }
+          const timer = setTimeout(done, ms)
+          signal.addEventListener('abort', done)
+          wake = done
+        })
+      }
+      wake = undefined
+      isSet = false
+    },
+  }
+}
+export type Kick = ReturnType<typeof createKick>

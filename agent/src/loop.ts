@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto'
+import { createBackoff } from './backoff.ts'
+import type { createCheckIns, FormedCheckIn, ServerView } from './check-in.ts'
+import { type Clock, sleep } from './clock.ts'
+import type { Commands } from './commands.ts'
+import { AgentExit, exitCodes, messageOf } from './exit.ts'
+import type { Kick } from './kick.ts'
+import type { Log } from './log.ts'
+import { type Protocol, Refusal } from './protocol.ts'
+import type { Reports } from './reports.ts'
+import type { Spool } from './spool.ts'
+import type { Identity, State } from './state.ts'
+
+export interface LoopTiming {
+  backoff: { minMs: number; maxMs: number }
+  /** Quiet time after which a superseded session counts as a single event again. */
+  supersededMemoryMs: number
+}
+
+export const loopTiming: LoopTiming = { backoff: { minMs: 1000, maxMs: 300_000 }, supersededMemoryMs: 600_000 }
+
+export interface LoopDeps {
+  identity: Identity
+  protocol: Protocol
+  checkIns: ReturnType<typeof createCheckIns>
+  spool: Spool
+  commands: Commands
+  reports: Reports
+  state: State
+  /** Ends the wait between check-ins: a device change or the wake socket. */
+  kick: Kick
+  /** A session was opened; the wake socket uses its token. */
+  onSession: (token: string) => void
+  deviceCount: () => number
+  once: boolean
+  clock: Clock
+  log: Log
+  timing?: LoopTiming
+  random?: () => number
+}
+
+interface Session {
+  token: string
+  /** Monotonic time at 80 % of the token's life. */
+  renewAt: number
+}
+
+/** How long to wait before the next step, and whether a kick may cut it short. */
+interface Pause {
+  ms: number
+  isFirm: boolean
+}
+
+const NOW: Pause = { ms: 0, isFirm: false }
+/** Answers in a row that ask for more before the agent stops hurrying. */
+const MAX_RESYNCS = 3
+
+/** The state machine of SPEC.md from SETTLING on. */
+export const createLoop = (deps: LoopDeps) => {
+  const {
+    identity,
+    protocol,
+    checkIns,
+    spool,
+    commands,
+    reports,
+    state,
+    kick,
+    clock,
+    log,
+    timing = loopTiming,
+    random = Math.random,
+  } = deps
+  const wait = createBackoff({ ...timing.backoff, random })
+  const supersededWait = createBackoff({ ...timing.backoff, random })
+  const freshView = (): ServerView => ({
+    bootId: randomUUID(),
+    seq: 1,
+    needInventory: true,
+    needFacts: true,
+    factsHash: undefined,
+  })
+
+  let view = freshView()
+  let session: Session | undefined
+  let flight: FormedCheckIn | undefined
+  /** The flight was refused as invalid; whether it is dropped depends on what the next session says. */
+  let isFlightRefused = false
+  let resyncs = 0
+  /** Sessions in a row whose token was refused at once. */
+  let expiredInRow = 0
+  let lastSuperseded = Number.NEGATIVE_INFINITY
+  let lastCheckInAt: string | undefined
+
+  const tell = (name: string, more: { lastProblem?: string; nextCheckInSeconds?: number } = {}): void =>
+    state.saveStatus({
+      state: name,
+      updatedAt: new Date(clock.now()).toISOString(),
+      ...(lastCheckInAt === undefined ? {} : { lastCheckInAt }),
+      devices: deps.deviceCount(),
+      spooledChanges: spool.size,
+      ...more,
+    })
+
+  const startBoot = (): void => {
+    flight = undefined
+    isFlightRefused = false
+    spool.forgetFlight()
+    view = freshView()
+  }
+
+  /** SETTLING: learns the fate of the check-in that an earlier start left open. */
+  const settle = async (signal: AbortSignal): Promise<void> => {
+    const open = spool.openFlight()
+    if (open === undefined || open.bootId === view.bootId) return
+    let nextSeq = 0
+    try {
+      nextSeq = (await protocol.session(identity.agentId, open.bootId, signal)).nextSeq
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'agent_session_superseded') throw error
+    }
+    const isCommitted = nextSeq > open.seq
+    log.info('earlier_check_in_settled', { seq: open.seq, committed: isCommitted })
+    if (isCommitted) spool.acknowledge(open.upTo)
+    else spool.forgetFlight()
+  }
+
+  const dropRefused = (refused: FormedCheckIn): void => {
+    if (refused.upTo !== undefined) spool.acknowledge(refused.upTo)
+    flight = undefined
+    isFlightRefused = false
+    view.needInventory = true
+  }
+
+  const openSession = async (signal: AbortSignal): Promise<Session> => {
+    await settle(signal)
+    const opened = await protocol.session(identity.agentId, view.bootId, signal)
+    const isInOrder = opened.nextSeq === view.seq || (flight !== undefined && opened.nextSeq === view.seq + 1)
+    if (!isInOrder) {
+      log.warn('server_lost_count', { expected: opened.nextSeq, mine: view.seq })
+      startBoot()
+      throw new Error(`the server expects check-in ${opened.nextSeq} of this start`)
+    }
+    if (isFlightRefused && flight !== undefined && opened.nextSeq === view.seq) dropRefused(flight)
+    isFlightRefused = false
+    log.info('session_opened', { bootId: view.bootId, expiresInSeconds: opened.expiresInSeconds })
+    deps.onSession(opened.token)
+    return { token: opened.token, renewAt: clock.monotonic() + opened.expiresInSeconds * 800 }
+  }
+
+  const acknowledged = (sent: FormedCheckIn, answer: Awaited<ReturnType<Protocol['checkIn']>>): Pause => {
+    if (sent.upTo !== undefined) spool.acknowledge(sent.upTo)
+    flight = undefined
+    wait.reset()
+    view.seq++
+    view.factsHash = sent.factsHash ?? view.factsHash
+    view.needInventory ||= answer.needInventory
+    view.needFacts ||= answer.needFacts
+    expiredInRow = 0
+    lastCheckInAt = new Date(clock.now()).toISOString()
+    tell('steady', { nextCheckInSeconds: answer.nextCheckInSeconds })
+    const hasNewCommands = commands.receive(answer.commands)
+    resyncs = answer.needInventory || answer.needFacts ? resyncs + 1 : 0
+    if (resyncs > 0 && resyncs <= MAX_RESYNCS) return NOW
+    if (resyncs === MAX_RESYNCS + 1) reports.add('resync_loop', 'The server keeps asking for what it was just sent.')
+    if (hasNewCommands || spool.size > 0) return NOW
+    return { ms: answer.nextCheckInSeconds * (900 + random() * 200), isFirm: false }
+  }
+
+  const afterSuperseded = (): Pause => {
+    const isRepeated = clock.monotonic() - lastSuperseded < timing.supersededMemoryMs
+    lastSuperseded = clock.monotonic()
+    if (isRepeated) return { ms: supersededWait.next(), isFirm: true }
+    supersededWait.reset()
+    return NOW
+  }
+
+  const afterRefusal = (refusal: Refusal): Pause => {
+    switch (refusal.code) {
+      case 'agent_revoked':
+      case 'agent_unknown':
+        state.saveIdentity({ ...identity, revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
+        tell('revoked', { lastProblem: refusal.message })
+        throw new AgentExit(exitCodes.revoked, `The server no longer takes this agent: ${refusal.message}`)
+      case 'agent_session_expired':
+        session = undefined
+        // At once the first time; a server that refuses fresh tokens as well is waited for.
+        if (++expiredInRow === 1) return NOW
+        break
+      case 'agent_session_superseded':
+        session = undefined
+        return afterSuperseded()
+    }
+    if (refusal.code === 'agent_report_invalid' || refusal.status === 413) {
+      reports.add('report_refused', refusal.message)
+      isFlightRefused = flight !== undefined
+      session = undefined
+    }
+    return { ms: Math.max(wait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
+  }
+
+  const step = async (signal: AbortSignal): Promise<Pause> => {
+    if (session === undefined || clock.monotonic() >= session.renewAt) session = await openSession(signal)
+    if (flight === undefined) {
+      flight = checkIns.form(view)
+      // What was asked for travels with the flight; a wish that comes while it does is a new one.
+      view.needInventory = false
+      view.needFacts = false
+    }
+    return acknowledged(flight, await protocol.checkIn(flight.body, session.token, signal))
+  }
+
+  const afterFailure = (error: unknown, signal: AbortSignal): Pause => {
+    if (error instanceof AgentExit || signal.aborted) throw error
+    const pause = error instanceof Refusal ? afterRefusal(error) : { ms: wait.next(), isFirm: true }
+    log.warn('check_in_waits', { reason: messageOf(error), againInMs: Math.round(pause.ms) })
+    tell('waiting', { lastProblem: messageOf(error) })
+    return pause
+  }
+
+  return {
+    /** Full inventory with the next check-in: the changes that lead there were lost. */
+    needInventory(): void {
+      view.needInventory = true
+    },
+    /**
+     * Runs until the signal is aborted (or, with `once`, until one exchange is complete).
+     *
+     * @throws AgentExit when the server ended this identity
+     */
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        let pause: Pause
+        try {
+          pause = await step(signal)
+          if (deps.once && pause !== NOW) return
+        } catch (error) {
+          if (signal.aborted) return
+          pause = afterFailure(error, signal)
+        }
+        if (pause.isFirm) await sleep(pause.ms, signal)
+        else await kick.wait(pause.ms, signal)
+      }
+    },
+  }
+}
+export type Loop = ReturnType<typeof createLoop>

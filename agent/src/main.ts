@@ -1,0 +1,66 @@
+import pkg from '../package.json' with { type: 'json' }
+import { runAgent } from './agent.ts'
+import { systemClock } from './clock.ts'
+import { loadConfig, usage } from './config.ts'
+import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
+import { createLog } from './log.ts'
+import { statusText } from './status.ts'
+
+/** `--once` gives up after this long: an installer waits for it. */
+const ONCE_LIMIT_MS = 30_000
+/** A stop ends within two seconds, whatever is under way. */
+const STOP_LIMIT_MS = 1500
+
+const run = async (): Promise<ExitCode> => {
+  const config = loadConfig(process.argv.slice(2), process.env)
+  if (config.command === 'help') process.stdout.write(usage)
+  else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
+  else if (config.command === 'status') process.stdout.write(statusText(config.stateDir))
+  else {
+    const stop = new AbortController()
+    const onSignal = (): void => {
+      stop.abort()
+      setTimeout(() => process.exit(exitCodes.ok), STOP_LIMIT_MS).unref()
+    }
+    process.once('SIGTERM', onSignal)
+    process.once('SIGINT', onSignal)
+    let isLate = false
+    const limit = config.once
+      ? setTimeout(() => {
+          isLate = true
+          stop.abort()
+        }, ONCE_LIMIT_MS)
+      : undefined
+    try {
+      await runAgent(
+        {
+          config,
+          version: pkg.version,
+          clock: systemClock,
+          createLog: (dir) =>
+            createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
+          uid: process.getuid?.() ?? -1,
+        },
+        stop.signal,
+      )
+    } catch (error) {
+      if (!stop.signal.aborted || error instanceof AgentExit) throw error
+    } finally {
+      clearTimeout(limit)
+    }
+    if (isLate) throw cannotStart(`No complete exchange within ${ONCE_LIMIT_MS / 1000} s; the log says why.`)
+  }
+  return exitCodes.ok
+}
+
+run().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(
+      error instanceof AgentExit
+        ? `portcullis-agent: ${error.message}\n`
+        : `portcullis-agent: ${error instanceof Error ? error.stack : error}\n`,
+    )
+    process.exit(error instanceof AgentExit ? error.code : exitCodes.cannotStart)
+  },
+)

@@ -1,0 +1,212 @@
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol'
+import { messageOf } from './exit.ts'
+import { syncDirectory } from './files.ts'
+
+/** A check-in that was sent with changes and whose answer is not known. */
+export interface Flight {
+  bootId: string
+  seq: number
+  /** Number of the last change it carries. */
+  upTo: number
+}
+
+interface Entry {
+  n: number
+  change: DeviceChange
+  bytes: number
+}
+
+export interface SpoolDeps {
+  stateDir: string
+  /** The disk refused: changes are still kept in memory and sent. */
+  onWriteError: (message: string) => void
+  /** Changes were dropped because the spool is full; the full inventory has to be sent instead. */
+  onOverflow: (dropped: number) => void
+  maxChanges?: number
+  maxBytes?: number
+}
+
+/** With an inventory (2 MiB at most) and facts this stays under the 4 MiB of one body. */
+const MAX_BYTES = 1_500_000
+/** Acknowledged lines are left in the file until this size, then it is written anew. */
+const REWRITE_BYTES = 4_000_000
+
+type Line =
+  | { kind: 'change'; n: number; change: DeviceChange }
+  | ({ kind: 'flight' } & Flight)
+  | { kind: 'ack'; upTo: number }
+  | { kind: 'overflow'; dropped: number }
+
+/**
+ * Changes not yet acknowledged by the server, in the order they happened, on disk before anybody is told of them.
+ *
+ * Append-only JSON lines. A line counts only with its line end, so one that was torn by a kill is cut off at the next
+ * start. The file is emptied whenever everything in it is acknowledged, which is nearly always.
+ */
+export const createSpool = ({
+  stateDir,
+  onWriteError,
+  onOverflow,
+  maxChanges = agentLimits.changes,
+  maxBytes = MAX_BYTES,
+}: SpoolDeps) => {
+  const path = join(stateDir, 'spool.jsonl')
+  let entries: Entry[] = []
+  let bytes = 0
+  let nextNumber = 1
+  let flight: Flight | undefined
+  let fileBytes = 0
+  let fd = -1
+
+  const load = (): void => {
+    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600)
+    syncDirectory(dirname(path))
+    const content = readFileSync(path)
+    let end = 0
+    for (let start = 0; start < content.length; ) {
+      const newline = content.indexOf(10, start)
+      if (newline === -1) break
+      let line: Line
+      try {
+        line = JSON.parse(content.toString('utf8', start, newline)) as Line
+      } catch {
+        break
+      }
+      apply(line, newline - start)
+      start = newline + 1
+      end = start
+    }
+    if (end < content.length) {
+      ftruncateSync(fd, end)
+      fsyncSync(fd)
+    }
+    fileBytes = end
+  }
+
+  const apply = (line: Line, length: number): void => {
+    if (line.kind === 'change') {
+      entries.push({ n: line.n, change: line.change, bytes: length })
+      bytes += length
+      nextNumber = Math.max(nextNumber, line.n + 1)
+    } else if (line.kind === 'flight') {
+      flight = { bootId: line.bootId, seq: line.seq, upTo: line.upTo }
+    } else if (line.kind === 'ack') {
+      dropUpTo(line.upTo)
+    } else {
+      entries = []
+      bytes = 0
+      flight = undefined
+    }
+  }
+
+  const dropUpTo = (upTo: number): void => {
+    while (entries[0] !== undefined && entries[0].n <= upTo) bytes -= entries.shift()?.bytes ?? 0
+    // The flight is settled by its acknowledgement, and its number is over.
+    flight = undefined
+    nextNumber = Math.max(nextNumber, upTo + 1)
+  }
+
+  const guarded = (write: () => void): void => {
+    try {
+      write()
+    } catch (error) {
+      onWriteError(messageOf(error))
+    }
+  }
+
+  const append = (lines: Line[]): void =>
+    guarded(() => {
+      const data = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      try {
+        if (writeSync(fd, data) !== data.length) throw new Error('short write')
+        fsyncSync(fd)
+        fileBytes += data.length
+      } catch (error) {
+        // A part of a line would swallow the next one: cut back to what was whole.
+        ftruncateSync(fd, fileBytes)
+        throw error
+      }
+    })
+
+  /** Leaves only `lines` in the file, whole or not at all. */
+  const rewrite = (lines: Line[]): void =>
+    guarded(() => {
+      if (lines.length === 0) {
+        ftruncateSync(fd, 0)
+        fsyncSync(fd)
+        fileBytes = 0
+        return
+      }
+      const data = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      const next = openSync(
+        `${path}.new`,
+        constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND,
+        0o600,
+      )
+      writeSync(next, data)
+      fsyncSync(next)
+      renameSync(`${path}.new`, path)
+      syncDirectory(dirname(path))
+      closeSync(fd)
+      fd = next
+      fileBytes = data.length
+    })
+
+  const changeLines = (): Line[] => entries.map(({ n, change }): Line => ({ kind: 'change', n, change }))
+
+  load()
+
+  return {
+    /** Keeps changes. They are on disk when this returns (unless `onWriteError` was called). */
+    add(changes: readonly DeviceChange[]): void {
+      const lines = changes.map((change): Line & { kind: 'change' } => ({ kind: 'change', n: nextNumber++, change }))
+      for (const line of lines) {
+        const length = Buffer.byteLength(JSON.stringify(line))
+        entries.push({ n: line.n, change: line.change, bytes: length })
+        bytes += length
+      }
+      if (entries.length > maxChanges || bytes > maxBytes) {
+        const dropped = entries.length
+        entries = []
+        bytes = 0
+        flight = undefined
+        rewrite([{ kind: 'overflow', dropped }])
+        onOverflow(dropped)
+      } else append(lines)
+    },
+    /** Everything not acknowledged, oldest first, with the number to acknowledge it by. */
+    pending: (): { changes: DeviceChange[]; upTo: number } => ({
+      changes: entries.map((entry) => entry.change),
+      upTo: entries.at(-1)?.n ?? 0,
+    }),
+    get size(): number {
+      return entries.length
+    },
+    /** Marks, durably, that the changes up to `upTo` are about to be sent. */
+    markFlight(mark: Flight): void {
+      flight = mark
+      append([{ kind: 'flight', ...mark }])
+    },
+    /** The check-in of an earlier start whose fate is open. */
+    openFlight: (): Flight | undefined => flight,
+    /** The server has (or will never want) the changes up to `upTo`. */
+    acknowledge(upTo: number): void {
+      dropUpTo(upTo)
+      if (entries.length === 0) rewrite([])
+      else if (fileBytes > REWRITE_BYTES) rewrite(changeLines())
+      else append([{ kind: 'ack', upTo }])
+    },
+    /** The open flight did not arrive: its changes stay and travel with the next check-in. */
+    forgetFlight(): void {
+      if (flight === undefined) return
+      flight = undefined
+      if (entries.length === 0) rewrite([])
+    },
+    close(): void {
+      closeSync(fd)
+    },
+  }
+}
+export type Spool = ReturnType<typeof createSpool>

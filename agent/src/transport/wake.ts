@@ -1,0 +1,153 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type ClientRequest, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { createBackoff } from '../backoff.ts'
+import { messageOf } from '../exit.ts'
+import type { Log } from '../log.ts'
+import { createFrameReader, encodeFrame, type Frame, opcodes } from './frames.ts'
+import type { Transport } from './http.ts'
+
+export interface WakeDeps {
+  transport: Pick<Transport, 'optionsFor' | 'isTls'>
+  log: Log
+  /** The server asked for a check-in. */
+  onWake: () => void
+  backoff?: { minMs: number; maxMs: number }
+  /** How often the connection is tried; twice without any sign of life ends it. */
+  pingMs?: number
+}
+
+/** Added to the key by both ends (RFC 6455, 1.3). */
+const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+const CONNECT_TIMEOUT_MS = 30_000
+
+/**
+ * The wake socket: carries only "check in now". Everything works without it, so that every failure is just tried again.
+ */
+export const createWake = ({
+  transport,
+  log,
+  onWake,
+  backoff = { minMs: 1000, maxMs: 300_000 },
+  pingMs = 60_000,
+}: WakeDeps) => {
+  const wait = createBackoff(backoff)
+  let token: string | undefined
+  let attempt: ClientRequest | undefined
+  let socket: Socket | undefined
+  let retry: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const again = (reason: string): void => {
+    if (isStopped || retry !== undefined) return
+    const delay = wait.next()
+    log.debug('wake_closed', { reason, againInMs: Math.round(delay) })
+    retry = setTimeout(() => {
+      retry = undefined
+      open()
+    }, delay)
+  }
+
+  const attach = (connection: Socket, head: Buffer): void => {
+    socket = connection
+    const frames = createFrameReader()
+    let isSilent = false
+    const pinger = setInterval(() => {
+      if (isSilent) return void connection.destroy(new Error('no sign of life'))
+      isSilent = true
+      connection.write(encodeFrame(opcodes.ping))
+    }, pingMs)
+    const onFrame = (frame: Frame): void => {
+      if (frame.opcode === opcodes.ping) connection.write(encodeFrame(opcodes.pong, frame.payload))
+      else if (frame.opcode === opcodes.text && frame.payload.toString() === 'check-in') onWake()
+      else if (frame.opcode === opcodes.close) connection.end(encodeFrame(opcodes.close, frame.payload.subarray(0, 2)))
+    }
+    const onData = (chunk: Buffer): void => {
+      isSilent = false
+      try {
+        for (const frame of frames.push(chunk)) onFrame(frame)
+      } catch (error) {
+        connection.destroy(error instanceof Error ? error : undefined)
+      }
+    }
+    let reason = 'closed'
+    connection.on('error', (error) => {
+      reason = messageOf(error)
+    })
+    connection.on('data', onData)
+    connection.on('end', () => connection.end())
+    connection.on('close', () => {
+      clearInterval(pinger)
+      if (socket === connection) socket = undefined
+      again(reason)
+    })
+    connection.setTimeout(0)
+    connection.setNoDelay(true)
+    wait.reset()
+    log.debug('wake_open')
+    if (head.length > 0) onData(head)
+  }
+
+  const open = (): void => {
+    if (isStopped || token === undefined || socket !== undefined || attempt !== undefined) return
+    const key = randomBytes(16).toString('base64')
+    const expected = createHash('sha1')
+      .update(key + ACCEPT_SUFFIX)
+      .digest('base64')
+    const request = (transport.isTls ? httpsRequest : httpRequest)({
+      ...transport.optionsFor(agentPaths.wake),
+      agent: false,
+      headers: {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': key,
+        authorization: `Bearer ${token}`,
+      },
+    })
+    attempt = request
+    let isDone = false
+    const failed = (reason: string): void => {
+      if (isDone) return
+      isDone = true
+      attempt = undefined
+      again(reason)
+    }
+    request.setTimeout(CONNECT_TIMEOUT_MS, () => request.destroy(new Error('time-out')))
+    request.on('error', (error) => failed(messageOf(error)))
+    request.on('response', (response) => {
+      response.resume()
+      failed(`status ${response.statusCode}`)
+      request.destroy()
+    })
+    request.on('upgrade', (response, connection, head) => {
+      if (isStopped || response.headers['sec-websocket-accept'] !== expected) {
+        connection.destroy()
+        return failed('the answer to the upgrade is not of a WebSocket server')
+      }
+      isDone = true
+      attempt = undefined
+      attach(connection as Socket, head)
+    })
+    request.end()
+  }
+
+  return {
+    /** Uses a session's token from now on; connects when not connected. */
+    useToken(next: string): void {
+      token = next
+      clearTimeout(retry)
+      retry = undefined
+      open()
+    },
+    stop(): void {
+      isStopped = true
+      clearTimeout(retry)
+      attempt?.destroy()
+      socket?.destroy()
+    },
+  }
+}
+export type Wake = ReturnType<typeof createWake>
