@@ -50,6 +50,13 @@ export const errorTable = define({
     cause: 'Passwords have 12 to 128 characters, are not on the list of common ones and are not the user name.',
     cure: 'Choose a longer or less common password.',
   },
+  link_invalid: {
+    status: 400,
+    title: 'The link does not work',
+    detail: 'The link is unknown, expired or was used before.',
+    cause: 'Set-password links work once, for two days, and die with any change of the password.',
+    cure: 'Ask an Administrator for a new link.',
+  },
   unauthorized: {
     status: 401,
     title: 'Authentication is needed',
@@ -63,6 +70,14 @@ export const errorTable = define({
     detail: 'User name or password is wrong.',
     cause: 'Name and password do not belong to an enabled account.',
     cure: 'Check both; an Administrator can reset the password.',
+  },
+  session_ended: {
+    status: 401,
+    title: 'The session is over',
+    detail: 'The refresh token is unknown, expired or was used before. Sign in again.',
+    cause:
+      'Sessions end after 30 idle minutes, after 12 hours, by sign-out, by a change of the account, and when a refresh token is used twice.',
+    cure: 'Sign in again; keep only the newest refresh token of a session.',
   },
   forbidden: {
     status: 403,

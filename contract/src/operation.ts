@@ -7,7 +7,7 @@ import type { ErrorCode } from './errors.ts'
 import type { Audience } from './permissions.ts'
 
 /** How an operation answers. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON). */
-export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html'
+export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text'
 
 export interface Operation<
   Params extends TObject = TObject,
@@ -27,6 +27,8 @@ export interface Operation<
   readonly description?: string
   /** What the caller must be allowed to do. */
   readonly permission: Audience
+  /** True when a caller on loopback needs no token, if no proxy forwarded the request. */
+  readonly openOnLoopback?: boolean
   readonly params?: Params
   /** Query parameters by their documented name; read case-insensitively. */
   readonly query?: Query
