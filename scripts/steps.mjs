@@ -2,8 +2,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
-const BIN = join(ROOT, 'node_modules')
-const tsc = join(BIN, '@typescript', 'native', 'bin', 'tsc')
+const MODULES = join(ROOT, 'node_modules')
+const tsc = join(MODULES, '@typescript', 'native', 'bin', 'tsc')
+
+/** The folders whose imports are judged. */
+const CRUISED = [
+  'contract',
+  'domain',
+  'server/src',
+  'server/test',
+  'console/src',
+  'agent',
+  'cli',
+  'bench',
+  'e2e',
+  'scripts',
+]
+const depcruise = [join(MODULES, '.bin', 'depcruise'), '--config', join(ROOT, '.dependency-cruiser.cjs')]
 
 /** What the source must satisfy without being run. Each is one `node` command and counts as one test. */
 export const STEPS = [
@@ -11,9 +26,9 @@ export const STEPS = [
   { name: 'types of the console', args: [tsc, '-p', 'console/tsconfig.json', '--noEmit'] },
   {
     name: 'lint and format',
-    args: [join(BIN, '@biomejs', 'biome', 'bin', 'biome'), 'ci', '--diagnostic-level=warn', '.'],
+    args: [join(MODULES, '.bin', 'biome'), 'ci', '--diagnostic-level=warn', '.'],
   },
-  { name: 'boundaries', args: ['scripts/check-boundaries.mjs'] },
-  { name: 'unused code', args: [join(BIN, 'knip', 'bin', 'knip.js')] },
+  { name: 'boundaries', args: [...depcruise, '--output-type', 'err', ...CRUISED] },
+  { name: 'unused code', args: [join(MODULES, '.bin', 'knip'), '--no-config-hints'] },
   { name: 'architecture', args: ['scripts/check-architecture.mjs'] },
 ].filter(({ name }) => name !== 'types of the console' || existsSync(join(ROOT, 'console', 'tsconfig.json')))

@@ -44,7 +44,7 @@ const durability = (durable: boolean): Record<string, string> => {
 }
 
 /** A quarter of the memory for shared buffers, from 128 MB to 4 GB; a throw-away cluster stays small. */
-export function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
+function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
   const quarter = Math.floor(memoryBytes / 4 / MB)
   const shared = durable ? clamp(quarter, 128, 4096) : 128
   return {

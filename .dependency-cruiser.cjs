@@ -1,0 +1,166 @@
+// The boundaries of ARCHITECTURE.md as rules. Run by scripts/check-boundaries.mjs; proven to bite by
+// scripts/boundaries.test.mjs. Paths are matched from the start, so the same rules judge a fixture tree.
+
+/** Features by tier, lower first: a feature imports only features of a lower tier. */
+const TIERS = [
+  ['audit', 'events', 'knowledge'],
+  ['settings', 'tags', 'mail'],
+  ['accounts', 'agents'],
+  ['peripherals', 'commands', 'assets'],
+  ['policy', 'agentless', 'directory', 'nac'],
+  ['insights', 'notifications', 'health'],
+  ['exports'],
+]
+
+const FEATURE = '^server/src/features/'
+const anyOf = (names) => `(${names.join('|')})/`
+const TEST = '\\.test\\.(ts|tsx|mjs)$'
+
+const tierRules = TIERS.map((tier, index) => ({
+  name: `tier-${index + 1}-imports-lower-tiers-only`,
+  comment: `${tier.join(', ')}: what must call upwards is passed in by compose.ts`,
+  severity: 'error',
+  from: { path: `${FEATURE}${anyOf(tier)}`, pathNot: TEST },
+  // Everything of its own tier and above except itself ($1 is the importing feature).
+  to: { path: `${FEATURE}${anyOf(TIERS.slice(index).flat())}`, pathNot: `${FEATURE}$1/` },
+}))
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...tierRules,
+    {
+      name: 'every-feature-has-a-tier',
+      comment: 'a feature folder that TIERS does not name would escape the tier rules',
+      severity: 'error',
+      from: { path: `${FEATURE}(?!${anyOf(TIERS.flat())})` },
+      to: {},
+    },
+    {
+      name: 'feature-only-through-index',
+      severity: 'error',
+      from: { path: '^server/src/features/([^/]+)/' },
+      to: { path: '^server/src/features/([^/]+)/(?!index\\.ts$)', pathNot: '^server/src/features/$1/' },
+    },
+    {
+      name: 'outsiders-see-the-feature-index-only',
+      comment: 'ingest, compose, entries and the test harness know a feature by its index.ts',
+      severity: 'error',
+      from: { path: '^(server/(src/(ingest|entry|compose)|test)|cli|bench|e2e)' },
+      to: { path: '^server/src/features/[^/]+/(?!index\\.ts$)' },
+    },
+    {
+      name: 'only-compose-imports-every-feature',
+      comment: 'entries start what compose.ts put together',
+      severity: 'error',
+      from: { path: '^server/src/entry/' },
+      to: { path: '^server/src/(features|ingest)/' },
+    },
+    {
+      name: 'platform-knows-no-feature',
+      severity: 'error',
+      from: { path: '^server/src/platform/' },
+      to: { path: '^server/src/(features|ingest|entry|compose)' },
+    },
+    {
+      name: 'nobody-imports-compose-but-entries',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: '^server/src/entry/' },
+      to: { path: '^server/src/compose\\.ts$' },
+    },
+    {
+      name: 'sql-only-in-stores',
+      comment: 'SQL lies in *.store.ts (writes) and *.read.ts (screens); the platform has the tools',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: `^server/src/platform/|\\.(store|read)\\.ts$|${TEST}` },
+      to: {
+        path: '^server/src/platform/db/sql\\.ts$|node_modules/(pg|pg-copy-streams)/',
+        dependencyTypesNot: ['type-only', 'type-import'],
+      },
+    },
+    {
+      name: 'contract-is-a-leaf',
+      severity: 'error',
+      from: { path: '^contract/' },
+      to: { path: '^(domain|server|console|agent|cli|bench|e2e|knowledge|scripts)/' },
+    },
+    {
+      name: 'domain-imports-contract-only',
+      severity: 'error',
+      from: { path: '^domain/' },
+      to: { path: '^(server|console|agent|cli|bench|e2e|scripts)/' },
+    },
+    {
+      name: 'domain-does-no-io',
+      severity: 'error',
+      from: { path: '^domain/', pathNot: `${TEST}|^domain/src/[^/]*test` },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|buffer|util)$' },
+    },
+    {
+      name: 'console-imports-contract-only',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(domain|server|agent|cli|bench|e2e|scripts)/' },
+    },
+    {
+      name: 'console-features-never-each-other',
+      severity: 'error',
+      from: { path: '^console/src/features/([^/]+)/' },
+      to: { path: '^console/src/features/', pathNot: '^console/src/features/$1/' },
+    },
+    {
+      name: 'agent-imports-contract-and-domain-only',
+      severity: 'error',
+      from: { path: '^agent/' },
+      to: { path: '^(server|console|cli|bench|e2e|scripts)/' },
+    },
+    {
+      name: 'agent-has-no-packages',
+      comment: 'it becomes one executable under 100 MB of memory: node: modules, contract and domain only',
+      severity: 'error',
+      from: { path: '^agent/src/' },
+      to: { path: 'node_modules/(?!typebox/)' },
+    },
+    {
+      name: 'cli-imports-contract-domain-agent-only',
+      comment: 'what touches the database is a server entry that the CLI starts, not imports',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^(server|console|bench|e2e|scripts)/' },
+    },
+    {
+      name: 'product-imports-no-tests',
+      severity: 'error',
+      from: { path: '^(contract|domain|server/src|console/src|agent/src|cli)/', pathNot: TEST },
+      to: { path: `${TEST}|^(server/test|e2e|bench)/` },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'a file that nobody imports is an entry, a test, a declaration or dead',
+      severity: 'error',
+      from: {
+        orphan: true,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|src/main))`,
+      },
+      to: {},
+    },
+    { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(build|dist)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.cjs', '.json', '.d.ts'],
+    },
+  },
+}

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ROOT } from './bootstrap/say.mjs'
+
+const GOOD = `# Architecture
+\`features/tags/\` owns tags.
+
+## 4. Invariants
+- No SQL outside stores (\`sql-only-in-stores\`).
+- No wire shape is
+  written twice (\`test/shapes.test.ts\` and \`contract-is-a-leaf\`)
+
+## 5. A request
+`
+
+let tree
+
+beforeEach(() => {
+  tree = mkdtempSync(join(tmpdir(), 'portcullis-architecture-'))
+  mkdirSync(join(tree, 'server/src/features/tags'), { recursive: true })
+  mkdirSync(join(tree, 'test'))
+  writeFileSync(join(tree, 'test/shapes.test.ts'), '')
+})
+afterEach(() => rmSync(tree, { recursive: true, force: true }))
+
+it('passes a true document', () => {
+  expect(check(GOOD)).toEqual({ status: 0, said: '' })
+})
+
+it.each([
+  ['no document', undefined, 'ARCHITECTURE.md is missing'],
+  ['more than 250 lines', GOOD.padEnd(2000, 'line\n'), '250 is the limit'],
+  ['a folder it does not name', GOOD.replace('features/tags', 'features_tags'), 'does not name `features/tags/`'],
+  ['a folder that is gone', `${GOOD}\`features/mail/\``, '`features/mail/`, which is gone'],
+  ['no invariants', GOOD.replace('Invariants', 'Habits'), 'no section "Invariants"'],
+  ['an invariant without a check', GOOD.replace('(`sql-only-in-stores`)', ''), 'without a check'],
+  ['a check that does not exist', GOOD.replace('sql-only-in-stores', 'sql-anywhere'), 'does not exist, sql-anywhere'],
+])('refuses %s', (_name, doc, reason) => {
+  const { status, said } = check(doc)
+  expect([status, said]).toEqual([1, expect.stringContaining(reason)])
+})
+
+function check(doc) {
+  if (doc !== undefined) writeFileSync(join(tree, 'ARCHITECTURE.md'), doc)
+  const done = spawnSync(process.execPath, [join(ROOT, 'scripts/check-architecture.mjs'), tree], { encoding: 'utf8' })
+  return { status: done.status, said: done.stderr }
+}

@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import rules from '../.dependency-cruiser.cjs'
+import { ROOT } from './bootstrap/say.mjs'
+
+// A tree that keeps every rule: each entry is a file and what it imports.
+const CLEAN = {
+  'contract/src/index.ts': ['typebox'],
+  'domain/src/index.ts': ['../../contract/src/index.ts', 'node:crypto'],
+  'server/src/platform/db/sql.ts': ['pg'],
+  'server/src/features/audit/index.ts': ['./audit.store.ts', '../../../../contract/src/index.ts'],
+  'server/src/features/audit/audit.store.ts': ['../../platform/db/sql.ts'],
+  'server/src/features/tags/index.ts': ['../audit/index.ts'],
+  'server/src/compose.ts': ['./features/tags/index.ts', './features/audit/index.ts', './ingest/check-in.ts'],
+  'server/src/ingest/check-in.ts': ['../features/audit/index.ts', '../../../domain/src/index.ts'],
+  'server/src/entry/start.ts': ['../compose.ts'],
+  'agent/src/main.ts': ['../../domain/src/index.ts'],
+  'cli/src/main.ts': ['../../contract/src/index.ts'],
+  'console/src/main.tsx': ['./features/agents/list.tsx'],
+  'console/src/features/agents/list.tsx': ['../../../../contract/src/index.ts'],
+  'server/test/app.ts': ['../src/compose.ts'],
+}
+
+// One import more, and the rule that has to name it. The importing file may be new.
+const VIOLATIONS = [
+  ['server/src/features/audit/index.ts', '../tags/index.ts', 'tier-1-imports-lower-tiers-only'],
+  ['server/src/features/mail/index.ts', '../tags/index.ts', 'tier-2-imports-lower-tiers-only'],
+  ['server/src/features/agents/index.ts', '../accounts/index.ts', 'tier-3-imports-lower-tiers-only'],
+  ['server/src/features/peripherals/index.ts', '../policy/index.ts', 'tier-4-imports-lower-tiers-only'],
+  ['server/src/features/policy/index.ts', '../exports/index.ts', 'tier-5-imports-lower-tiers-only'],
+  ['server/src/features/insights/index.ts', '../health/index.ts', 'tier-6-imports-lower-tiers-only'],
+  ['server/src/features/cellar/index.ts', '../audit/index.ts', 'every-feature-has-a-tier'],
+  ['server/src/features/tags/tags.service.ts', '../audit/audit.store.ts', 'feature-only-through-index'],
+  ['server/src/ingest/check-in.ts', '../features/audit/audit.store.ts', 'outsiders-see-the-feature-index-only'],
+  ['server/src/entry/start.ts', '../features/audit/index.ts', 'only-compose-imports-every-feature'],
+  ['server/src/platform/http.ts', '../features/audit/index.ts', 'platform-knows-no-feature'],
+  ['server/src/ingest/check-in.ts', '../compose.ts', 'nobody-imports-compose-but-entries'],
+  ['server/src/features/audit/audit.service.ts', '../../platform/db/sql.ts', 'sql-only-in-stores'],
+  ['server/src/ingest/check-in.ts', 'pg', 'sql-only-in-stores'],
+  ['contract/src/index.ts', '../../domain/src/index.ts', 'contract-is-a-leaf'],
+  ['domain/src/index.ts', '../../server/src/platform/db/sql.ts', 'domain-imports-contract-only'],
+  ['domain/src/index.ts', 'node:fs', 'domain-does-no-io'],
+  ['console/src/main.tsx', '../../domain/src/index.ts', 'console-imports-contract-only'],
+  ['console/src/features/events/list.tsx', '../agents/list.tsx', 'console-features-never-each-other'],
+  ['agent/src/main.ts', '../../server/src/platform/db/sql.ts', 'agent-imports-contract-and-domain-only'],
+  ['agent/src/main.ts', 'ws', 'agent-has-no-packages'],
+  ['cli/src/main.ts', '../../server/src/platform/db/sql.ts', 'cli-imports-contract-domain-agent-only'],
+  ['server/src/features/audit/audit.store.ts', '../../../test/app.ts', 'product-imports-no-tests'],
+  ['server/src/platform/db/sql.ts', '../../features/audit/audit.store.ts', 'no-cycles'],
+  ['domain/src/forgotten.ts', undefined, 'no-orphans'],
+  ['cli/src/main.ts', './missing.ts', 'every-import-resolves'],
+]
+
+let found
+
+// All at once: a cruise takes half a second, and what is looked for is the rule together with the importing file.
+beforeAll(() => {
+  const files = { ...CLEAN }
+  for (const [file, imported, rule] of VIOLATIONS) {
+    files[file] = imported === undefined ? [] : [...(files[file] ?? []), imported]
+    const target =
+      imported?.startsWith('.') && rule !== 'every-import-resolves' ? join(dirname(file), imported) : undefined
+    if (target !== undefined) files[target] ??= []
+  }
+  found = cruise(files)
+})
+
+it('finds nothing in a tree that keeps the rules', () => {
+  expect(cruise(CLEAN)).toEqual([])
+})
+
+it.each(VIOLATIONS)('%s importing %s breaks %s', (file, _imported, rule) => {
+  expect(found).toContain(`${rule}: ${file}`)
+})
+
+it('plants a violation for every rule', () => {
+  // The highest tier holds one feature only, so nothing can be above it.
+  const untestable = ['tier-7-imports-lower-tiers-only']
+  const planted = new Set(VIOLATIONS.map(([, , rule]) => rule))
+  expect(rules.forbidden.map((rule) => rule.name).filter((name) => !planted.has(name))).toEqual(untestable)
+})
+
+/** Writes the tree and answers `rule: file` for everything found in it. */
+function cruise(files) {
+  const tree = mkdtempSync(join(tmpdir(), 'portcullis-boundaries-'))
+  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
+  writeFileSync(join(tree, 'tsconfig.json'), '{}')
+  for (const [file, imports] of Object.entries(files)) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true })
+    const names = imports.map((from, index) => `import * as x${index} from '${from}'\n`)
+    writeFileSync(
+      join(tree, file),
+      `${names.join('')}export const used = [${imports.map((_, index) => `x${index}`)}]\n`,
+    )
+  }
+  const program = join(ROOT, 'node_modules', '.bin', 'depcruise')
+  const folders = ['contract', 'domain', 'server/src', 'server/test', 'console/src', 'agent', 'cli']
+  const args = [program, '--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders]
+  const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  rmSync(tree, { recursive: true, force: true })
+  if (done.stdout === '') throw new Error(done.stderr)
+  // A cycle is reported once, from whichever of its files comes first: it counts for each of them.
+  return JSON.parse(done.stdout).summary.violations.flatMap(({ rule, from, cycle = [] }) =>
+    [from, ...cycle.map((member) => member.name)].map((file) => `${rule.name}: ${file}`),
+  )
+}

@@ -1,0 +1,64 @@
+// Keeps ARCHITECTURE.md true: short, naming every feature folder and none that is gone, and every invariant guarded by
+// a check that exists. Checks the checkout, or the folder named.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import rules from '../.dependency-cruiser.cjs'
+import { ROOT } from './bootstrap/say.mjs'
+
+const MAX_LINES = 250
+
+const tree = resolve(process.argv[2] ?? ROOT)
+const file = join(tree, 'ARCHITECTURE.md')
+const wrong = existsSync(file)
+  ? judge(readFileSync(file, 'utf8'))
+  : ['ARCHITECTURE.md is missing: write it (CONTRIBUTING.md says what it holds)']
+for (const line of wrong) console.error(line)
+process.exitCode = wrong.length > 0 ? 1 : 0
+
+function judge(doc) {
+  const lines = doc.trimEnd().split('\n')
+  return [
+    ...(lines.length > MAX_LINES
+      ? [`ARCHITECTURE.md has ${lines.length} lines; ${MAX_LINES} is the limit: delete first`]
+      : []),
+    ...judgeFeatures(doc),
+    ...judgeInvariants(lines),
+  ]
+}
+
+function judgeFeatures(doc) {
+  const folder = join(tree, 'server', 'src', 'features')
+  const onDisk = existsSync(folder) ? readdirSync(folder) : []
+  const named = [...new Set([...doc.matchAll(/`features\/([a-z-]+)\/`/g)].map((match) => match[1]))]
+  return [
+    ...onDisk.filter((name) => !named.includes(name)).map((name) => `the codemap does not name \`features/${name}/\``),
+    ...named
+      .filter((name) => !onDisk.includes(name))
+      .map((name) => `the codemap names \`features/${name}/\`, which is gone`),
+  ]
+}
+
+/** An invariant is a list item under a heading with "invariant"; it ends in the check that guards it: "(`name`)". */
+function judgeInvariants(lines) {
+  const start = lines.findIndex((line) => /^#+ .*invariant/i.test(line))
+  if (start === -1) return ['ARCHITECTURE.md has no section "Invariants"']
+  const next = lines.findIndex((line, index) => index > start && /^#+ /.test(line))
+  const section = lines.slice(start + 1, next === -1 ? undefined : next).join('\n')
+  const items = section.split(/^(?:[-*]|\d+\.) /m).slice(1)
+  if (items.length === 0) return ['the section "Invariants" lists none']
+  return items.flatMap((item) => {
+    const text = item.trim().replace(/\s+/g, ' ')
+    const checks = [...(/\(((?:`[^`]+`(?:, | and )?)+)\)\.?$/.exec(text)?.[1] ?? '').matchAll(/`([^`]+)`/g)].map(
+      (match) => match[1],
+    )
+    if (checks.length === 0) return [`invariant without a check at its end: ${text}`]
+    return checks
+      .filter((check) => !exists(check))
+      .map((check) => `invariant guarded by a check that does not exist, ${check}: ${text}`)
+  })
+}
+
+/** A check is a rule of .dependency-cruiser.cjs or a file (a test, a check script) of this tree. */
+function exists(check) {
+  return rules.forbidden.some((rule) => rule.name === check) || existsSync(join(tree, check))
+}
