@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import { describeSysfs } from '@portcullis/domain/testing'
+import { onTestFinished } from 'vitest'
+import { type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'
+import { systemClock } from '../src/clock.ts'
+import { loadConfig } from '../src/config.ts'
+import { createLog } from '../src/log.ts'
+
+/** A directory that goes with the test. */
+export const temporaryDir = (): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-agent-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** A fake `/sys` whose devices come and go. */
+export const createTree = (devices: readonly DeviceReport[] = []) => {
+  const root = temporaryDir()
+  let devnum = 1
+  const write = (path: string, content: Buffer | string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+  const tree = {
+    root,
+    dir: (portPath: string) => join(root, 'bus/usb/devices', portPath),
+    /** Attaches as the kernel does: with a `devnum` never used before on this tree. */
+    plug(device: DeviceReport) {
+      devnum++
+      for (const [path, content] of describeSysfs([device])) {
+        if (path.startsWith(`bus/usb/devices/${device.portPath}`))
+          write(path, path.endsWith('/devnum') ? `${devnum}\n` : content)
+      }
+    },
+    unplug: (portPath: string) => rmSync(tree.dir(portPath), { recursive: true, force: true }),
+    write: (portPath: string, name: string, content: Buffer | string) =>
+      write(join('bus/usb/devices', portPath, name), content),
+  }
+  for (const [path, content] of describeSysfs([])) write(path, content)
+  for (const device of devices) tree.plug(device)
+  return tree
+}
+export type Tree = ReturnType<typeof createTree>
+
+/** Real machinery with short waits: a retry after 10 to 50 ms instead of seconds. */
+export const quickTiming: AgentTiming = {
+  ...agentTiming,
+  loop: { backoff: { minMs: 20, maxMs: 50 }, supersededMemoryMs: 60_000 },
+  watcher: { pollMs: 20, resyncMs: 1000, settleMs: 10, settleMaxMs: 100 },
+}
+
+/** An agent in this process; it is stopped with the test. */
+export const startAgent = (args: readonly string[], timing: AgentTiming = quickTiming) => {
+  const stop = new AbortController()
+  const lines: string[] = []
+  const done = runAgent(
+    {
+      config: loadConfig(args, {}),
+      version: '0.0.1-test',
+      clock: systemClock,
+      createLog: (dir) => createLog({ clock: systemClock, level: 'debug', dir, write: (line) => lines.push(line) }),
+      uid: 1000,
+      timing,
+    },
+    stop.signal,
+  ).then(
+    () => undefined,
+    (error: unknown) => (stop.signal.aborted ? undefined : error),
+  )
+  const end = async () => {
+    stop.abort()
+    return done
+  }
+  onTestFinished(async () => {
+    await end()
+  })
+  return { done, stop: end, lines }
+}
+
+/** Polls a condition; fails the test with its name after the deadline. */
+export const until = async (what: string, condition: () => boolean, deadlineMs = 5000): Promise<void> => {
+  const end = performance.now() + deadlineMs
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

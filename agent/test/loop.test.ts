@@ -1,0 +1,320 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { hostileStrings, hostileTexts, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { AgentExit } from '../src/exit.ts'
+import { createTree, startAgent, temporaryDir, until } from './harness.ts'
+import { type PeerOptions, startPeer } from './peer.ts'
+
+const keyboard = plainKeyboard({ portPath: '1-1' })
+const stick = storageStick({ portPath: '1-2' })
+
+const peerFor = async (options: PeerOptions = {}) => {
+  const peer = await startPeer(options)
+  onTestFinished(async () => {
+    await peer.stop()
+    expect(peer.seen.violations).toEqual([])
+  })
+  return peer
+}
+
+const setUp = async (options: PeerOptions = {}, devices = [keyboard]) => {
+  const peer = await peerFor(options)
+  const tree = createTree(devices)
+  const stateDir = temporaryDir()
+  const args = ['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root]
+  return { peer, tree, stateDir, args }
+}
+
+const bodies = (peer: Awaited<ReturnType<typeof startPeer>>) => peer.seen.checkIns.map((checkIn) => checkIn.body)
+
+describe('enrolment', () => {
+  it('enrols, opens a session and sends facts and the full inventory once', async () => {
+    const { peer, args, stateDir } = await setUp()
+    expect(await startAgent([...args, '--once']).done).toBeUndefined()
+    const [first, ...more] = bodies(peer)
+    expect(more).toEqual([])
+    expect(first).toMatchObject({ seq: 1, facts: { agentVersion: '0.0.1-test', enforcement: 'observe' } })
+    expect(first?.inventory?.map((device) => device.portPath)).toEqual(['1-1'])
+    expect(first?.facts?.address).toBe('127.0.0.1')
+    expect(statSync(stateDir).mode & 0o777).toBe(0o700)
+    expect(statSync(join(stateDir, 'key.pem')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(stateDir, 'agent.log'), 'utf8')).not.toContain(peer.token)
+  })
+
+  it('keeps its identity over starts and ignores a token it does not need', async () => {
+    const { peer, args } = await setUp()
+    await startAgent([...args, '--once']).done
+    await startAgent([...args.map((arg) => (arg === peer.token ? 'pce_2_other' : arg)), '--once']).done
+    expect(peer.seen.enrols).toHaveLength(1)
+    expect(new Set(bodies(peer).map((body) => body.bootId)).size).toBe(2)
+    expect(bodies(peer).map((body) => body.seq)).toEqual([1, 1])
+  })
+
+  it('ends with code 2 when the token is refused', async () => {
+    const { args } = await setUp({ token: 'pce_1_right' })
+    const error = await startAgent(args.map((arg) => (arg === 'pce_1_right' ? 'pce_1_wrong' : arg))).done
+    expect(error).toBeInstanceOf(AgentExit)
+    expect(error).toMatchObject({ code: 2 })
+  })
+
+  it('repeats a lost enrolment with the same key, so that the server knows it again', async () => {
+    const { peer, args } = await setUp()
+    peer.fail(
+      agentPaths.enrol,
+      { kind: 'lost-answer' },
+      { kind: 'problem', status: 503, code: 'unavailable' },
+      { kind: 'garbage' },
+    )
+    await startAgent([...args, '--once']).done
+    expect(new Set(peer.seen.enrols.map((enrol) => enrol.publicKey)).size).toBe(1)
+    expect(peer.agents.size).toBe(1)
+  })
+
+  it('refuses clear text to another machine, a missing token and a second agent on the same state', async () => {
+    const { args, stateDir } = await setUp()
+    expect(
+      await startAgent(['--server', 'http://192.0.2.1', '--token', 'x', '--state-dir', stateDir]).done,
+    ).toMatchObject({ code: 1 })
+    expect(await startAgent(['--server', 'http://127.0.0.1:1', '--state-dir', stateDir]).done).toMatchObject({
+      code: 1,
+    })
+    expect(existsSync(join(stateDir, 'lock'))).toBe(false)
+    startAgent(args)
+    expect(await startAgent(args).done).toMatchObject({ code: 1, message: expect.stringContaining('in use') })
+  })
+})
+
+describe('watching', () => {
+  it('tells attachments, changes and removals in order, each once', async () => {
+    const { peer, tree, args } = await setUp()
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    tree.plug(stick)
+    await until('attached', () => peer.seen.changes.length === 1)
+    tree.write('1-2', 'product', 'Another name\n')
+    await until('changed', () => peer.seen.changes.length === 2)
+    tree.unplug('1-2')
+    await until('removed', () => peer.seen.changes.length === 3)
+    expect(peer.seen.changes.map((change) => change.op)).toEqual(['attached', 'changed', 'removed'])
+    expect(peer.seen.changes[1]).toMatchObject({ device: { product: 'Another name' } })
+    // The hash of every check-in agreed, or the inventory would have been asked for again.
+    expect(bodies(peer).filter((body) => body.inventory)).toHaveLength(1)
+    expect(
+      bodies(peer)
+        .slice(1)
+        .some((body) => body.facts),
+    ).toBe(false)
+  })
+
+  it('tells a replug at the same port as removal and attachment, though the device looks the same', async () => {
+    const { peer, tree, args } = await setUp({}, [keyboard, stick])
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    tree.plug(stick)
+    await until('replug', () => peer.seen.changes.length === 2)
+    expect(peer.seen.changes.map((change) => change.op)).toEqual(['removed', 'attached'])
+  })
+
+  it.each(Object.keys(hostileTexts) as (keyof typeof hostileTexts)[])(
+    'carries hostile strings within the contract: %s',
+    async (variant) => {
+      const { peer, args } = await setUp({}, [hostileStrings(variant, { portPath: '1-4' })])
+      await startAgent([...args, '--once']).done
+      const product = bodies(peer)[0]?.inventory?.[0]?.product ?? ''
+      expect(product.length).toBeLessThanOrEqual(255)
+      expect(product.isWellFormed()).toBe(true)
+      expect(product.slice(0, 4)).toBe(hostileTexts[variant].toWellFormed().slice(0, 4))
+    },
+  )
+})
+
+describe('failures', () => {
+  it('repeats a check-in byte for byte until it is acknowledged, and nothing is stored twice', async () => {
+    const { peer, tree, args } = await setUp()
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    peer.fail(
+      agentPaths.checkIn,
+      { kind: 'lost-answer' },
+      { kind: 'problem', status: 503, code: 'unavailable' },
+      { kind: 'reset' },
+      { kind: 'garbage' },
+    )
+    tree.plug(stick)
+    await until('acknowledged', () => peer.seen.checkIns.length === 3)
+    expect(peer.seen.checkIns[2]?.text).toBe(peer.seen.checkIns[1]?.text)
+    expect(peer.seen.changes).toHaveLength(1)
+  })
+
+  it('keeps changes while the server is away, in order, over a restart', async () => {
+    const { peer, tree, args } = await setUp()
+    const agent = startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    await peer.stop()
+    tree.plug(stick)
+    await until('stick noticed', () => agent.lines.filter((line) => line.includes('devices_changed')).length === 1)
+    tree.unplug('1-1')
+    await until('removal noticed', () => agent.lines.filter((line) => line.includes('devices_changed')).length === 2)
+    await agent.stop()
+    await peer.resume()
+    startAgent(args)
+    await until('told', () => peer.seen.changes.length === 2)
+    expect(peer.seen.changes.map((change) => change.op)).toEqual(['attached', 'removed'])
+    expect([...peer.only().devices.keys()]).toEqual(['1-2'])
+  })
+
+  it('does not tell a change again whose acknowledgement was lost together with the agent', async () => {
+    const { peer, tree, args } = await setUp()
+    const agent = startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    peer.fail(
+      agentPaths.checkIn,
+      { kind: 'lost-answer' },
+      ...Array.from({ length: 1000 }, () => ({ kind: 'reset' as const })),
+    )
+    tree.plug(stick)
+    await until('committed', () => peer.seen.changes.length === 1)
+    await agent.stop()
+    const after = await setUpAgain(peer, args)
+    expect(after.seen.changes).toHaveLength(1)
+    expect(after.only().devices.size).toBe(2)
+  })
+
+  it('opens a new session when the old one is over or superseded, and goes on with the same boot', async () => {
+    const { peer, tree, args } = await setUp()
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    peer.expireSessions()
+    tree.plug(stick)
+    await until('told after 401', () => peer.seen.changes.length === 1)
+    peer.only().currentBoot = 'another'
+    tree.unplug('1-2')
+    await until('told after 409', () => peer.seen.changes.length === 2)
+    expect(new Set(bodies(peer).map((body) => body.bootId)).size).toBe(1)
+    expect(peer.seen.sessions).toHaveLength(3)
+  })
+
+  it('renews its token before it ends', async () => {
+    const { peer, args } = await setUp({ expiresInSeconds: 1, nextCheckInSeconds: 0.1 })
+    startAgent(args)
+    await until('renewed', () => peer.seen.sessions.length >= 2)
+    expect(peer.seen.errors).toEqual([])
+  })
+
+  it('starts a new boot with the full inventory when the server has lost count', async () => {
+    const { peer, tree, args } = await setUp()
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    peer.only().boots.clear()
+    peer.expireSessions()
+    tree.plug(stick)
+    await until('told again', () => peer.seen.changes.length === 1)
+    expect(bodies(peer).at(-1)).toMatchObject({ seq: 1, inventory: [{ portPath: '1-1' }, { portPath: '1-2' }] })
+    expect(new Set(bodies(peer).map((body) => body.bootId)).size).toBe(2)
+  })
+
+  it('drops what the server calls invalid and sends the full inventory next', async () => {
+    const { peer, tree, args } = await setUp()
+    startAgent(args)
+    await until('first check-in', () => bodies(peer).length === 1)
+    peer.fail(agentPaths.checkIn, { kind: 'problem', status: 400, code: 'agent_report_invalid' })
+    tree.plug(stick)
+    await until('inventory', () => bodies(peer).length === 2)
+    expect(bodies(peer)[1]?.inventory).toHaveLength(2)
+    expect(bodies(peer)[1]?.changes).toBeUndefined()
+    expect(peer.seen.errors.map((error) => error.code)).toEqual(['report_refused'])
+  })
+
+  it('waits as long as Retry-After says', async () => {
+    const { peer, args } = await setUp()
+    peer.fail(agentPaths.session, {
+      kind: 'problem',
+      status: 429,
+      code: 'rate_limited',
+      headers: { 'retry-after': '1' },
+    })
+    const start = performance.now()
+    await startAgent([...args, '--once']).done
+    expect(performance.now() - start).toBeGreaterThan(1000)
+  })
+
+  it('does not spin when server and agent disagree about the hash', async () => {
+    const { peer, args } = await setUp({ alwaysNeedsInventory: true })
+    startAgent(args)
+    await until('resyncs', () => bodies(peer).length === 4)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(bodies(peer)).toHaveLength(4)
+  })
+
+  it('ends with code 3 when revoked, says so on every later start, and enrols anew only with another token', async () => {
+    const { peer, args, stateDir } = await setUp()
+    await startAgent([...args, '--once']).done
+    const first = peer.only()
+    first.revoked = true
+    expect(await startAgent(args).done).toMatchObject({ code: 3 })
+    first.revoked = false
+    expect(await startAgent(args).done).toMatchObject({ code: 3 })
+    expect(peer.seen.enrols).toHaveLength(1)
+    const other = await peerFor({ token: 'pce_9_fresh' })
+    expect(
+      await startAgent([
+        '--server',
+        other.url,
+        '--token',
+        other.token,
+        '--state-dir',
+        stateDir,
+        '--sysfs-root',
+        args.at(-1) ?? '',
+        '--once',
+      ]).done,
+    ).toBeUndefined()
+    expect(other.seen.enrols[0]?.publicKey).not.toBe(first.publicKey)
+  })
+
+  it('ends in order within two seconds while a request hangs', async () => {
+    const { peer, args, stateDir } = await setUp()
+    peer.fail(agentPaths.checkIn, { kind: 'hang' })
+    const agent = startAgent(args)
+    await until('session', () => peer.seen.sessions.length === 1)
+    const start = performance.now()
+    expect(await agent.stop()).toBeUndefined()
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(existsSync(join(stateDir, 'lock'))).toBe(false)
+  })
+})
+
+describe('commands', () => {
+  it('answers a verified command as not supported, once, and never one that does not verify', async () => {
+    const { peer, args } = await setUp()
+    await startAgent([...args, '--once']).done
+    const agentId = peer.only().id
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    peer.command(
+      { id: 'c-forged', agentId, kind: 'arm', counter: 9, expiresAt },
+      generateKeyPairSync('ed25519').privateKey,
+    )
+    peer.command({ id: 'c-other', agentId: 'somebody', kind: 'arm', counter: 1, expiresAt })
+    peer.command({ id: 'c-right', agentId, kind: 'arm', counter: 2, expiresAt })
+    peer.command({ id: 'c-late', agentId, kind: 'arm', counter: 3, expiresAt: new Date(0).toISOString() })
+    peer.command({ id: 'c-replay', agentId, kind: 'free', counter: 2, expiresAt })
+    await startAgent([...args, '--once']).done
+    expect(peer.seen.acks).toEqual([
+      { commandId: 'c-right', outcome: 'failed', message: 'Not supported by this agent version: arm.' },
+      { commandId: 'c-late', outcome: 'failed', message: 'Expired before it reached the host.' },
+    ])
+    expect(peer.seen.errors.filter((error) => error.code === 'command_refused').length).toBeGreaterThanOrEqual(3)
+  })
+})
+
+/** The next start against the same peer, without the faults that are left over. */
+const setUpAgain = async (peer: Awaited<ReturnType<typeof startPeer>>, args: readonly string[]) => {
+  peer.clearFaults()
+  const before = peer.seen.checkIns.length
+  startAgent(args)
+  await until('next start', () => peer.seen.checkIns.length > before)
+  return peer
+}

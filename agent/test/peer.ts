@@ -1,0 +1,265 @@
+import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import {
+  agentPaths,
+  CheckInRequest,
+  type CheckInResponse,
+  type DeviceChange,
+  type DeviceReport,
+  EnrolRequest,
+  enrolProofText,
+  SessionRequest,
+  sessionProofText,
+} from '@portcullis/contract/agent-protocol'
+import { inventoryHash } from '@portcullis/domain'
+import { Value } from 'typebox/value'
+
+/** What happens to one request instead of the ordinary answer. */
+export type Fault =
+  | { kind: 'problem'; status: number; code: string; headers?: Record<string, string> }
+  /** The request is served (committed), but its answer never arrives. */
+  | { kind: 'lost-answer' }
+  /** The connection is reset before the request is served. */
+  | { kind: 'reset' }
+  | { kind: 'garbage' }
+  /** The request is accepted and never answered. */
+  | { kind: 'hang' }
+
+interface Agent {
+  id: string
+  publicKey: string
+  revoked: boolean
+  boots: Map<string, { lastSeq: number; answer: string }>
+  currentBoot: string
+  devices: Map<string, DeviceReport>
+  hasFacts: boolean
+}
+
+export interface PeerOptions {
+  tls?: { key: string; cert: string }
+  token?: string
+  nextCheckInSeconds?: number
+  expiresInSeconds?: number
+  /** Asks for the inventory whatever it was sent. */
+  alwaysNeedsInventory?: boolean
+}
+
+/**
+ * A small server that keeps the protocol to the letter: schema-checks every body, verifies every proof, deduplicates by
+ * (agent, bootId, seq), compares the inventory hash, and breaks where a test tells it to.
+ */
+export const startPeer = async (options: PeerOptions = {}) => {
+  const token = options.token ?? 'pce_1_secret'
+  const commandKeys = generateKeyPairSync('ed25519')
+  const agents = new Map<string, Agent>()
+  const sessions = new Map<string, { agent: Agent; bootId: string }>()
+  const seen = {
+    enrols: [] as EnrolRequest[],
+    sessions: [] as SessionRequest[],
+    /** Bodies in the order received, repeats included. */
+    checkIns: [] as { text: string; body: CheckInRequest }[],
+    /** Changes stored: once each. */
+    changes: [] as DeviceChange[],
+    acks: [] as NonNullable<CheckInRequest['acks']>,
+    errors: [] as NonNullable<CheckInRequest['errors']>,
+    /** What the peer found wrong with the agent: has to stay empty. */
+    violations: [] as string[],
+    upgrades: 0,
+  }
+  const faults = new Map<string, Fault[]>()
+  const commands: NonNullable<CheckInResponse['commands']> = []
+  const sockets = new Set<Socket>()
+
+  const problem = (response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) => {
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+    response.end(
+      JSON.stringify({ type: code, title: code, status, detail: `because ${code}`, code, errors: [], traceId: '' }),
+    )
+  }
+  const ok = (response: ServerResponse, body: string) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(body)
+  }
+  const isSigned = (publicKey: string, text: string, signature: string) =>
+    verify(
+      null,
+      Buffer.from(text),
+      createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' }),
+      Buffer.from(signature, 'base64'),
+    )
+
+  const enrol = (request: EnrolRequest, response: ServerResponse) => {
+    if (!Value.Check(EnrolRequest, request)) return violation(response, 'enrol schema')
+    seen.enrols.push(request)
+    if (request.token !== token) return problem(response, 403, 'enrolment_refused')
+    if (!isSigned(request.publicKey, enrolProofText(request.token, request.publicKey), request.proof))
+      return problem(response, 403, 'enrolment_refused')
+    let agent = [...agents.values()].find((known) => known.publicKey === request.publicKey)
+    if (agent === undefined) {
+      agent = {
+        id: randomUUID(),
+        publicKey: request.publicKey,
+        revoked: false,
+        boots: new Map(),
+        currentBoot: '',
+        devices: new Map(),
+        hasFacts: true,
+      }
+      agents.set(agent.id, agent)
+    }
+    const commandKey = commandKeys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+    ok(
+      response,
+      JSON.stringify({ agentId: agent.id, serverTime: new Date().toISOString(), tookOver: false, commandKey }),
+    )
+  }
+
+  const session = (request: SessionRequest, response: ServerResponse) => {
+    if (!Value.Check(SessionRequest, request)) return violation(response, 'session schema')
+    seen.sessions.push(request)
+    const agent = agents.get(request.agentId)
+    if (agent === undefined || !isSigned(agent.publicKey, sessionProofText(request), request.signature))
+      return problem(response, 403, 'agent_unknown')
+    if (agent.revoked) return problem(response, 403, 'agent_revoked')
+    const boot = agent.boots.get(request.bootId) ?? { lastSeq: 0, answer: '' }
+    agent.boots.set(request.bootId, boot)
+    agent.currentBoot = request.bootId
+    const sessionToken = randomUUID()
+    sessions.set(sessionToken, { agent, bootId: request.bootId })
+    ok(
+      response,
+      JSON.stringify({
+        token: sessionToken,
+        expiresInSeconds: options.expiresInSeconds ?? 900,
+        serverTime: new Date().toISOString(),
+        nextSeq: boot.lastSeq + 1,
+      }),
+    )
+  }
+
+  const violation = (response: ServerResponse, what: string) => {
+    seen.violations.push(what)
+    problem(response, 400, 'agent_report_invalid')
+  }
+
+  const checkIn = (
+    text: string,
+    request: CheckInRequest,
+    authorization: string | undefined,
+    response: ServerResponse,
+  ) => {
+    const held = sessions.get((authorization ?? '').replace('Bearer ', ''))
+    if (held === undefined) return problem(response, 401, 'agent_session_expired')
+    if (held.agent.revoked) return problem(response, 403, 'agent_revoked')
+    if (held.agent.currentBoot !== held.bootId) return problem(response, 409, 'agent_session_superseded')
+    if (!Value.Check(CheckInRequest, request))
+      return violation(
+        response,
+        `check-in schema: ${JSON.stringify(Value.Errors(CheckInRequest, request)).slice(0, 300)}`,
+      )
+    seen.checkIns.push({ text, body: request })
+    const boot = held.agent.boots.get(held.bootId)
+    if (boot === undefined || request.bootId !== held.bootId) return violation(response, 'boot')
+    if (request.seq === boot.lastSeq) return ok(response, boot.answer)
+    if (request.seq !== boot.lastSeq + 1) return violation(response, `seq ${request.seq} after ${boot.lastSeq}`)
+    const { devices } = held.agent
+    for (const change of request.changes ?? []) {
+      seen.changes.push(change)
+      if (change.op === 'removed') devices.delete(change.portPath)
+      else devices.set(change.device.portPath, change.device)
+    }
+    if (request.inventory) {
+      devices.clear()
+      for (const device of request.inventory) devices.set(device.portPath, device)
+    }
+    seen.acks.push(...(request.acks ?? []))
+    seen.errors.push(...(request.errors ?? []))
+    const isSame = inventoryHash([...devices.values()]) === request.inventoryHash
+    if (!isSame && request.inventory) seen.violations.push('hash does not describe the inventory')
+    const answer: CheckInResponse = { nextCheckInSeconds: options.nextCheckInSeconds ?? 60 }
+    if (!isSame || options.alwaysNeedsInventory) answer.needInventory = true
+    const due = commands.filter((command) => !seen.acks.some((ack) => command.payload.includes(ack.commandId)))
+    if (due.length > 0) answer.commands = due
+    boot.lastSeq = request.seq
+    boot.answer = JSON.stringify(answer)
+    ok(response, boot.answer)
+  }
+
+  const serve = (path: string, text: string, request: IncomingMessage, response: ServerResponse) => {
+    const body = JSON.parse(text)
+    if (path === agentPaths.enrol) enrol(body, response)
+    else if (path === agentPaths.session) session(body, response)
+    else if (path === agentPaths.checkIn) checkIn(text, body, request.headers.authorization, response)
+    else problem(response, 404, 'not_found')
+  }
+
+  const onRequest: RequestListener = (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const path = request.url ?? ''
+      const fault = faults.get(path)?.shift()
+      const text = Buffer.concat(chunks).toString()
+      if (fault === undefined) return serve(path, text, request, response)
+      if (fault.kind === 'problem') return problem(response, fault.status, fault.code, fault.headers)
+      if (fault.kind === 'garbage') return ok(response, '<html>Welcome to the hotel</html>')
+      if (fault.kind === 'hang') return
+      if (fault.kind === 'lost-answer')
+        serve(
+          path,
+          text,
+          request,
+          Object.assign(Object.create(null), { writeHead() {}, end() {} }) as unknown as ServerResponse,
+        )
+      request.socket.resetAndDestroy()
+    })
+  }
+
+  const server = options.tls ? createTlsServer(options.tls, onRequest) : createServer(onRequest)
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  const onUpgrade = (_request: IncomingMessage, socket: Socket) => {
+    seen.upgrades++
+    socket.destroy()
+  }
+  server.on('upgrade', onUpgrade)
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      for (const socket of sockets) socket.destroy()
+      server.close(() => resolve())
+    })
+
+  return {
+    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    token,
+    seen,
+    agents,
+    server,
+    /** What the peer holds of its only agent. */
+    only: (): Agent => {
+      const [agent] = agents.values()
+      if (agent === undefined || agents.size !== 1) throw new Error(`${agents.size} agents`)
+      return agent
+    },
+    /** The next requests of a path fail in this order. */
+    fail: (path: string, ...next: Fault[]) => faults.set(path, [...(faults.get(path) ?? []), ...next]),
+    clearFaults: () => faults.clear(),
+    expireSessions: () => sessions.clear(),
+    /** A command as the server would sign it, or with a foreign key. */
+    command(fields: Record<string, unknown>, key = commandKeys.privateKey) {
+      const payload = JSON.stringify(fields)
+      commands.push({ payload, signature: sign(null, Buffer.from(payload), key).toString('base64') })
+    },
+    stop,
+    resume: () => listen(port),
+  }
+}
+export type Peer = Awaited<ReturnType<typeof startPeer>>
