@@ -20,7 +20,7 @@ const idText = ({ vid, pid, pidTo }: AttackToolRow): string => `${vid}:${pid ?? 
 /** A finding of one of the lists, before behaviour is looked at. */
 const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   const { row } = tool
-  if (row.group === 'policy') return null
+  if (row.group === 'policy' || (row.group === 'real' && !row.when)) return null
   const seen = tool.when(subject)
   if (seen === null) return null
   const evidence = [...seen]
@@ -69,7 +69,7 @@ const behaviour = ({ parsed, report, kinds }: Subject): AttackFinding | null => 
       'Input device with mass storage',
       `named "${cleanText(report.product ?? '', 80)}" and offers mass storage`,
     )
-  if (isRootHub(parsed))
+  if (isRootHub(parsed) && report.portPath.includes('-'))
     return finding('suspected', 'False root hub', `claims the ids of a root hub at port ${report.portPath}`)
   return null
 }

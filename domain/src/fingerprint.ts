@@ -35,7 +35,7 @@ export const fingerprints = (
     serial,
   ]
   const bytes = Buffer.from(report.descriptors, 'base64')
-  bytes.fill(0, 12, 14)
+  bytes.subarray(12, 14).fill(0)
   const withoutRevision = [
     bytes.toString('base64'),
     withoutVersions(report.manufacturer),
