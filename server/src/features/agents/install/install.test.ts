@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { installCommand, installScript, quoteShellWord } from './script.ts'
+import { agentUnit, quoteUnitWord } from './unit.ts'
+
+const sha256 = 'a'.repeat(64)
+const hostile = `https://h.example/$(touch$IFS/tmp/x)'"\`id\`%n$HOME\\`
+
+const sh = (script: string, args: string[] = [], env: Record<string, string> = {}) =>
+  spawnSync('sh', ['-s', '--', ...args], {
+    input: script,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '', ...env },
+  })
+
+describe('install script', () => {
+  it('is valid POSIX shell, also for an address full of shell characters', () => {
+    for (const serverUrl of ['https://p.example:8443', hostile]) {
+      const checked = spawnSync('sh', ['-n'], {
+        input: installScript({ serverUrl, sha256, caPin: 'x' }),
+        encoding: 'utf8',
+      })
+      expect([checked.status, checked.stderr]).toEqual([0, ''])
+    }
+  })
+
+  it('passes shellcheck', (context) => {
+    const found = spawnSync('shellcheck', ['--version'])
+    if (found.error) return context.skip('shellcheck is not installed')
+    const checked = spawnSync('shellcheck', ['-s', 'sh', '-'], {
+      input: installScript({ serverUrl: 'https://p.example', sha256 }),
+      encoding: 'utf8',
+    })
+    expect(checked.stdout).toBe('')
+  })
+
+  it('carries every word literally', () => {
+    for (const word of [hostile, "'", "''\n$(id)", '-n', '']) {
+      expect(sh(`printf %s ${quoteShellWord(word)}`).stdout).toBe(word)
+    }
+    const lines = installScript({ serverUrl: hostile, sha256 }).split('\n')
+    const assignment = lines.find((line) => line.startsWith('SERVER=')) ?? ''
+    expect(sh(`${assignment}\nprintf %s "$SERVER"`).stdout).toBe(hostile)
+  })
+
+  it('refuses what it can not carry', () => {
+    expect(() => installScript({ serverUrl: 'https://p.example/\nid', sha256 })).toThrow(RangeError)
+    expect(() => installScript({ serverUrl: 'ftp://p.example', sha256 })).toThrow(RangeError)
+    expect(() => installScript({ serverUrl: 'https://p.example', sha256: '$(id)' })).toThrow(RangeError)
+    expect(() => quoteUnitWord('a\nExecStart=/bin/sh')).toThrow(RangeError)
+  })
+
+  it('stops with a sentence without root, without a token and with something else in its place', () => {
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+    const asRoot = (uid: number) => `id() { echo ${uid}; }\n${script}`
+    expect(sh(asRoot(1000), ['pce_1_x']).stderr).toContain('as root')
+    expect(sh(asRoot(0)).stderr).toContain('give the enrolment token')
+    expect(sh(asRoot(0), ['nonsense']).stderr).toContain('not an enrolment token')
+    expect(sh(asRoot(0), ['nonsense']).status).toBe(1)
+  })
+})
+
+describe('unit', () => {
+  it('escapes what systemd would expand', () => {
+    expect(quoteUnitWord('a%b$c"d\\')).toBe('"a%%b$$c\\"d\\\\"')
+  })
+
+  it('is hardened and does not restart a revoked agent', () => {
+    const lines = agentUnit({ serverUrl: 'https://p.example' }).split('\n')
+    for (const line of [
+      'NoNewPrivileges=yes',
+      'ProtectSystem=strict',
+      'RestartPreventExitStatus=3',
+      'StateDirectory=portcullis-agent',
+    ])
+      expect(lines).toContain(line)
+  })
+})
+
+describe('install command', () => {
+  it('runs a script only when its digest is the announced one', () => {
+    const script = 'echo "ran with $1"\n'
+    const digest = createHash('sha256').update(script).digest('hex')
+    const run = (scriptSha256: string, token: string) => {
+      const command = installCommand({ serverUrl: 'https://p.example', token, scriptSha256, caPin: 'x' })
+      // Stand-ins on the path of this shell: sudo that only runs, curl that writes the script.
+      return sh(
+        `sudo() { "$@"; }\ndir=$(mktemp -d)\nprintf '#!/bin/sh\\nprintf %%s "$SCRIPT" >"$3"\\n' >"$dir/curl"\nchmod +x "$dir/curl"\nPATH="$dir:$PATH"\n${command}\nrm -r "$dir"`,
+        [],
+        { SCRIPT: script },
+      )
+    }
+    expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b\n")
+    expect(run('0'.repeat(64), 'pce_1_x').stdout).not.toContain('ran')
+  })
+})

@@ -1,0 +1,178 @@
+import { agentUnit, installPaths, unitName } from './unit.ts'
+
+/** What an install script is made for. */
+export interface InstallScriptOptions {
+  /** Base address that hosts reach the server by, without a slash at the end. */
+  serverUrl: string
+  /** SHA-256 (hex) of the executable that the server hands out. */
+  sha256: string
+  /**
+   * Base64url SHA-256 of the SPKI of the server's own CA; absent when hosts trust the server's certificate anyway.
+   * With it the download skips certificate checks, which is safe because the digest above is checked, and the agent
+   * itself pins the CA by the hash in its token before it sends anything.
+   */
+  caPin?: string
+}
+
+/** One word of a POSIX shell command: nothing inside single quotes is interpreted. */
+export const quoteShellWord = (word: string): string => {
+  if (word.includes('\u0000')) throw new RangeError('NUL can not be part of a shell word')
+  return `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** Marks the end of the unit text in the script; the unit has no such line. */
+const HEREDOC = 'PORTCULLIS_UNIT_END'
+
+/**
+ * The script that puts the agent on a Linux host: `sh install.sh TOKEN`, `sh install.sh --uninstall`.
+ *
+ * POSIX sh. It downloads the executable, checks its digest, enrols the host, and starts the systemd unit; without
+ * systemd it says how to run the agent. Running it again replaces the executable and keeps the identity.
+ *
+ * @throws RangeError when the address or digest could not be carried safely
+ */
+export const installScript = ({ serverUrl, sha256, caPin }: InstallScriptOptions): string => {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError('sha256 has to be 64 hex digits')
+  if (!/^https?:\/\/[!-~]+$/.test(serverUrl)) throw new RangeError('serverUrl has to be an http or https address')
+  const unit = agentUnit({ serverUrl })
+  return `#!/bin/sh
+# Installs the Portcullis agent:   sh install.sh TOKEN
+# Removes it:                      sh install.sh --uninstall
+set -eu
+
+SERVER=${quoteShellWord(serverUrl)}
+SHA256=${sha256}
+DIRECTORY=${installPaths.directory}
+EXECUTABLE=${installPaths.executable}
+UNIT=${installPaths.unit}
+UNIT_NAME=${unitName}
+STATE_DIR=${installPaths.stateDir}
+# 1: the certificate is of the server's own CA; what is downloaded is checked by its digest instead.
+OWN_CA=${caPin === undefined ? 0 : 1}
+
+fail() {
+  printf 'portcullis: %s\\n' "$*" >&2
+  exit 1
+}
+
+has_systemd() {
+  [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1
+}
+
+uninstall() {
+  if has_systemd; then
+    systemctl disable --now "$UNIT_NAME" >/dev/null 2>&1 || true
+  fi
+  rm -f "$UNIT"
+  if has_systemd; then
+    systemctl daemon-reload || true
+  fi
+  rm -f "$EXECUTABLE"
+  rmdir "$DIRECTORY" 2>/dev/null || true
+  rm -rf "$STATE_DIR"
+  printf 'The Portcullis agent was removed. Delete the host in the console to revoke its key.\\n'
+}
+
+download() {
+  if command -v curl >/dev/null 2>&1; then
+    if [ "$OWN_CA" = 1 ]; then set -- -k "$@"; fi
+    curl -fsS --retry 3 --connect-timeout 15 -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+  elif command -v wget >/dev/null 2>&1; then
+    if [ "$OWN_CA" = 1 ]; then set -- --no-check-certificate "$@"; fi
+    wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+  else
+    fail 'curl or wget is needed.'
+  fi
+}
+
+[ "$(id -u)" = 0 ] || fail 'run this as root (with sudo).'
+[ $# -eq 1 ] || fail 'give the enrolment token, or --uninstall.'
+if [ "$1" = --uninstall ]; then
+  uninstall
+  exit 0
+fi
+case "$1" in
+  pce_*) ;;
+  *) fail 'that is not an enrolment token; copy the whole command from the console.' ;;
+esac
+TOKEN=$1
+
+[ "$(uname -s)" = Linux ] || fail 'this agent is for Linux.'
+case "$(uname -m)" in
+  x86_64 | amd64) ;;
+  *) fail "there is no agent for $(uname -m) yet." ;;
+esac
+command -v sha256sum >/dev/null 2>&1 || fail 'sha256sum is needed.'
+
+umask 077
+mkdir -p "$DIRECTORY"
+chmod 755 "$DIRECTORY"
+# In the target's own directory: the rename at the end is atomic, and /tmp may be mounted noexec.
+WORK=$(mktemp -d "$DIRECTORY/install.XXXXXX")
+trap 'rm -rf "$WORK"' EXIT
+trap 'exit 1' HUP INT TERM
+
+printf 'Downloading the agent from %s\\n' "$SERVER"
+download || fail "the agent could not be downloaded from $SERVER."
+printf '%s  %s\\n' "$SHA256" "$WORK/agent" | sha256sum -c - >/dev/null 2>&1 ||
+  fail 'the download is not what the server announced (digest differs); nothing was installed.'
+chmod 755 "$WORK/agent"
+"$WORK/agent" --version >/dev/null || fail 'the agent does not run on this host (glibc 2.28 or newer is needed).'
+
+if has_systemd; then
+  systemctl stop "$UNIT_NAME" >/dev/null 2>&1 || true
+fi
+mv -f "$WORK/agent" "$EXECUTABLE"
+
+# In a file, because arguments can be read by every user of the host.
+printf '%s\\n' "$TOKEN" >"$WORK/token"
+printf 'Enrolling this host\\n'
+if "$EXECUTABLE" --server "$SERVER" --token-file "$WORK/token" --state-dir "$STATE_DIR" --once --log-level warn; then
+  :
+else
+  code=$?
+  case $code in
+    2) fail 'the server refused the token: make a fresh one in the console.' ;;
+    3) fail 'the server removed this host before: make a fresh token in the console.' ;;
+    *) fail "the host could not be enrolled (exit code $code, reasons above)." ;;
+  esac
+fi
+
+if has_systemd; then
+  cat >"$WORK/unit" <<'${HEREDOC}'
+${unit}${HEREDOC}
+  chmod 644 "$WORK/unit"
+  mv -f "$WORK/unit" "$UNIT"
+  systemctl daemon-reload
+  systemctl enable "$UNIT_NAME" >/dev/null 2>&1
+  systemctl restart "$UNIT_NAME"
+  printf 'Done. The agent runs as %s; its log: journalctl -u %s\\n' "$UNIT_NAME" "$UNIT_NAME"
+else
+  printf 'Done. This host has no systemd: have your init system keep this running as root:\\n'
+  printf '  %s --server %s --state-dir %s\\n' "$EXECUTABLE" "$SERVER" "$STATE_DIR"
+fi
+`
+}
+
+/**
+ * The one line that a person pastes on a host. The script is checked against its digest before it runs, so that the
+ * line, which comes from the signed-in console, vouches for everything that follows.
+ *
+ * @param scriptSha256 SHA-256 (hex) of the text of `installScript`
+ */
+export const installCommand = ({
+  serverUrl,
+  token,
+  scriptSha256,
+  caPin,
+}: {
+  serverUrl: string
+  token: string
+  scriptSha256: string
+  caPin?: string
+}): string => {
+  if (!/^[0-9a-f]{64}$/.test(scriptSha256)) throw new RangeError('scriptSha256 has to be 64 hex digits')
+  const url = quoteShellWord(`${serverUrl}/agent/v1/install.sh`)
+  const inner = `f=$(mktemp) && curl -fsS${caPin === undefined ? '' : 'k'} -o "$f" ${url} && echo "${scriptSha256}  $f" | sha256sum -c --quiet - && sh "$f" ${quoteShellWord(token)}; rm -f "$f"`
+  return `sudo sh -c ${quoteShellWord(inner)}`
+}

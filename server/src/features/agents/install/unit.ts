@@ -1,0 +1,75 @@
+/** Where the agent lives on a host. Uninstalling removes exactly these. */
+export const installPaths = {
+  directory: '/usr/local/lib/portcullis',
+  executable: '/usr/local/lib/portcullis/portcullis-agent',
+  unit: '/etc/systemd/system/portcullis-agent.service',
+  stateDir: '/var/lib/portcullis-agent',
+} as const
+
+/** Name of the systemd unit. */
+export const unitName = 'portcullis-agent.service'
+
+/**
+ * One word of a unit file's ExecStart. systemd expands `%` (specifiers) and `$` (variables) and reads C escapes inside
+ * double quotes (systemd.service(5), "Command lines"), so all of them are doubled or escaped.
+ *
+ * @throws RangeError for control characters: a line end would begin a new setting
+ */
+export const quoteUnitWord = (word: string): string => {
+  if (/[\u0000-\u001f\u007f]/.test(word)) throw new RangeError('control characters can not be part of a unit file')
+  return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`
+}
+
+/**
+ * The systemd unit of the agent.
+ *
+ * The token is no part of it: the host is enrolled by the install script, and the unit only needs the address.
+ *
+ * @param serverUrl base address that the host reaches the server by
+ */
+export const agentUnit = ({ serverUrl }: { serverUrl: string }): string => `[Unit]
+Description=Portcullis agent: tells which USB devices this host has
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}
+Restart=always
+RestartSec=5
+# 3: the server ended this agent. Starting again would only ask again.
+RestartPreventExitStatus=3
+TimeoutStopSec=5
+StateDirectory=portcullis-agent
+StateDirectoryMode=0700
+UMask=0077
+# About 70 MB are in use; the rest is room for a host with hundreds of devices.
+MemoryMax=200M
+TasksMax=64
+
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+# /sys stays writable: whether the host could stop devices is judged by that. MemoryDenyWriteExecute is left out because
+# a JavaScript engine writes code at run time.
+LockPersonality=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+# AF_NETLINK: kernel events about devices, and the list of network interfaces.
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`
