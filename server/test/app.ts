@@ -9,20 +9,11 @@ import { loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { compose } from '../src/compose.ts'
+import { createFakeClock, templateDatabase } from './database.ts'
 
-export const templateDatabase = 'portcullis_template'
+export { createFakeClock }
+
 export const adminPassword = 'correct horse battery'
-
-/** A clock that stands still until a test moves it. */
-export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
-  let now = start
-  return {
-    now: () => now,
-    advance(milliseconds: number): void {
-      now += milliseconds
-    },
-  }
-}
 
 export interface TestAppOptions {
   /** Database of another test app, for a second replica. */

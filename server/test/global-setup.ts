@@ -3,7 +3,7 @@ import { createDb } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { createLog } from '#platform/log.ts'
 import { startTestPostgres } from '#platform/postgres/test-postgres.ts'
-import { templateDatabase } from './app.ts'
+import { templateDatabase } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,0 +1,55 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Log } from '#platform/log.ts'
+import { createEventsStore, type NewEvent, partitionSize } from './events.store.ts'
+
+/** How many ids before its end a partition gets a successor: hours of the largest fleets' events. */
+const margin = 1_000_000
+
+export interface EventsServiceDeps {
+  db: Db
+  clock: Clock
+  log: Log
+}
+
+export type EventsService = ReturnType<typeof createEventsService>
+
+export const createEventsService = ({ db, clock, log }: EventsServiceDeps) => {
+  /** First id that may lack a partition, as far as this process knows; 0 before it looked. */
+  let ensuredUntil = 0
+  let lastId = 0
+  let ensuring: Promise<void> | null = null
+
+  const ensureAhead = (): Promise<void> => {
+    ensuring ??= createEventsStore(db)
+      .ensurePartitions(margin)
+      .then((next) => {
+        ensuredUntil = Math.max(ensuredUntil, next)
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'event partitions could not be made ahead'))
+      .finally(() => {
+        ensuring = null
+      })
+    return ensuring
+  }
+
+  return {
+    /**
+     * Stores events in the given order and returns their ids, which are gap-free and become visible in order. Keeps the
+     * newest texts of their agents. Call it last, only audit may follow: the stream's head stays locked until COMMIT.
+     */
+    append: async (tx: Tx, events: readonly NewEvent[]): Promise<number[]> => {
+      if (events.length === 0) return []
+      const store = createEventsStore(tx)
+      const createdAt = new Date(clock.now())
+      // Only before the look ahead has succeeded once, or when it keeps failing: an append never lacks its partition.
+      if (lastId + events.length + margin > ensuredUntil) await store.ensurePartitions(margin)
+      await store.updateLatest(tx, events, createdAt)
+      const last = await store.append(tx, events, createdAt)
+      lastId = last
+      if (last + margin + partitionSize > ensuredUntil) void ensureAhead()
+      return events.map((_, i) => last - events.length + 1 + i)
+    },
+    ensureAhead,
+  }
+}

@@ -1,0 +1,106 @@
+import { type EventKind, eventCategories, eventCodes } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import { latestEventText } from './events.texts.ts'
+
+/** An event as a feature tells it. */
+export interface NewEvent {
+  kind: EventKind
+  /** Agent it happened on; null for the server itself. */
+  agentId: string | null
+  /** `HOST (IP)`. */
+  entity: string
+  /** Tags of the host at this moment, joined by commas. */
+  hashtags: string
+  /** Icon number of the device; absent when no device is meant. */
+  icon?: number
+  /** Words and values; USB events take them from `deviceDetails`. */
+  details: string
+  /** Device it is about. */
+  deviceId?: string | null
+  /** Syslog number; the kind's own when absent. */
+  severity?: number
+}
+
+/** Ids of one partition; ensure_event_partitions has the same number. */
+export const partitionSize = 5_000_000
+
+/** Texts come from hosts and devices: what PostgreSQL can not hold is replaced, what no reader wants is cut. */
+const clean = (text: string, limit: number): string =>
+  text.slice(0, limit).toWellFormed().replaceAll('\u0000', '\ufffd')
+
+/** How many newest event texts an agent's row keeps. */
+const latestKept = 3
+
+const latestByAgent = (events: readonly NewEvent[], createdAt: Date): [string, string[]][] => {
+  const texts = new Map<string, string[]>()
+  for (const event of events) {
+    if (event.agentId === null) continue
+    const of = texts.get(event.agentId) ?? []
+    of.unshift(clean(latestEventText(event, createdAt), 1024))
+    texts.set(event.agentId, of.slice(0, latestKept))
+  }
+  return [...texts].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+export type EventsStore = ReturnType<typeof createEventsStore>
+
+export const createEventsStore = (queryable: Queryable) => ({
+  /** Makes the partitions that hold the next `margin` ids and one more; returns the first id without one. */
+  ensurePartitions: async (margin: number): Promise<number> => {
+    const rows = await queryable.query<{ next: number }>(sql`
+      with h as materialized (select n, n + ${margin}::bigint as next from ordered_head where stream = 'events')
+      select h.next, ensure_event_partitions(h.n)::text, ensure_event_partitions(h.next)::text from h`)
+    return (Math.floor((rows[0]?.next ?? 0) / partitionSize) + 2) * partitionSize
+  },
+
+  /** Puts the newest texts before those an agent has; rows are locked in the order of their ids. */
+  updateLatest: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<void> => {
+    const latest = latestByAgent(events, createdAt)
+    if (latest.length === 0) return
+    const column = (i: number) => latest.map(([, texts]) => texts[i] ?? null)
+    await tx.prepared(sql`
+      with r as (
+        select * from ${unnestOf([
+          [latest.map(([id]) => id), 'uuid[]'],
+          [column(0), 'text[]'],
+          [column(1), 'text[]'],
+          [column(2), 'text[]'],
+        ])} r(agent_id, first, second, third)),
+      locked as materialized (
+        select a.agent_id from agents a where a.agent_id in (select r.agent_id from r)
+        order by a.agent_id for no key update)
+      update agents a
+      set latest_events = (array_remove(array[r.first, r.second, r.third], null) || a.latest_events)[1:${latestKept}::int]
+      from r join locked l on l.agent_id = r.agent_id
+      where a.agent_id = r.agent_id`)
+  },
+
+  /** Appends in the given order; returns the id of the last one. */
+  append: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<number> => {
+    const defined = events.map((event) => eventCodes[event.kind])
+    const rows = await appendOrdered(
+      tx,
+      'events',
+      events.length,
+      sql`
+      insert into events (event_id, created_at, agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id)
+      select h.n - ${events.length}::bigint + r.ord, ${createdAt}::timestamptz, r.agent_id, r.code, r.category, r.severity,
+             r.icon, r.entity, r.description, r.hashtags, r.details, r.device_id
+      from h, ${unnestOf([
+        [events.map((e) => e.agentId), 'uuid[]'],
+        [defined.map((d) => Number(d.code)), 'int[]'],
+        [defined.map((d) => eventCategories.indexOf(d.category)), 'smallint[]'],
+        [events.map((e, i) => e.severity ?? defined[i]?.severity), 'smallint[]'],
+        [events.map((e) => e.icon ?? -1), 'smallint[]'],
+        [events.map((e) => clean(e.entity, 512)), 'text[]'],
+        [defined.map((d) => d.description), 'text[]'],
+        [events.map((e) => clean(e.hashtags, 4096)), 'text[]'],
+        [events.map((e) => clean(e.details, 4096)), 'text[]'],
+        [events.map((e) => (e.deviceId == null ? null : clean(e.deviceId, 1024))), 'text[]'],
+      ])} with ordinality r(agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id, ord)`,
+    )
+    return rows[0]?.n ?? 0
+  },
+})

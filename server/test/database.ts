@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { inject } from 'vitest'
+import { createDb } from '#platform/db/db.ts'
+import { createLog } from '#platform/log.ts'
+
+export const templateDatabase = 'portcullis_template'
+
+/** A clock that stands still until a test moves it. */
+export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
+  let now = start
+  return {
+    now: () => now,
+    advance(milliseconds: number): void {
+      now += milliseconds
+    },
+  }
+}
+
+/** A database of its own, cloned from the migrated template: for stores and services without the HTTP application. */
+export const cloneDatabase = async () => {
+  const connection = inject('postgres')
+  const database = `t_${randomBytes(6).toString('hex')}`
+  const log = createLog('silent')
+  const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
+  await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`))
+  const db = createDb({
+    connection: { ...connection, database },
+    max: 8,
+    name: 'test',
+    log,
+    statementTimeoutMs: 15_000,
+  })
+  return {
+    db,
+    log,
+    close: async () => {
+      await db.close()
+      await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`))
+      await admin.close()
+    },
+  }
+}
