@@ -1,0 +1,147 @@
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import type { Tx } from './db.ts'
+import { sql } from './sql.ts'
+
+const channel = 'portcullis'
+/** Bytes; PostgreSQL refuses 8,000 and more. */
+const payloadLimit = 7_900
+/** A silent connection counts as lost after this: below the second in which a revocation must act. */
+const liveForMs = 900
+const pingEveryMs = 300
+const retryEveryMs = 500
+
+export type BusMessage = { topic: string } & Readonly<Record<string, unknown>>
+
+/**
+ * Messages between replicas by LISTEN/NOTIFY, on one connection of its own. Nothing may depend on them alone: whoever
+ * keeps a cache asks `isLive` first and drops it in `onGap`.
+ */
+export interface Bus {
+  /** Sends to every replica, this one too, when the transaction commits. */
+  publish(tx: Tx, topic: string, payload?: Readonly<Record<string, unknown>>): Promise<void>
+  on(topic: string, handler: (message: BusMessage) => void): void
+  /** Called when messages may have been missed: after every new connection. */
+  onGap(handler: () => void): void
+  /** True while the connection has answered within the last 0.9 s. */
+  isLive(): boolean
+  /** Resolves when first connected, or after `timeoutMs`: the server starts without it too. */
+  ready(timeoutMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const createBus = ({ connection, log }: { connection: pg.ClientConfig; log: Log }): Bus => {
+  const handlers = new Map<string, ((message: BusMessage) => void)[]>()
+  const gapHandlers: (() => void)[] = []
+  let client: pg.Client | null = null
+  let heardAt = Number.NEGATIVE_INFINITY
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+  let connecting: Promise<void> = Promise.resolve()
+  let onFirst = (): void => {}
+  const first = new Promise<void>((resolve) => {
+    onFirst = resolve
+  })
+
+  const deliver = (text: string | undefined): void => {
+    try {
+      const message = JSON.parse(text ?? '') as BusMessage
+      for (const handler of handlers.get(message.topic) ?? []) handler(message)
+    } catch (error) {
+      log.warn({ err: error }, 'a message between replicas could not be handled')
+    }
+  }
+
+  const drop = (lost: pg.Client, reason: string): void => {
+    if (client !== lost) return
+    client = null
+    heardAt = Number.NEGATIVE_INFINITY
+    if (closed) return
+    log.warn({ reason }, 'listening for other replicas is interrupted; every token is checked in the database')
+    lost.end().catch(() => {})
+    timer = setTimeout(start, retryEveryMs)
+  }
+
+  const ping = (current: pg.Client): void => {
+    if (closed || client !== current) return
+    const startedAt = performance.now()
+    current.query('select 1').then(
+      () => {
+        // As of when it was asked: a slow answer is an old one.
+        heardAt = startedAt
+        if (!closed && client === current) timer = setTimeout(ping, pingEveryMs, current)
+      },
+      (error: Error) => drop(current, error.message),
+    )
+  }
+
+  const connect = async (): Promise<void> => {
+    const next = new pg.Client({
+      ...connection,
+      application_name: 'portcullis bus',
+      keepAlive: true,
+      connectionTimeoutMillis: 4_000,
+      query_timeout: 2_000,
+    })
+    next.on('error', (error) => drop(next, error.message))
+    next.on('end', () => drop(next, 'the connection ended'))
+    next.on('notification', (notification) => deliver(notification.payload))
+    try {
+      await next.connect()
+      const startedAt = performance.now()
+      await next.query(`LISTEN ${channel}`)
+      if (closed) {
+        await next.end().catch(() => {})
+        return
+      }
+      client = next
+      for (const handler of gapHandlers) handler()
+      heardAt = startedAt
+      onFirst()
+      ping(next)
+    } catch (error) {
+      next.end().catch(() => {})
+      log.warn({ error: (error as Error).message }, 'can not listen for other replicas yet')
+      if (!closed) timer = setTimeout(start, retryEveryMs)
+    }
+  }
+
+  const start = (): void => {
+    connecting = connect()
+  }
+  start()
+
+  return {
+    publish: async (tx, topic, payload = {}) => {
+      const text = JSON.stringify({ ...payload, topic })
+      if (Buffer.byteLength(text) >= payloadLimit)
+        throw new Error(`a message on ${topic} has ${Buffer.byteLength(text)} bytes, over ${payloadLimit}`)
+      await tx.prepared(sql`select pg_notify(${channel}, ${text})`)
+    },
+    on: (topic, handler) => {
+      handlers.set(topic, [...(handlers.get(topic) ?? []), handler])
+    },
+    onGap: (handler) => {
+      gapHandlers.push(handler)
+    },
+    isLive: () => client !== null && performance.now() - heardAt < liveForMs,
+    ready: async (timeoutMs) => {
+      let timeout: NodeJS.Timeout | undefined
+      await Promise.race([
+        first,
+        new Promise<void>((resolve) => {
+          timeout = setTimeout(resolve, timeoutMs)
+        }),
+      ])
+      clearTimeout(timeout)
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await connecting
+      const last = client
+      client = null
+      await last?.end().catch(() => {})
+    },
+  }
+}

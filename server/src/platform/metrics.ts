@@ -1,0 +1,103 @@
+/** Figures for Prometheus, in its text format 0.0.4. A registry per process; features get theirs from compose. */
+
+type Labels = Readonly<Record<string, string>>
+
+export interface Counter {
+  inc(labels?: Labels, by?: number): void
+}
+export interface Histogram {
+  observe(value: number, labels?: Labels): void
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Seconds: from a page out of memory to the statement timeout. */
+const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+/** A label that takes ever new values would grow the registry without end; further ones are counted under `other`. */
+const seriesLimit = 1_000
+
+const escapeValue = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+
+const labelText = (labels: Labels): string => {
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
+  return parts.length === 0 ? '' : `{${parts.join(',')}}`
+}
+
+export const createMetrics = () => {
+  const families = new Map<string, { type: string; help: string; write: () => Promise<string[]> }>()
+  const add = (name: string, type: string, help: string, write: () => Promise<string[]>): void => {
+    if (families.has(name)) throw new Error(`the metric ${name} is declared twice`)
+    families.set(name, { type, help, write })
+  }
+  const seriesOf = <T>(make: () => T) => {
+    const series = new Map<string, { labels: Labels; value: T }>()
+    return {
+      series,
+      get: (labels: Labels): { labels: Labels; value: T } => {
+        const known = series.get(labelText(labels))
+        if (known !== undefined) return known
+        const kept =
+          series.size < seriesLimit ? labels : Object.fromEntries(Object.keys(labels).map((name) => [name, 'other']))
+        const found = series.get(labelText(kept)) ?? { labels: kept, value: make() }
+        series.set(labelText(kept), found)
+        return found
+      },
+    }
+  }
+
+  return {
+    counter: (name: string, help: string): Counter => {
+      const { series, get } = seriesOf(() => ({ n: 0 }))
+      add(name, 'counter', help, async () => [...series].map(([key, { value }]) => `${name}${key} ${value.n}`))
+      return {
+        inc: (labels = {}, by = 1) => {
+          get(labels).value.n += by
+        },
+      }
+    },
+
+    /** In seconds. */
+    histogram: (name: string, help: string, buckets: readonly number[] = secondBuckets): Histogram => {
+      const { series, get } = seriesOf(() => ({ counts: buckets.map(() => 0), sum: 0, n: 0 }))
+      add(name, 'histogram', help, async () =>
+        [...series].flatMap(([key, { labels, value }]) => [
+          ...buckets.map((le, i) => `${name}_bucket${labelText({ ...labels, le: String(le) })} ${value.counts[i]}`),
+          `${name}_bucket${labelText({ ...labels, le: '+Inf' })} ${value.n}`,
+          `${name}_sum${key} ${value.sum}`,
+          `${name}_count${key} ${value.n}`,
+        ]),
+      )
+      return {
+        observe: (seconds, labels = {}) => {
+          const { value } = get(labels)
+          buckets.forEach((le, i) => {
+            if (seconds <= le) value.counts[i] = (value.counts[i] as number) + 1
+          })
+          value.sum += seconds
+          value.n++
+        },
+      }
+    },
+
+    /** A figure that somebody else keeps, read when it is asked for; one that fails is left out. */
+    read: (name: string, type: 'counter' | 'gauge', help: string, value: () => number | Promise<number>): void =>
+      add(name, type, help, async () => {
+        try {
+          return [`${name} ${await value()}`]
+        } catch {
+          return []
+        }
+      }),
+
+    text: async (): Promise<string> => {
+      const lines: string[] = []
+      for (const [name, { type, help, write }] of families) {
+        lines.push(`# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`, `# TYPE ${name} ${type}`)
+        lines.push(...(await write()))
+      }
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
