@@ -2,13 +2,21 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import { createEventsRead, type EventsRead } from './events.read.ts'
+import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService } from './events.service.ts'
 
 export type { NewEvent } from './events.store.ts'
 export { type DeviceDetails, deviceDetails } from './events.texts.ts'
-export type EventsApi = Pick<EventsService, 'append'>
+export type EventsApi = Pick<EventsService, 'append'> & Pick<EventsRead, 'recentOf'>
 
+/** `exportDb` is the pool of long reads: large pages are streamed from it. */
 export const eventsFeature = (
-  _app: HttpApp,
-  { db, clock, log }: { db: Db; exportDb: Db; clock: Clock; log: Log },
-): EventsApi => createEventsService({ db, clock, log })
+  app: HttpApp,
+  { db, exportDb, clock, log }: { db: Db; exportDb: Db; clock: Clock; log: Log },
+): EventsApi => {
+  const read = createEventsRead({ db, exportDb, clock })
+  const service = createEventsService({ db, clock, log })
+  registerEventsRoutes(app, read)
+  return { append: service.append, recentOf: read.recentOf }
+}

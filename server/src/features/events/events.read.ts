@@ -1,0 +1,149 @@
+import { eventCategories, type FleetEvent, paging, severityNames } from '@portcullis/contract'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import { JsonStream, JsonText } from '#platform/http/answer.ts'
+import { contains, isNumber, likePattern, oneOf } from '#platform/list/columns.ts'
+import { type CompiledList, compileList, type ListSpec, pageStatement } from '#platform/list/compile.ts'
+import { countStatement, createCounts } from '#platform/list/counts.ts'
+import type { ListDeps } from '#platform/list/list.ts'
+import { streamList } from '#platform/list/stream.ts'
+import { requireSeverity } from '#platform/severity.ts'
+import { requireTime, zonelessSql } from '#platform/time.ts'
+
+/** Pages above this many rows are streamed. */
+const streamFrom = 2_000
+/** Under this share of rows a filter is run first and its rows sorted, else the order's index is walked. */
+const filterFirstShare = 0.05
+
+const namesSql = (names: readonly string[], index: string): string =>
+  `(array[${names.map((name) => `'${name}'`).join(', ')}])[${index} + 1]`
+
+/** What GlobalSearch looks through; 0026_event_search.sql has a trigram index on this very expression. */
+const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details || ' ' || e.hashtags)"
+
+/** The list of events; `fixed` keys in the order of the contract. */
+export const eventsSpec: ListSpec = {
+  name: 'events',
+  from: 'events e',
+  id: 'e.event_id',
+  columns: {
+    eventID: { sort: 'e.event_id' },
+    category: {
+      sort: 'e.category',
+      filter: oneOf(Object.fromEntries(eventCategories.map((name, i) => [name, `e.category = ${i}`]))),
+    },
+    creationTime: { sort: 'e.created_at', names: ['date'] },
+    eventCode: { sort: 'e.code' },
+    severity: { sort: 'e.severity' },
+    severityString: { sort: 'e.severity' },
+    eventEntityID: { sort: 'e.entity', filter: contains('lower(e.entity)'), names: ['source'] },
+    description: { sort: 'e.description' },
+    hashtags: { sort: 'e.hashtags' },
+    peripheralIcon: { sort: 'e.icon', filter: isNumber('e.icon') },
+    details: { sort: 'e.details' },
+    minimumSeverity: { filter: (field, text) => sql`e.severity <= ${requireSeverity(field, text)}::smallint` },
+    fromDate: {
+      filter: (field, text) => sql`e.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+    },
+    // Inclusive: an upper bound covers the unit it is written in.
+    toDate: {
+      filter: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+    },
+    fromEventId: { filter: (_field, text) => sql`e.event_id >= ${text}::bigint` },
+  },
+  defaultSort: [{ key: 'eventID', descending: true }],
+  search: (needle) => sql`${raw(searchText)} like ${likePattern(needle)}::text`,
+  rowJoins: 'join events e on e.event_id = ids.id',
+  rowSelect: `e.event_id as "eventID", ${namesSql(eventCategories, 'e.category')} as "category",
+    ${zonelessSql('e.created_at')} as "creationTime", '0x' || lpad(to_hex(e.code), 6, '0') as "eventCode",
+    e.severity as "severity", ${namesSql(severityNames, 'e.severity')} as "severityString",
+    e.entity as "eventEntityID", e.description as "description", e.hashtags as "hashtags",
+    e.icon::text as "peripheralIcon", e.details as "details"`,
+}
+
+/** Rows of a compiled list from its start on: the oldest ones, written newest first. */
+const fromStartStatement = (
+  list: CompiledList,
+  offset: number,
+  limit: number,
+  filterFirst: boolean,
+): SqlFragment => sql`
+  with f as ${raw(filterFirst ? 'materialized' : 'not materialized')} (
+    select e.event_id as id from events e where ${list.where}),
+  ids as materialized (select f.id from f order by f.id limit ${limit}::bigint offset ${offset}::bigint)
+  select row_to_json(t)::text as row from (
+    select ${raw(eventsSpec.rowSelect)} from ids ${raw(eventsSpec.rowJoins)} order by ids.id desc) t`
+
+/**
+ * All events, without counting them: ids have no gaps, and retention drops whole ranges from the low end, so the span of
+ * ids is their number (0.2 ms instead of 60 ms at 1M).
+ */
+const totalStatement = sql`select coalesce(max(e.event_id) - min(e.event_id) + 1, 0)::bigint as n from events e`
+
+/** Rows from a first id on, by the same reasoning. */
+const countFrom = (first: number): SqlFragment =>
+  sql`select coalesce(greatest(max(e.event_id) - greatest(min(e.event_id), ${first}::bigint) + 1, 0), 0)::bigint as n from events e`
+
+export type EventsQuery = Readonly<Record<string, string | number | boolean | undefined>>
+
+export type EventsRead = ReturnType<typeof createEventsRead>
+
+export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
+  const counts = createCounts(db, clock)
+  const from = raw(eventsSpec.from)
+
+  const filteredStatement = (query: EventsQuery, list: CompiledList): SqlFragment | null => {
+    if (list.isUnfiltered) return totalStatement
+    const filters = Object.entries(query).filter(
+      ([name, value]) => value !== undefined && !['PageNumber', 'PageSize', 'SortBy'].includes(name),
+    )
+    const [only] = filters
+    return filters.length === 1 && only?.[0] === 'fromEventId' ? countFrom(Number(only[1])) : null
+  }
+
+  const countBy = async (statement: SqlFragment): Promise<number> =>
+    (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
+
+  return {
+    /**
+     * One page. With `fromStart` the oldest matching rows, else the given order; `query` has the names of `getEvents`.
+     */
+    page: async (query: EventsQuery, fromStart: boolean): Promise<JsonText | JsonStream> => {
+      const list = compileList(eventsSpec, query)
+      const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
+      const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
+      const cheap = filteredStatement(query, list)
+      const [total, filtered] = await Promise.all([
+        countBy(totalStatement),
+        cheap === null ? counts(from, list.where) : countBy(cheap),
+      ])
+      const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
+      const rows = fromStart
+        ? fromStartStatement(list, offset, limit, filterFirst)
+        : pageStatement(eventsSpec, list, offset, limit, filterFirst)
+      if (Math.min(limit, filtered - offset) > streamFrom)
+        return new JsonStream(
+          streamList(exportDb, {
+            total: totalStatement,
+            filtered: cheap ?? countStatement(from, list.where),
+            rows,
+          }),
+        )
+      // Not skipped for a start past a second-old count: a follower must see what came since.
+      const data = await db.prepared<{ row: string }>(rows)
+      const seen = Math.max(filtered, data.length)
+      return new JsonText(
+        `{"recordsTotal":${Math.max(total, seen)},"recordsFiltered":${seen},"data":[${data.map((r) => r.row).join(',')}]}`,
+      )
+    },
+
+    /** Newest events of one agent, newest first. */
+    recentOf: async (agentId: string, limit: number): Promise<FleetEvent[]> => {
+      const rows = await db.prepared<{ row: string }>(sql`
+        with ids as materialized (
+          select e.event_id as id from events e where e.agent_id = ${agentId}::uuid order by e.event_id desc limit ${limit}::bigint)
+        select row_to_json(t)::text as row from (
+          select ${raw(eventsSpec.rowSelect)} from ids ${raw(eventsSpec.rowJoins)} order by ids.id desc) t`)
+      return rows.map((r) => JSON.parse(r.row) as FleetEvent)
+    },
+  }
+}

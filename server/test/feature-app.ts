@@ -1,0 +1,76 @@
+import type { UserProfile } from '@portcullis/contract'
+import type { InjectOptions, Response } from 'light-my-request'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import { cloneDatabase, createFakeClock } from './database.ts'
+
+/** What features are built from in this application. */
+export interface FeatureDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+}
+
+const profiles: Readonly<Record<string, UserProfile>> = { administrator: 10, manager: 20, user: 30 }
+
+/**
+ * Some features behind the real HTTP layer on a database of their own, without accounts: the bearer token is the name of
+ * a profile. For what does not depend on sign-in; whole flows use `startTestApp`.
+ */
+export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureDeps) => T | Promise<T>) => {
+  const { db, log, close } = await cloneDatabase()
+  const clock = createFakeClock()
+  const app = await createHttpApp({
+    log,
+    authenticate: async (token, ip) => {
+      const profile = profiles[token]
+      return profile === undefined
+        ? null
+        : {
+            kind: 'session',
+            userName: token,
+            accountId: null,
+            profile,
+            credentialId: null,
+            mustChangePassword: false,
+            ip,
+          }
+    },
+    allowedOrigins: () => [],
+    trustedProxies: [],
+    tls: null,
+    validateResponses: true,
+  })
+  const features = await register(app, { db, exportDb: db, clock, log })
+  app.seal()
+  const request = (given: InjectOptions): Promise<Response> => app.fastify.inject(given)
+  const as = (profile: 'administrator' | 'manager' | 'user' | null) => {
+    const authorization: Record<string, string> = profile === null ? {} : { authorization: `Bearer ${profile}` }
+    return {
+      get: (url: string, headers: Record<string, string> = {}) =>
+        request({ method: 'GET', url, headers: { ...authorization, ...headers } }),
+      post: (url: string, payload: string | Buffer | object, headers: Record<string, string> = {}) =>
+        request({
+          method: 'POST',
+          url,
+          headers: { 'content-type': 'application/json', ...authorization, ...headers },
+          payload: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
+        }),
+    }
+  }
+  return {
+    app,
+    db,
+    clock,
+    features,
+    request,
+    as,
+    close: async () => {
+      await app.fastify.close()
+      await close()
+    },
+  }
+}
