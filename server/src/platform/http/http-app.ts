@@ -61,6 +61,8 @@ export interface HttpOptions {
   log: Log
   /** Bearer token → actor; null when it is none of ours. */
   authenticate(token: string, ip: string): Promise<Actor | null>
+  /** One-use ticket of a download (`?_ticket=`) → actor; null when it is none, used or ended. */
+  redeemTicket(ticket: string, ip: string): Promise<Actor | null>
   /** Host names beside the request's own that a browser may call from. */
   allowedOrigins(): readonly string[]
   trustedProxies: readonly string[]
@@ -86,6 +88,17 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=()',
 }
+
+const ticketOf = (request: FastifyRequest): string | undefined =>
+  request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
+
+/** On this machine, and not handed on by a proxy here: then the caller may sit anywhere. */
+const isLocalCaller = (request: FastifyRequest): boolean =>
+  /^(?:::ffff:)?127\.|^::1$/.test(request.raw.socket.remoteAddress ?? '') &&
+  ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].every((name) => request.headers[name] === undefined)
+
+/** What clients of `plainErrors` operations can tell from success; other refusals become 400 with the same text. */
+const plainStatuses = new Set([400, 401, 403])
 
 const bearer = /^Bearer +([\w.~+/=-]{1,4096})$/i
 
@@ -151,7 +164,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const fastify = Fastify(settings as unknown as FastifyServerOptions) as unknown as FastifyInstance
 
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply, plainByDefault: boolean): void => {
-    const failure = toAppError(error)
+    const cause = toAppError(error)
+    const failure =
+      plainByDefault && cause.status < 500 && !plainStatuses.has(cause.status)
+        ? new AppError('validation_failed', { detail: cause.message }, { errors: cause.errors, headers: cause.headers })
+        : cause
     if (failure.status >= 500)
       log.error(
         { traceId: request.id, path: request.raw.url?.split('?')[0], err: failure.cause ?? failure },
@@ -197,8 +214,17 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const authorise = async (operation: AnyOperation, request: FastifyRequest): Promise<Actor> => {
     const audience = operation.permission
     if (audience === 'public' || audience === 'agent') return anonymous(request.ip)
-    const token = bearer.exec(request.headers.authorization ?? '')?.[1]
-    const actor = token === undefined ? null : await options.authenticate(token, request.ip)
+    const header = request.headers.authorization
+    if (operation.openOnLoopback === true && header === undefined && isLocalCaller(request))
+      return anonymous(request.ip)
+    const token = bearer.exec(header ?? '')?.[1]
+    const ticket = header === undefined ? ticketOf(request) : undefined
+    const actor =
+      token !== undefined
+        ? await options.authenticate(token, request.ip)
+        : ticket !== undefined
+          ? await options.redeemTicket(ticket, request.ip)
+          : null
     if (actor === null) throw new AppError('unauthorized')
     if (actor.mustChangePassword && !reachableBeforePasswordChange.has(operation.id))
       throw new AppError('password_change_required')

@@ -1,0 +1,13 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** Items of the general configuration that sign-in shows or builds links from. None of them is a secret. */
+export const createAccountsRead = (db: Queryable) => ({
+  configItems: async (names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+    const rows = await db.query<{ name: string; value: string }>(
+      sql`select c.name, c.value from config_items c where c.name = any(${names}::text[])`,
+    )
+    return new Map(rows.map((row) => [row.name, row.value]))
+  },
+})
+export type AccountsRead = ReturnType<typeof createAccountsRead>

@@ -1,0 +1,58 @@
+import {
+  addUser,
+  createApiToken,
+  deleteApiToken,
+  deleteApiTokenByQuery,
+  deleteUsers,
+  getAllUsers,
+  getProfile,
+  getUserDetails,
+  type LicenseSummary,
+  listApiTokens,
+  permissionsOf,
+  updateUser,
+  updateUserDetails,
+} from '@portcullis/contract'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { AccountsService } from './accounts.service.ts'
+import { accountView, navigation } from './accounts.view.ts'
+import type { ApiTokensService } from './api-tokens.service.ts'
+import type { OwnAccountService } from './own-account.service.ts'
+import type { SessionsService } from './sessions.service.ts'
+
+export interface AccountsRoutesDeps {
+  accounts: AccountsService
+  ownAccount: OwnAccountService
+  apiTokens: ApiTokensService
+  sessions: SessionsService
+  license: () => Promise<LicenseSummary>
+}
+
+export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): void => {
+  const { accounts, ownAccount, apiTokens, sessions, license } = deps
+
+  app.register(getAllUsers, () => accounts.all())
+  app.register(getUserDetails, async ({ actor }) => accountView(await accounts.own(actor)))
+  app.register(updateUserDetails, ({ actor, body }) => ownAccount.update(actor, body))
+  app.register(getProfile, async ({ actor }) => ({
+    account: accountView(await accounts.own(actor)),
+    permissions: actor.mustChangePassword ? ['self:read', 'self:write'] : permissionsOf(actor.profile),
+    navigation,
+    license: await license(),
+    sessions: await sessions.list(actor),
+  }))
+  app.register(addUser, ({ actor, body }) => accounts.add(actor, body))
+  app.register(updateUser, ({ actor, body }) => accounts.update(actor, body))
+  app.register(deleteUsers, ({ actor, body }) => accounts.delete(actor, body ?? []))
+
+  app.register(listApiTokens, ({ actor }) => apiTokens.list(actor))
+  app.register(createApiToken, ({ actor, body }) => apiTokens.create(actor, body))
+  app.register(deleteApiToken, async ({ actor, params }) => {
+    await apiTokens.delete(actor, params.id)
+    return { revoked: true }
+  })
+  app.register(deleteApiTokenByQuery, async ({ actor, query }) => {
+    await apiTokens.delete(actor, query.id)
+    return { revoked: true }
+  })
+}

@@ -1,0 +1,241 @@
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  type AccountChange,
+  type AccountView,
+  type BulkResult,
+  type NewAccount,
+  profileNames,
+  profiles,
+} from '@portcullis/contract'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, isPgError, type Queryable } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Passwords } from '#platform/passwords.ts'
+import { assertImage, assertPassword, nameKey } from './accounts.rules.ts'
+import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import { accountView } from './accounts.view.ts'
+import type { Audit } from './audit-port.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import type { PasswordLinks } from './password-links.service.ts'
+import type { SessionsStore } from './sessions.store.ts'
+
+export interface AccountsDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  passwords: Passwords
+  links: PasswordLinks
+  store: (db: Queryable) => AccountsStore
+  sessionsStore: (db: Queryable) => SessionsStore
+  credentials: CredentialsService
+}
+
+export type NewAccountAnswer = AccountView & { setPasswordUrl: string | null; setPasswordExpiresAt: string | null }
+
+export type AccountsService = ReturnType<typeof createAccountsService>
+
+/** A Manager has accounts of profile User in his hands, nobody gives more than he has. */
+const assertMayChange = (actor: Actor, present: number, wanted: number): void => {
+  if (actor.profile === profiles.administrator) return
+  if (present !== profiles.user || wanted !== profiles.user)
+    throw new AppError('forbidden_object', {
+      detail: `A ${profileNames[actor.profile]} works on accounts of profile User only; this needs an Administrator.`,
+    })
+}
+
+/** Whether somebody could sign in with the account and administrate. */
+const isUsableAdministrator = (row: AccountRow): boolean =>
+  row.user_profile === profiles.administrator &&
+  row.is_enabled &&
+  (row.password_hash !== null || row.auth_source !== 'Local')
+
+/** The account with the members of a change that are given. */
+export const withPersonal = (
+  row: AccountRow,
+  change: Partial<Pick<AccountChange, 'firstName' | 'lastName' | 'email' | 'phone' | 'image'>>,
+): AccountRow => ({
+  ...row,
+  first_name: change.firstName === undefined ? row.first_name : (change.firstName ?? ''),
+  last_name: change.lastName === undefined ? row.last_name : (change.lastName ?? ''),
+  email: change.email === undefined ? row.email : (change.email ?? ''),
+  phone: change.phone === undefined ? row.phone : change.phone,
+  image: change.image === undefined ? row.image : (change.image ?? ''),
+})
+
+const shown: readonly (readonly [keyof AccountRow, string])[] = [
+  ['user_profile', 'userProfile'],
+  ['first_name', 'firstName'],
+  ['last_name', 'lastName'],
+  ['email', 'email'],
+  ['phone', 'phone'],
+  ['is_enabled', 'isEnabled'],
+  ['must_change_password', 'mustChangePassword'],
+]
+
+/** What changed, for the audit trail; empty when nothing did. */
+export const differences = (before: AccountRow, after: AccountRow): string => {
+  const parts = shown
+    .filter(([key]) => before[key] !== after[key])
+    .map(([key, name]) => `${name}: ${JSON.stringify(before[key])} → ${JSON.stringify(after[key])}`)
+  if (before.image !== after.image) parts.push('image: changed')
+  if (before.password_hash !== after.password_hash) parts.push('password: changed')
+  return parts.join('; ')
+}
+
+export const createAccountsService = (deps: AccountsDeps) => {
+  const { db, clock, audit, passwords, links, store, sessionsStore, credentials } = deps
+
+  /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
+  const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
+    const own = rows.find((row) => row.account_id === actor.accountId)
+    if (actor.accountId !== null && (own === undefined || !own.is_enabled || own.user_profile > actor.profile))
+      throw new AppError('unauthorized')
+  }
+
+  const assertAdministratorLeft = (
+    rows: readonly AccountRow[],
+    changed: ReadonlyMap<string, AccountRow | null>,
+  ): void => {
+    const usable = rows.filter(isUsableAdministrator)
+    const left = usable.filter((row) => {
+      const after = changed.get(row.account_id)
+      return after === undefined || (after !== null && isUsableAdministrator(after))
+    })
+    if (usable.length > 0 && left.length === 0)
+      throw new AppError('conflict', {
+        detail: 'That is the last Administrator who can sign in; make another one first.',
+      })
+  }
+
+  const hashOf = async (password: string | null | undefined, userName: string): Promise<string | null> => {
+    if (password === null || password === undefined) return null
+    assertPassword(password, userName)
+    return passwords.turn(() => passwords.hash(password))
+  }
+
+  return {
+    all: async (): Promise<AccountView[]> => (await store(db).all()).map(accountView),
+
+    /** The caller's own account. */
+    own: async (actor: Actor): Promise<AccountRow> => {
+      const row = await store(db).byId(actor.accountId as string)
+      if (row === undefined) throw new AppError('unauthorized')
+      return row
+    },
+
+    add: async (actor: Actor, given: NewAccount): Promise<NewAccountAnswer> => {
+      if (given.image) assertImage(given.image)
+      if (given.password !== null && given.password !== undefined) assertPassword(given.password, given.userName)
+      assertMayChange(actor, profiles.user, given.userProfile)
+      const hash = await hashOf(given.password, given.userName)
+      const row: AccountRow = withPersonal(
+        {
+          account_id: randomUUIDv7(),
+          user_name: given.userName,
+          name_key: nameKey(given.userName),
+          password_hash: hash,
+          user_profile: given.userProfile,
+          first_name: '',
+          last_name: '',
+          email: '',
+          phone: null,
+          image: '',
+          auth_source: 'Local',
+          is_enabled: given.isEnabled ?? true,
+          must_change_password: given.mustChangePassword ?? false,
+          token_version: 1,
+          last_sign_in: null,
+          created_at: new Date(clock.now()),
+        },
+        given,
+      )
+      try {
+        return await db.transaction(async (tx) => {
+          assertStillAllowed(actor, await store(tx).lockForChange([], actor.accountId))
+          await store(tx).insert(row)
+          const made = hash === null ? await links.create(tx, row.account_id) : null
+          await audit.write(tx, actor, {
+            action: 'account.created',
+            entity: row.user_name,
+            details: `userProfile: ${profileNames[row.user_profile]}${made === null ? '' : '; set-password link made'}`,
+          })
+          return {
+            ...accountView(row),
+            setPasswordUrl: made?.url ?? null,
+            setPasswordExpiresAt: made?.expiresAt.toISOString() ?? null,
+          }
+        })
+      } catch (error) {
+        if (isPgError(error, '23505', 'accounts_name_unique'))
+          throw new AppError('conflict', { detail: `There is an account ${given.userName} already.` }, { cause: error })
+        throw error
+      }
+    },
+
+    update: async (actor: Actor, given: AccountChange): Promise<AccountView> => {
+      if (given.image) assertImage(given.image)
+      const hash = await hashOf(given.password, given.userName)
+      const key = nameKey(given.userName)
+      const after = await db.transaction(async (tx) => {
+        const rows = await store(tx).lockForChange([key], actor.accountId)
+        assertStillAllowed(actor, rows)
+        const before = rows.find((row) => row.name_key === key)
+        if (before === undefined) throw notFound(`There is no account ${given.userName}.`)
+        const profile = given.userProfile ?? before.user_profile
+        assertMayChange(actor, before.user_profile, profile)
+        if (hash !== null && before.auth_source !== 'Local')
+          throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
+        const enabled = given.isEnabled ?? before.is_enabled
+        if (before.account_id === actor.accountId && (!enabled || profile > before.user_profile))
+          throw new AppError('conflict', { detail: 'Nobody disables or demotes himself; ask another Administrator.' })
+        const next: AccountRow = {
+          ...withPersonal(before, given),
+          password_hash: hash ?? before.password_hash,
+          user_profile: profile,
+          is_enabled: enabled,
+          must_change_password: given.mustChangePassword ?? before.must_change_password,
+        }
+        assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
+        const details = differences(before, next)
+        if (details === '') return next
+        const isDisabled = before.is_enabled && !enabled
+        // Access tokens carry the version: a new profile, password or state is a new version.
+        if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
+        await store(tx).update(next)
+        if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
+        if (hash !== null) await store(tx).deleteLinks(next.account_id)
+        await credentials.announce(tx, [next.account_id])
+        await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
+        return next
+      })
+      credentials.forget([after.account_id])
+      return accountView(after)
+    },
+
+    delete: async (actor: Actor, userNames: readonly string[]): Promise<BulkResult> => {
+      const wanted = new Map(userNames.map((name) => [nameKey(name), name]))
+      if (wanted.size === 0) return { accepted: [], notFound: [] }
+      const found = await db.transaction(async (tx) => {
+        const rows = await store(tx).lockForChange([...wanted.keys()], actor.accountId)
+        assertStillAllowed(actor, rows)
+        const targets = rows.filter((row) => wanted.has(row.name_key))
+        for (const row of targets) assertMayChange(actor, row.user_profile, row.user_profile)
+        if (targets.some((row) => row.account_id === actor.accountId))
+          throw new AppError('conflict', { detail: 'Nobody deletes himself; nothing was deleted.' })
+        assertAdministratorLeft(rows, new Map(targets.map((row) => [row.account_id, null])))
+        const ids = targets.map((row) => row.account_id)
+        if (ids.length === 0) return targets
+        await store(tx).delete(ids)
+        await credentials.announce(tx, ids)
+        for (const row of targets) await audit.write(tx, actor, { action: 'account.deleted', entity: row.user_name })
+        return targets
+      })
+      credentials.forget(found.map((row) => row.account_id))
+      const keys = new Set(found.map((row) => row.name_key))
+      const result: BulkResult = { accepted: [], notFound: [] }
+      for (const [key, name] of wanted) (keys.has(key) ? result.accepted : result.notFound).push(name)
+      return result
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export interface AccountRow {
+  account_id: string
+  user_name: string
+  name_key: string
+  password_hash: string | null
+  user_profile: 10 | 20 | 30
+  first_name: string
+  last_name: string
+  email: string
+  phone: string | null
+  image: string
+  auth_source: 'Local' | 'LDAP' | 'OIDC'
+  is_enabled: boolean
+  must_change_password: boolean
+  token_version: number
+  last_sign_in: Date | null
+  created_at: Date
+}
+
+export type AccountsStore = ReturnType<typeof createAccountsStore>
+
+export const createAccountsStore = (db: Queryable) => ({
+  all: (): Promise<AccountRow[]> => db.query<AccountRow>(sql`select * from accounts a order by a.name_key`),
+
+  byId: async (accountId: string): Promise<AccountRow | undefined> =>
+    (await db.prepared<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId}`))[0],
+
+  /** Throws 23505 on accounts_name_unique when the name is taken. */
+  insert: (row: Omit<AccountRow, 'token_version' | 'last_sign_in'>): Promise<number> =>
+    db.execute(sql`
+      insert into accounts (account_id, user_name, name_key, password_hash, user_profile, first_name, last_name, email,
+                            phone, image, auth_source, is_enabled, must_change_password, created_at)
+      values (${row.account_id}, ${row.user_name}, ${row.name_key}, ${row.password_hash}, ${row.user_profile},
+              ${row.first_name}, ${row.last_name}, ${row.email}, ${row.phone}, ${row.image}, ${row.auth_source},
+              ${row.is_enabled}, ${row.must_change_password}, ${row.created_at})`),
+
+  /** Writes every changeable member; the caller holds the row's lock. */
+  update: (row: AccountRow): Promise<number> =>
+    db.execute(sql`
+      update accounts set password_hash = ${row.password_hash}, user_profile = ${row.user_profile},
+        first_name = ${row.first_name}, last_name = ${row.last_name}, email = ${row.email}, phone = ${row.phone},
+        image = ${row.image}, is_enabled = ${row.is_enabled}, must_change_password = ${row.must_change_password},
+        token_version = ${row.token_version}
+      where account_id = ${row.account_id}`),
+
+  delete: (accountIds: readonly string[]): Promise<number> =>
+    db.execute(sql`delete from accounts where account_id = any(${accountIds}::uuid[])`),
+
+  lock: async (accountId: string): Promise<AccountRow | undefined> =>
+    (await db.query<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId} for update`))[0],
+
+  /**
+   * Locks the named accounts, the caller's and every Administrator, in one order. Two that remove each other wait here,
+   * and the second sees what the first left.
+   */
+  lockForChange: (nameKeys: readonly string[], actorId: string | null): Promise<AccountRow[]> =>
+    db.query<AccountRow>(sql`
+      select * from accounts a
+      where a.name_key = any(${nameKeys}::text[]) or a.user_profile = 10 or a.account_id = ${actorId}::uuid
+      order by a.account_id for update`),
+
+  /** Keeps two replicas from making the first account at once; released at COMMIT. */
+  lockEmpty: async (): Promise<boolean> => {
+    await db.query(sql`lock table accounts in share row exclusive mode`)
+    return (await db.query(sql`select 1 from accounts a limit 1`)).length === 0
+  },
+
+  insertLink: (row: { tokenHash: Buffer; accountId: string; expiresAt: Date }): Promise<number> =>
+    db.execute(sql`
+      insert into password_links (token_hash, account_id, expires_at)
+      values (${row.tokenHash}, ${row.accountId}, ${row.expiresAt})`),
+
+  linkOwner: async (tokenHash: Buffer, now: Date): Promise<AccountRow | undefined> =>
+    (
+      await db.query<AccountRow>(sql`
+        select a.* from password_links l join accounts a using (account_id)
+        where l.token_hash = ${tokenHash} and l.expires_at > ${now} and a.is_enabled`)
+    )[0],
+
+  /** True when the link was still there: of two that use it at once, one wins. */
+  takeLink: async (tokenHash: Buffer, now: Date): Promise<boolean> =>
+    (await db.execute(sql`delete from password_links where token_hash = ${tokenHash} and expires_at > ${now}`)) === 1,
+
+  deleteLinks: (accountId: string): Promise<number> =>
+    db.execute(sql`delete from password_links where account_id = ${accountId}`),
+
+  deleteEndedLinks: (now: Date): Promise<number> =>
+    db.execute(sql`delete from password_links where expires_at <= ${now}`),
+})

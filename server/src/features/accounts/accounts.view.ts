@@ -1,0 +1,40 @@
+import type { AccountView, LicenseSummary, LocalLoginAnswer, SignInAnswer } from '@portcullis/contract'
+import type { AccountRow } from './accounts.store.ts'
+import type { Opened } from './sessions.service.ts'
+
+/** Where the console opens; it goes on from there by what the account may do. */
+export const navigation = { startPage: '/' } as const
+
+export const accountView = (row: AccountRow): AccountView => ({
+  userName: row.user_name,
+  password: null,
+  userProfile: row.user_profile,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  email: row.email,
+  phone: row.phone,
+  image: row.image,
+  authSource: row.auth_source,
+  isEnabled: row.is_enabled,
+  // There is no second factor to set up yet.
+  mfaEnabled: false,
+  mustChangePassword: row.must_change_password,
+  lastSignIn: row.last_sign_in?.toISOString() ?? null,
+  createdAt: row.created_at.toISOString(),
+})
+
+export const loginAnswer = (opened: Opened, account: AccountRow, license: LicenseSummary): LocalLoginAnswer => ({
+  token: opened.accessToken,
+  // Three fraction digits, always: clients parse the time with a fixed form.
+  expiresAt: new Date(opened.expiresAt).toISOString(),
+  refreshToken: opened.refreshToken,
+  user: accountView(account),
+  license,
+})
+
+export const signInAnswer = (opened: Opened, account: AccountRow, license: LicenseSummary): SignInAnswer => ({
+  token: opened.accessToken,
+  user: accountView(account),
+  navigation,
+  license,
+})

@@ -1,0 +1,152 @@
+import {
+  authProviders,
+  type CustomLogin,
+  consoleHeader,
+  createTicket,
+  deleteSession,
+  type LicenseSummary,
+  type LocalLoginAnswer,
+  listSessions,
+  localLogin,
+  logout,
+  refreshCookiePath,
+  refreshToken,
+  setPassword,
+  signIn,
+} from '@portcullis/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Queryable } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { AccountsRead } from './accounts.read.ts'
+import type { AccountsStore } from './accounts.store.ts'
+import { loginAnswer, signInAnswer } from './accounts.view.ts'
+import type { PasswordLinks } from './password-links.service.ts'
+import type { Opened, SessionsService } from './sessions.service.ts'
+import type { SigninFrom, SigninService } from './signin.service.ts'
+
+const cookieName = 'portcullis_refresh'
+
+export interface AuthRoutesDeps {
+  db: Db
+  clock: Clock
+  license: () => Promise<LicenseSummary>
+  signin: SigninService
+  sessions: SessionsService
+  links: PasswordLinks
+  store: (db: Queryable) => AccountsStore
+  read: (db: Queryable) => AccountsRead
+}
+
+const cookieOf = (request: FastifyRequest): string | null => {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const at = part.indexOf('=')
+    if (at > 0 && part.slice(0, at).trim() === cookieName) return part.slice(at + 1).trim()
+  }
+  return null
+}
+
+const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void => {
+  const secure = request.protocol === 'https' ? '; Secure' : ''
+  reply.header(
+    'set-cookie',
+    `${cookieName}=${value}; Path=${refreshCookiePath}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+  )
+}
+
+const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => ({
+  ip: request.ip,
+  userAgent: String(request.headers['user-agent'] ?? '')
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed()
+    .slice(0, 256),
+  wantsRefresh,
+})
+
+const isConsole = (request: FastifyRequest): boolean => request.headers[consoleHeader] === '1'
+
+export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
+  const { db, clock, license, signin, sessions, links, store, read } = deps
+
+  const accountOf = async (opened: Opened) => {
+    const account = await store(db).byId(opened.accountId)
+    if (account === undefined) throw new AppError('session_ended')
+    return account
+  }
+
+  /** The answer, with the refresh token in the console's cookie when it is the console that asks. */
+  const answer = async (
+    opened: Opened,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    byCookie: boolean,
+  ): Promise<LocalLoginAnswer> => {
+    const body = loginAnswer(opened, await accountOf(opened), await license())
+    if (!byCookie || opened.refreshToken === null) return body
+    setCookie(request, reply, opened.refreshToken, Math.floor((opened.sessionEnds - clock.now()) / 1000))
+    return { ...body, refreshToken: null }
+  }
+
+  app.register(signIn, async ({ body, request }) => {
+    const opened = await signin.signIn(body, fromOf(request, false)).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'credentials_wrong') throw new AppError('signin_refused')
+      throw error
+    })
+    return signInAnswer(opened, await accountOf(opened), await license())
+  })
+
+  app.register(localLogin, async ({ body, request, reply }) =>
+    answer(await signin.signIn(body, fromOf(request, true)), request, reply, isConsole(request)),
+  )
+
+  app.register(refreshToken, async ({ body, request, reply }) => {
+    const given = body?.refreshToken ?? null
+    const token = given ?? cookieOf(request)
+    if (token === null) throw new AppError('session_ended')
+    const byCookie = given === null || isConsole(request)
+    try {
+      return await answer(await sessions.refresh(token, request.ip), request, reply, byCookie)
+    } catch (error) {
+      if (byCookie && error instanceof AppError && error.status === 401) setCookie(request, reply, '', 0)
+      throw error
+    }
+  })
+
+  app.register(logout, async ({ actor, request, reply }) => {
+    const ended = await sessions.logout(actor)
+    if (cookieOf(request) !== null) setCookie(request, reply, '', 0)
+    return { ended }
+  })
+
+  app.register(listSessions, ({ actor }) => sessions.list(actor))
+
+  app.register(deleteSession, async ({ actor, params }) => {
+    await sessions.endOne(actor, params.id)
+    return { ended: true }
+  })
+
+  app.register(setPassword, async ({ body, request }) => ({
+    userName: await links.consume(body.token, body.newPassword, request.ip),
+  }))
+
+  app.register(createTicket, ({ actor }) => sessions.createTicket(actor))
+
+  app.register(authProviders, async () => {
+    const defaults: CustomLogin = {
+      CUSTOM_LOGIN_TITLE: 'Portcullis',
+      CUSTOM_LOGIN_MESSAGE: '',
+      CUSTOM_LOGIN_BANNER: '',
+      CUSTOM_LOGIN_LOGO: '',
+      CUSTOM_LOGIN_BACKGROUND: '',
+      CUSTOM_LOGIN_COLOR: '',
+    }
+    const items = await read(db).configItems(Object.keys(defaults))
+    return {
+      local: true,
+      ldap: false,
+      oidc: [],
+      customLogin: { ...defaults, ...Object.fromEntries(items) } as CustomLogin,
+    }
+  })
+}

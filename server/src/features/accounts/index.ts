@@ -1,0 +1,113 @@
+import type { LicenseSummary } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { Log } from '#platform/log.ts'
+import { createPasswords, type PasswordCost } from '#platform/passwords.ts'
+import type { Secret } from '#platform/secret.ts'
+import { createAccessTokens } from './access-tokens.ts'
+import { createAccountsRead } from './accounts.read.ts'
+import { registerAccountsRoutes } from './accounts.routes.ts'
+import { createAccountsService } from './accounts.service.ts'
+import { createAccountsStore } from './accounts.store.ts'
+import { createApiTokensService } from './api-tokens.service.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
+import { registerAuthRoutes } from './auth.routes.ts'
+import { createCredentialsService } from './credentials.service.ts'
+import { createFirstAdministrator } from './first-administrator.ts'
+import { createOpaqueTokens } from './opaque-tokens.ts'
+import { createOwnAccountService } from './own-account.service.ts'
+import { createPasswordLinks } from './password-links.service.ts'
+import { createSessionsService } from './sessions.service.ts'
+import { createSessionsStore } from './sessions.store.ts'
+import { createSigninService } from './signin.service.ts'
+import { createSigninStore } from './signin.store.ts'
+
+export interface AccountsFeatureDeps {
+  db: Db
+  clock: Clock
+  keys: Keys
+  audit: Pick<AuditApi, 'write'>
+  log: Log
+  bus: Bus
+  /** What clients are told about the licence. */
+  license: () => Promise<LicenseSummary>
+  /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
+  serverUrl: () => string
+  /** Work of a password hash; only tests make it cheap. */
+  passwordCost?: PasswordCost
+}
+
+export interface AccountsApi {
+  /** Bearer token → actor; null when it is none of ours, has ended or was revoked. */
+  authenticate(token: string, ip: string): Promise<Actor | null>
+  /** One-use download ticket → actor. */
+  redeemTicket(ticket: string, ip: string): Promise<Actor | null>
+  /** First run: the account `admin`. Answers the credentials to print when they were made here. */
+  ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
+  /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
+  maintain(): Promise<void>
+}
+
+export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): Promise<AccountsApi> => {
+  const { db, clock, keys, audit, log, bus, license, serverUrl } = deps
+  const passwords = createPasswords(deps.passwordCost)
+  const accessTokens = await createAccessTokens({ key: keys.derive('access-token'), clock })
+  const opaqueTokens = createOpaqueTokens(keys.derive('opaque-token').reveal())
+  const store = createAccountsStore
+  const sessionsStore = createSessionsStore
+  const read = createAccountsRead
+
+  const credentials = createCredentialsService({
+    clock,
+    bus,
+    log,
+    store: sessionsStore(db),
+    accessTokens,
+    opaqueTokens,
+  })
+  const sessions = createSessionsService({
+    db,
+    clock,
+    audit,
+    store: sessionsStore,
+    credentials,
+    accessTokens,
+    opaqueTokens,
+  })
+  const signin = createSigninService({ db, clock, audit, passwords, store: createSigninStore, sessions })
+  const links = createPasswordLinks({
+    db,
+    clock,
+    audit,
+    passwords,
+    opaqueTokens,
+    store,
+    sessionsStore,
+    read,
+    credentials,
+    serverUrl,
+  })
+  const accounts = createAccountsService({ db, clock, audit, passwords, links, store, sessionsStore, credentials })
+  const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
+  const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
+
+  registerAuthRoutes(app, { db, clock, license, signin, sessions, links, store, read })
+  registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
+  await passwords.warm()
+
+  return {
+    authenticate: credentials.authenticate,
+    redeemTicket: credentials.redeemTicket,
+    ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
+    maintain: async () => {
+      await sessions.maintain()
+      await links.maintain()
+      await signin.maintain()
+    },
+  }
+}

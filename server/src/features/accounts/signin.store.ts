@@ -1,0 +1,92 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+import type { AccountRow } from './accounts.store.ts'
+
+export type SigninStore = ReturnType<typeof createSigninStore>
+
+/** Addresses kept per account; beyond that the ones unused for longest go. */
+const sourcesKept = 50
+
+export const createSigninStore = (db: Queryable) => ({
+  /** The account of a name, and whether it has signed in from this address; one statement for known and unknown names. */
+  find: async (nameKey: string, ip: string): Promise<(AccountRow & { is_known_source: boolean }) | undefined> =>
+    (
+      await db.prepared<AccountRow & { is_known_source: boolean }>(sql`
+        select a.*, exists (select from signin_sources s where s.account_id = a.account_id and s.ip = ${ip})
+          as is_known_source
+        from accounts a where a.name_key = ${nameKey}`)
+    )[0],
+
+  /** Books one attempt; false when the bucket is full. Times are microseconds. */
+  reserve: async (bucket: string, stamp: number, cutoff: number, limit: number): Promise<boolean> =>
+    (
+      await db.prepared(sql`
+        insert into signin_buckets as b (bucket, failed_at) values (${bucket}, array[${stamp}::bigint])
+        on conflict (bucket) do update
+          set failed_at = array(select t from unnest(b.failed_at) t where t > ${cutoff}::bigint) || ${stamp}::bigint
+          where (select count(*) from unnest(b.failed_at) t where t > ${cutoff}::bigint) < ${limit}::int
+        returning 1 as booked`)
+    ).length === 1,
+
+  /** Takes an attempt back: it succeeded. */
+  release: (bucket: string, stamp: number): Promise<number> =>
+    db.execute(
+      sql`update signin_buckets set failed_at = array_remove(failed_at, ${stamp}::bigint) where bucket = ${bucket}`,
+    ),
+
+  /** When the oldest counted attempt of a bucket was. */
+  oldest: async (bucket: string, cutoff: number): Promise<number | null> =>
+    (
+      await db.query<{ oldest: number | null }>(sql`
+        select min(t) as oldest from signin_buckets b, unnest(b.failed_at) t
+        where b.bucket = ${bucket} and t > ${cutoff}::bigint`)
+    )[0]?.oldest ?? null,
+
+  deleteEndedBuckets: (cutoff: number): Promise<number> =>
+    db.execute(sql`
+      delete from signin_buckets b where not exists (select from unnest(b.failed_at) t where t > ${cutoff}::bigint)`),
+
+  /** The account as it is now, locked, if it may still sign in and nothing of its credentials changed. */
+  lockUnchanged: async (accountId: string, tokenVersion: number): Promise<AccountRow | undefined> =>
+    (
+      await db.query<AccountRow>(sql`
+        select * from accounts a
+        where a.account_id = ${accountId} and a.token_version = ${tokenVersion} and a.is_enabled for update`)
+    )[0],
+
+  signedIn: async (accountId: string, ip: string, now: Date): Promise<void> => {
+    await db.execute(sql`update accounts set last_sign_in = ${now} where account_id = ${accountId}`)
+    await db.execute(sql`
+      insert into signin_sources (account_id, ip, last_success_at) values (${accountId}, ${ip}, ${now})
+      on conflict (account_id, ip) do update set last_success_at = excluded.last_success_at`)
+    await db.execute(sql`
+      delete from signin_sources where account_id = ${accountId} and ip in (
+        select s.ip from signin_sources s where s.account_id = ${accountId}
+        order by s.last_success_at desc, s.ip offset ${sourcesKept})`)
+  },
+
+  /** Counts a failure into the open fold; its count, or null when the fold is older than the window. */
+  fold: async (subject: string, ip: string, now: Date, since: Date): Promise<number | null> =>
+    (
+      await db.query<{ failures: number }>(sql`
+        insert into signin_failure_folds as f (subject, ip, window_start, failures)
+        values (${subject}, ${ip}, ${now}, 1)
+        on conflict (subject, ip) do update set failures = f.failures + 1 where f.window_start > ${since}
+        returning f.failures`)
+    )[0]?.failures ?? null,
+
+  /** Closes a fold that is older than the window: its count. */
+  closeFold: async (subject: string, ip: string): Promise<number> =>
+    (
+      await db.query<{ failures: number }>(sql`
+        delete from signin_failure_folds where subject = ${subject} and ip = ${ip} returning failures`)
+    )[0]?.failures ?? 0,
+
+  /** Closes up to a hundred folds that are older than the window. */
+  closeFolds: (since: Date): Promise<{ subject: string; ip: string; failures: number }[]> =>
+    db.query(sql`
+      delete from signin_failure_folds f where (f.subject, f.ip) in (
+        select o.subject, o.ip from signin_failure_folds o where o.window_start <= ${since}
+        limit 100 for update skip locked)
+      returning f.subject, f.ip, f.failures`),
+})
