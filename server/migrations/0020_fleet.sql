@@ -108,6 +108,8 @@ CREATE TABLE agent_boots (
   boot_id uuid NOT NULL,
   started_at timestamptz NOT NULL,
   ip text NOT NULL DEFAULT '',
+  -- Last seq when another start took over.
+  seq int NOT NULL DEFAULT 0,
   PRIMARY KEY (agent_id, boot_id)
 );
 
@@ -171,6 +173,7 @@ CREATE TABLE designs (
   model_id int NOT NULL REFERENCES models,
   manufacturer text NOT NULL,
   product text NOT NULL,
+  configuration text NOT NULL,
   folded text NOT NULL,
   icon smallint NOT NULL,
   kinds text[] NOT NULL,

@@ -96,8 +96,8 @@ export const isTime =
     return sql`(${lower} and ${upper})`
   }
 
-/** Tag names of a comma list, as a condition over an array column of tag ids. */
+/** Any of a comma list of tag names, for rows whose tags lie in a join table. */
 export const hasAnyTag =
-  (column: string): Filter =>
+  (id: string, table: string, key: string): Filter =>
   (_field, text) =>
-    sql`${raw(column)} && (select coalesce(array_agg(t.tag_id), '{}') from tags t where t.folded = any(${parts(text).map(fold)}::text[]))`
+    sql`${raw(id)} in (select x.${raw(key)} from ${raw(table)} x join tags t on t.tag_id = x.tag_id where t.folded = any(${parts(text).map(fold)}::text[]))`

@@ -8,8 +8,10 @@ export interface ListSpec {
   name: string
   /** FROM of the narrow rows, with their alias. */
   from: string
-  /** Id expression of a row; ties of every sort end on it. */
+  /** What names a row within one statement. */
   id: string
+  /** Key expressions of a row; ties of every sort end on them. */
+  ties: readonly string[]
   /** Response keys in their order; those without an expression can not be selected. */
   columns: Readonly<Record<string, Column>>
   /** Default order, by response keys. */
@@ -73,8 +75,9 @@ export const compileList = (spec: ListSpec, query: Readonly<Record<string, unkno
       : spec.defaultSort.map(({ key, descending }) => ({ expression: spec.columns[key]?.sort as string, descending }))
   const last = terms.at(-1)
   const order = terms.map(({ expression, descending }) => raw(`${expression} ${descending ? 'desc' : 'asc'}`))
-  // The id follows the last term's direction, so that one index serves both directions of a sort.
-  order.push(raw(`${spec.id} ${last?.descending === true && terms.length === 1 ? 'desc' : 'asc'}`))
+  // With one term the ties follow its direction, so that one index serves both directions of a sort.
+  const direction = terms.length === 1 && last?.descending === true ? 'desc' : 'asc'
+  for (const tie of spec.ties) order.push(raw(`${tie} ${direction}`))
   return {
     where: conditions.length === 0 ? raw('true') : join(conditions, ' and '),
     orderBy: join(order, ', '),

@@ -1,6 +1,6 @@
 import { paging } from '@portcullis/contract'
 import type { Clock } from '../clock.ts'
-import type { Db, Queryable } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'
 import { JsonStream, JsonText } from '../http/answer.ts'
 import { type CompiledList, compileList, type ListSpec, pageStatement } from './compile.ts'
@@ -29,18 +29,23 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
 
   const countOf = (list: CompiledList): Promise<number> => counts(from, list.where)
 
-  const page = async (query: Readonly<Record<string, unknown>>): Promise<JsonText | JsonStream> => {
-    const list = compileList(spec, query)
+  /** One page. `scope` narrows the list itself: what it leaves out is not counted in recordsTotal either. */
+  const page = async (
+    query: Readonly<Record<string, unknown>>,
+    scope: SqlFragment = raw('true'),
+  ): Promise<JsonText | JsonStream> => {
+    const asked = compileList(spec, query)
+    const list = { ...asked, where: sql`${scope} and ${asked.where}` }
     const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
     const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
-    const total = await counts(from, raw('true'))
+    const total = await counts(from, scope)
     const filtered = list.isUnfiltered ? total : await countOf(list)
     const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
     const statement = pageStatement(spec, list, offset, limit, filterFirst)
     if (Math.min(limit, filtered - offset) > streamFrom)
       return new JsonStream(
         streamList(exportDb, {
-          total: countStatement(from, raw('true')),
+          total: countStatement(from, scope),
           filtered: countStatement(from, list.where),
           rows: statement,
         }),
@@ -51,26 +56,11 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
     )
   }
 
-  /** Rows by id, as the list shows them; for details and single reads. */
-  const rowsById = async (queryable: Queryable, ids: readonly string[], cast: string): Promise<string[]> => {
-    const statement = pageStatement(
-      spec,
-      { where: idCondition(spec, ids, cast), orderBy: raw(spec.id), isUnfiltered: false },
-      0,
-      ids.length,
-      true,
-    )
-    return (await queryable.prepared<{ row: string }>(statement)).map((r) => r.row)
+  /** Rows under a condition as the list shows them, in its default order; for details. */
+  const rowsWhere = async (condition: SqlFragment, limit: number): Promise<string[]> => {
+    const list = { ...compileList(spec, {}), where: condition }
+    return (await db.prepared<{ row: string }>(pageStatement(spec, list, 0, limit, true))).map((r) => r.row)
   }
 
-  return {
-    page,
-    countOf,
-    compile: (query: Readonly<Record<string, unknown>>) => compileList(spec, query),
-    rowsById,
-    spec,
-  }
+  return { page, rowsWhere, countOf, compile: (query: Readonly<Record<string, unknown>>) => compileList(spec, query) }
 }
-
-const idCondition = (spec: ListSpec, ids: readonly string[], cast: string): SqlFragment =>
-  sql`${raw(spec.id)} = any(${ids}${raw(`::${cast}[]`)})`

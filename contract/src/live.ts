@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { apiPrefix, operation } from './operation.ts'
+
+/** What the live stream tells the console: which rows changed, never their content. */
+export interface LiveEvents {
+  /** uuids of agents whose row changed; null means many. */
+  agents: { changed: string[] | null }
+  /** uuids of agents whose peripherals changed; null means many. */
+  peripherals: { changed: string[] | null }
+  /** Events were stored. */
+  events: Record<string, never>
+  /** Counts may have changed. */
+  summary: Record<string, never>
+  /** Every 15 seconds, so that a dead connection shows. */
+  ping: Record<string, never>
+}
+
+export const live = operation({
+  id: 'live',
+  method: 'GET',
+  path: `${apiPrefix}/live`,
+  tag: 'Live',
+  summary: 'Server-sent events that tell the console what changed',
+  description: 'Events: agents, peripherals, events, summary, ping; at most four of each per second.',
+  permission: 'fleet:read',
+  response: Type.String(),
+  responseKind: 'stream',
+})

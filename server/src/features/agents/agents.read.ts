@@ -1,0 +1,191 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import {
+  contains,
+  containsInDictionary,
+  fold,
+  hasAnyTag,
+  isNumber,
+  isTime,
+  isTrue,
+  likePattern,
+  oneOf,
+} from '#platform/list/columns.ts'
+import type { CompiledList, ListSpec } from '#platform/list/compile.ts'
+import { zonelessSql } from '#platform/time.ts'
+
+const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
+const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
+const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
+const heartbeat = '(select b.last_seen from agent_heartbeats b where b.agent_id = r.agent_id)'
+const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
+const dictionaryText = (column: string) => `(select d.folded from dictionary d where d.id = ${column})`
+const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from agent_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = r.agent_id), '')`
+
+/** Host, address, uuid, version, OS and model by one trigram index; tags beside it. */
+const search = (needle: string): SqlFragment => sql`r.agent_id in (
+  select s.agent_id from agent_search s where s.search like ${likePattern(needle)}::text
+  union all
+  select x.agent_id from agent_tags x join tags t on t.tag_id = x.tag_id where t.folded like ${likePattern(needle)}::text)`
+
+/** The agents list: narrow rows for filters and sorts, the wide ones only for the rows of the page. */
+export const agentsList: ListSpec = {
+  name: 'agents',
+  from: 'agent_rows r',
+  id: 'r.agent_id',
+  ties: ['r.agent_id'],
+  defaultSort: [
+    { key: 'severity', descending: true },
+    { key: 'hostIdentifier', descending: false },
+  ],
+  search,
+  columns: {
+    hostIdentifier: { sort: 'r.host', filter: contains('r.host') },
+    localIpAddress: { sort: 'r.address', filter: contains('r.address'), names: ['ipAddress'] },
+    uuid: { sort: 'r.agent_id', filter: contains('r.agent_id::text') },
+    operationalStatus: { sort: 'r.armed' },
+    connectionStatus: { sort: 'r.connected' },
+    displayStatusCombined: {
+      sort: display,
+      names: ['status'],
+      filter: oneOf({
+        Free: 'not r.armed',
+        Armed: 'r.armed',
+        Connected: 'r.connected',
+        Disconnected: 'not r.connected',
+        Pending: 'r.connected and r.license = 0',
+        Expired: 'r.connected and r.license = 1',
+        Invalid: 'r.connected and r.license = 2',
+      }),
+    },
+    approvedAndPresent: { sort: 'r.approved_present' },
+    approvedAndDisconnected: { sort: 'r.approved_gone' },
+    notApproved: { sort: 'r.not_approved' },
+    serviceVersion: {
+      sort: dictionaryText('r.version_id'),
+      filter: containsInDictionary('r.version_id'),
+      names: ['version'],
+    },
+    lastUpdated: { sort: heartbeat, filter: isTime(heartbeat) },
+    licenseStatus: {
+      sort: 'r.license',
+      names: ['license'],
+      filter: oneOf({
+        Pending: 'r.license = 0',
+        Expired: 'r.license = 1',
+        Invalid: 'r.license = 2',
+        Activated: 'r.license = 3',
+      }),
+    },
+    expirationDate: { sort: 'r.expiration', filter: isTime(`(r.expiration::timestamp at time zone 'UTC')`) },
+    lastConfiguered: { sort: 'r.last_configured', filter: isTime('r.last_configured'), names: ['lastConfiguration'] },
+    severity: { sort: 'r.severity', filter: isNumber('r.severity') },
+    hasUnapprovedPeripherals: { sort: 'r.unapproved', filter: isTrue('r.unapproved') },
+    hasVulnerablePeripherals: { sort: 'r.vulnerable', filter: isTrue('r.vulnerable') },
+    hasKnownAttackTools: { sort: 'r.attack_tool', filter: isTrue('r.attack_tool') },
+    inAction: { sort: 'r.in_action' },
+    containsVulnerablePeripheralOrWLV: {
+      sort: findings,
+      filter: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
+    },
+    osVersion: { sort: dictionaryText('r.os_id'), filter: containsInDictionary('r.os_id') },
+    ethernetsCount: { sort: 'r.ethernets' },
+    hashtags: { sort: tagNames, filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
+    deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
+    riskScore: { sort: 'r.risk' },
+    firstSeen: { sort: 'r.first_seen' },
+  },
+  rowJoins: `join agent_rows r on r.agent_id = ids.id join agents a on a.agent_id = ids.id join agent_heartbeats h on h.agent_id = ids.id`,
+  rowSelect: `a.host as "hostIdentifier", a.address as "localIpAddress", a.agent_id as "uuid",
+    case when r.armed then 'Armed' else 'Free' end as "operationalStatus", ${connection} as "connectionStatus",
+    r.approved_present as "approvedAndPresent", r.approved_gone as "approvedAndDisconnected", r.not_approved as "notApproved",
+    coalesce(a.latest_events[1], '') as "latestEventText", coalesce(a.latest_events[2], '') as "latestMinus1EventText",
+    coalesce(a.latest_events[3], '') as "latestMinus2EventText",
+    a.version as "serviceVersion", ${zonelessSql('h.last_seen')} as "lastUpdated", ${licenseNames} as "licenseStatus",
+    coalesce(to_char(r.expiration, 'MM/DD/YYYY'), '') as "expirationDate", ${zonelessSql('r.last_configured')} as "lastConfiguered",
+    '' as "kbDriverVersion", '' as "licenseAccountId", 'Community' as "licenseAccountName", r.severity as "severity",
+    r.unapproved as "hasUnapprovedPeripherals", r.vulnerable as "hasVulnerablePeripherals", r.attack_tool as "hasKnownAttackTools",
+    ${display} as "displayStatusCombined", r.in_action as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
+    a.pc_model as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
+    '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
+    r.ethernets as "ethernetsCount", ${tagNames} as "hashtags",
+    case when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",
+    h.skew_seconds as "clockSkewSeconds", ${zonelessSql('r.first_seen')} as "firstSeen"`,
+}
+
+export interface SummaryRow {
+  total: number
+  connected: number
+  armed: number
+  unapproved: number
+  vulnerable: number
+  attack_tool: number
+  agentless: number
+  pending: number
+  expired: number
+  invalid: number
+  activated: number
+}
+
+export interface DetailRow {
+  facts: Record<string, string>
+  nics: { name: string; mac: string; addresses: string[]; isUp: boolean }[]
+  enforcement: string
+  risk_factors: { factor: string; points: number; evidence: string }[]
+  armed: boolean
+  possible_duplicates: { uuid: string; hostIdentifier: string }[]
+}
+
+/** What screens ask about agents beyond the list. */
+export const createAgentsRead = (db: Queryable) => ({
+  /** Condition for one agent of the list. */
+  isAgent: (agentId: string): SqlFragment => sql`r.agent_id = ${agentId}::uuid`,
+
+  /** Counts over the rows a list's filter leaves, in one pass. */
+  summary: async (list: CompiledList): Promise<SummaryRow> => {
+    const rows = await db.prepared<SummaryRow>(sql`
+      select count(*) as total, count(*) filter (where r.connected) as connected, count(*) filter (where r.armed) as armed,
+        count(*) filter (where r.unapproved) as unapproved, count(*) filter (where r.vulnerable) as vulnerable,
+        count(*) filter (where r.attack_tool) as attack_tool, count(*) filter (where r.agentless) as agentless,
+        count(*) filter (where r.license = 0) as pending, count(*) filter (where r.license = 1) as expired,
+        count(*) filter (where r.license = 2) as invalid, count(*) filter (where r.license = 3) as activated
+      from agent_rows r where ${list.where}`)
+    return rows[0] as SummaryRow
+  },
+
+  /** Rows by severity, operating system and version. */
+  groups: async (list: CompiledList): Promise<{ what: string; key: string; count: number }[]> =>
+    db.prepared(sql`
+      with g as (select r.severity, r.os_id, r.version_id, count(*) as n from agent_rows r where ${list.where} group by 1, 2, 3)
+      select 'severity' as what, g.severity::text as key, sum(g.n)::bigint as count from g group by g.severity
+      union all
+      select 'os', d.value, sum(g.n)::bigint from g join dictionary d on d.id = g.os_id group by d.value
+      union all
+      select 'version', d.value, sum(g.n)::bigint from g join dictionary d on d.id = g.version_id group by d.value
+      order by 1, 3 desc, 2`),
+
+  detail: async (agentId: string): Promise<DetailRow | undefined> =>
+    (
+      await db.prepared<DetailRow>(sql`
+        select a.facts, a.nics, a.enforcement, a.risk_factors, r.armed,
+          coalesce((select jsonb_agg(jsonb_build_object('uuid', o.agent_id, 'hostIdentifier', o.host) order by o.host)
+            from agents o where o.agent_id = any(a.possible_duplicates)), '[]') as possible_duplicates
+        from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
+    )[0],
+
+  /** Names and addresses, for messages. */
+  namesOf: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string; address: string }[]> =>
+    db.query(sql`select a.agent_id, a.host, a.address from agents a where a.agent_id = any(${agentIds}::uuid[])`),
+
+  totals: async (): Promise<{ total: number; connected: number }> =>
+    (
+      await db.prepared<{ total: number; connected: number }>(
+        sql`select count(*) as total, count(*) filter (where r.connected) as connected from agent_rows r`,
+      )
+    )[0] ?? { total: 0, connected: 0 },
+})
+
+export type AgentsRead = ReturnType<typeof createAgentsRead>
+
+/** Text that GlobalSearch looks into. */
+export const searchText = (parts: readonly string[]): string => fold(parts.join(' ')).slice(0, 2000)

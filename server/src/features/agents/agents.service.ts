@@ -1,0 +1,153 @@
+import type { AgentDetail, BulkResult } from '@portcullis/contract'
+import { notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { JsonText } from '#platform/http/answer.ts'
+import { isId } from '#platform/ids.ts'
+import type { List } from '#platform/list/list.ts'
+import type { AgentsRead } from './agents.read.ts'
+import type { AgentsStore } from './agents.store.ts'
+import type { EnrollmentDeps } from './enrollment.service.ts'
+
+export interface AgentsDeps {
+  db: Db
+  clock: Clock
+  store: AgentsStore
+  read: AgentsRead
+  list: List
+  audit: EnrollmentDeps['audit']
+  events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<string[]> }
+  /** JSON text of an agent's peripherals, in the shape of the list. */
+  peripheralsOf(agentId: string): Promise<string[]>
+  /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
+  beforeRemove(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Tells every replica, at COMMIT, that these agents are gone. */
+  announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
+
+export type AgentsService = ReturnType<typeof createAgentsService>
+
+const enforcementWords: Readonly<Record<string, string>> = {
+  'before-driver': 'can stop a device before a driver binds to it',
+  'after-attach': 'can stop a device after it was attached',
+  observe: 'can only be observed',
+}
+
+export const createAgentsService = ({
+  db,
+  clock,
+  store,
+  read,
+  list,
+  audit,
+  events,
+  peripheralsOf,
+  beforeRemove,
+  announceRemoved,
+}: AgentsDeps) => ({
+  page: list.page,
+
+  /** One agent with all that its page shows; the parts are JSON text formed by the database. */
+  detail: async (agentId: string): Promise<JsonText> => {
+    const missing = notFound('There is no agent with this uuid.')
+    if (!isId(agentId)) throw missing
+    const [rows, detail, peripherals, recent] = await Promise.all([
+      list.rowsWhere(read.isAgent(agentId), 1),
+      read.detail(agentId),
+      peripheralsOf(agentId),
+      events.recentOf(agentId, 50),
+    ])
+    const [row] = rows
+    if (row === undefined || detail === undefined) throw missing
+    const mode = detail.armed ? 'Armed' : 'Free'
+    const rest: Omit<AgentDetail, keyof import('@portcullis/contract').Agent | 'peripherals' | 'recentEvents'> = {
+      pendingCommands: [],
+      policy: {
+        mode,
+        version: 0,
+        summary: `${mode}: devices are observed, nothing is blocked. No rule is in force. This host ${enforcementWords[detail.enforcement] ?? enforcementWords.observe}.`,
+        enforcement: detail.enforcement,
+      },
+      riskFactors: detail.risk_factors,
+      nics: detail.nics,
+      debugLogs: [],
+      facts: {
+        osName: '',
+        osVersion: '',
+        kernel: '',
+        architecture: '',
+        vendor: '',
+        model: '',
+        chassis: '',
+        sku: '',
+        ...detail.facts,
+      },
+      possibleDuplicates: detail.possible_duplicates,
+    }
+    return new JsonText(
+      `${row.slice(0, -1)},"peripherals":[${peripherals.join(',')}],"recentEvents":[${recent.join(',')}],${JSON.stringify(rest).slice(1)}`,
+    )
+  },
+
+  summary: async (query: Readonly<Record<string, unknown>>) => {
+    const compiled = list.compile(query)
+    const [s, groups] = await Promise.all([read.summary(compiled), read.groups(compiled)])
+    const group = (what: string) => groups.filter((g) => g.what === what).map(({ key, count }) => ({ key, count }))
+    return {
+      total: s.total,
+      connected: s.connected,
+      disconnected: s.total - s.connected,
+      armed: s.armed,
+      free: s.total - s.armed,
+      unapproved: s.unapproved,
+      vulnerable: s.vulnerable,
+      knownAttackTools: s.attack_tool,
+      bySeverity: group('severity'),
+      byOs: group('os'),
+      byVersion: group('version'),
+      license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
+      deploymentMode: { agent: s.total - s.agentless, agentless: s.agentless },
+      computedAt: new Date(clock.now()).toISOString(),
+    }
+  },
+
+  /** Removes agents for good: their keys are refused from the COMMIT on. */
+  remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+    db.transaction(async (tx) => {
+      const ids = [...new Set(uuids)]
+      const known = ids.filter(isId).sort()
+      await beforeRemove(tx, known)
+      const removed = await store.remove(tx, new Date(clock.now()), actor.userName, known)
+      const accepted = new Set(removed.map((r) => r.agent_id))
+      if (removed.length > 0) {
+        await announceRemoved(tx, [...accepted])
+        await events.append(
+          tx,
+          removed.map((r) => ({
+            kind: 'removed' as const,
+            agentId: r.agent_id,
+            entity: `${r.host} (${r.address})`,
+            hashtags: '',
+            details: `Removed by ${actor.userName}`,
+          })),
+        )
+        for (const r of removed.slice(0, 1000))
+          await audit.write(tx, actor, {
+            action: 'agent.removed',
+            entity: `${r.host} (${r.address})`,
+            details: `agent ${r.agent_id}`,
+          })
+        if (removed.length > 1000)
+          await audit.write(tx, actor, {
+            action: 'agent.removed',
+            entity: `${removed.length - 1000} more agents`,
+            details: removed
+              .slice(1000)
+              .map((r) => r.agent_id)
+              .join(','),
+          })
+      }
+      return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
+    }),
+})

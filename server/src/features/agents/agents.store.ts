@@ -1,0 +1,206 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export type AgentsStore = ReturnType<typeof createAgentsStore>
+
+/** What the server holds of an agent when a report comes in. */
+export interface AgentState {
+  agent_id: string
+  boot_id: string | null
+  seq: number
+  inventory_hash: string | null
+  facts_hash: string | null
+  host: string
+  address: string
+  enforcement: string
+  hashtags: string
+  armed: boolean
+}
+
+/** Facts as they are stored, wide and narrow. */
+export interface StoredFacts {
+  agentId: string
+  host: string
+  address: string
+  facts: unknown
+  nics: unknown
+  nicsText: string | null
+  pcModel: string
+  osName: string
+  version: string
+  enforcement: string
+  osId: number
+  versionId: number
+  ethernets: number
+  search: string
+}
+
+/** Verdict over an agent's present peripherals. */
+export interface StoredVerdict {
+  agentId: string
+  severity: number
+  risk: number
+  riskFactors: unknown
+  approvedPresent: number
+  approvedGone: number
+  vulnerable: boolean
+  attackTool: boolean
+}
+
+/** Where a report leaves an agent. */
+export interface StoredBeat {
+  agentId: string
+  seq: number
+  inventoryHash: string | null
+  factsHash: string | null
+  skewSeconds: number
+}
+
+export const createAgentsStore = (db: Queryable) => ({
+  /** Ids of dictionary texts, made when new. Outside of transactions: a rolled back report may leave a text behind, no harm. */
+  dictionaryIds: async (values: readonly string[]): Promise<Map<string, number>> => {
+    const wanted = [...new Set(values)]
+    await db.execute(sql`
+      insert into dictionary (value, folded) select v, lower(v) from unnest(${wanted}::text[]) v on conflict (value) do nothing`)
+    const rows = await db.query<{ id: number; value: string }>(
+      sql`select d.id, d.value from dictionary d where d.value = any(${wanted}::text[])`,
+    )
+    return new Map(rows.map((row) => [row.value, row.id]))
+  },
+
+  /** Locks the agents of a batch in id order, so that two batches never wait for each other in a ring. */
+  lockStates: (tx: Tx, agentIds: readonly string[]): Promise<AgentState[]> =>
+    tx.prepared<AgentState>(sql`
+      select h.agent_id, h.boot_id, h.seq, replace(h.inventory_hash::text, '-', '') as inventory_hash,
+        replace(h.facts_hash::text, '-', '') as facts_hash, a.host, a.address, a.enforcement, r.armed,
+        coalesce((select string_agg(t.name, ',' order by t.folded) from agent_tags x join tags t on t.tag_id = x.tag_id
+          where x.agent_id = h.agent_id), '') as hashtags
+      from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
+      where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update of h`),
+
+  writeFacts: async (tx: Tx, rows: readonly StoredFacts[]): Promise<void> => {
+    if (rows.length === 0) return
+    const ids = rows.map((r) => r.agentId)
+    await tx.prepared(sql`
+      update agents a set host = u.host, address = u.address, facts = u.facts, nics = u.nics, nics_text = u.nics_text,
+        pc_model = u.pc_model, os_name = u.os_name, version = u.version, enforcement = u.enforcement
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.host), 'text[]'],
+        [rows.map((r) => r.address), 'text[]'],
+        [rows.map((r) => JSON.stringify(r.facts)), 'jsonb[]'],
+        [rows.map((r) => JSON.stringify(r.nics)), 'jsonb[]'],
+        [rows.map((r) => r.nicsText), 'text[]'],
+        [rows.map((r) => r.pcModel), 'text[]'],
+        [rows.map((r) => r.osName), 'text[]'],
+        [rows.map((r) => r.version), 'text[]'],
+        [rows.map((r) => r.enforcement), 'text[]'],
+      ])} u(agent_id, host, address, facts, nics, nics_text, pc_model, os_name, version, enforcement)
+      where a.agent_id = u.agent_id`)
+    await tx.prepared(sql`
+      update agent_rows r set host = lower(u.host), address = u.address, os_id = u.os_id, version_id = u.version_id, ethernets = u.ethernets
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.host), 'text[]'],
+        [rows.map((r) => r.address), 'text[]'],
+        [rows.map((r) => r.osId), 'int[]'],
+        [rows.map((r) => r.versionId), 'int[]'],
+        [rows.map((r) => r.ethernets), 'smallint[]'],
+      ])} u(agent_id, host, address, os_id, version_id, ethernets)
+      where r.agent_id = u.agent_id
+        and (r.host, r.address, r.os_id, r.version_id, r.ethernets) is distinct from (lower(u.host), u.address, u.os_id, u.version_id, u.ethernets)`)
+    await tx.prepared(sql`
+      insert into agent_search (agent_id, search)
+      select * from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.search), 'text[]'],
+      ])}
+      on conflict (agent_id) do update set search = excluded.search where agent_search.search is distinct from excluded.search`)
+  },
+
+  writeVerdicts: async (tx: Tx, rows: readonly StoredVerdict[]): Promise<void> => {
+    if (rows.length === 0) return
+    const ids = rows.map((r) => r.agentId)
+    await tx.prepared(sql`
+      update agent_rows r set severity = u.severity, risk = u.risk, approved_present = u.present, approved_gone = u.gone,
+        vulnerable = u.vulnerable, attack_tool = u.attack_tool
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.severity), 'smallint[]'],
+        [rows.map((r) => r.risk), 'smallint[]'],
+        [rows.map((r) => Math.min(r.approvedPresent, 32_767)), 'smallint[]'],
+        [rows.map((r) => Math.min(r.approvedGone, 32_767)), 'smallint[]'],
+        [rows.map((r) => r.vulnerable), 'boolean[]'],
+        [rows.map((r) => r.attackTool), 'boolean[]'],
+      ])} u(agent_id, severity, risk, present, gone, vulnerable, attack_tool)
+      where r.agent_id = u.agent_id and (r.severity, r.risk, r.approved_present, r.approved_gone, r.vulnerable, r.attack_tool)
+        is distinct from (u.severity, u.risk, u.present, u.gone, u.vulnerable, u.attack_tool)`)
+    await tx.prepared(sql`
+      update agents a set risk_factors = u.factors
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => JSON.stringify(r.riskFactors)), 'jsonb[]'],
+      ])} u(agent_id, factors)
+      where a.agent_id = u.agent_id and a.risk_factors is distinct from u.factors`)
+  },
+
+  /** Moves `seq` and what is known of the inventory on; the agents are connected from now. */
+  writeBeats: async (tx: Tx, now: Date, rows: readonly StoredBeat[]): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.prepared(sql`
+      update agent_heartbeats h set last_seen = ${now}, seq = u.seq, connected = true, skew_seconds = u.skew,
+        inventory_hash = u.inventory_hash, facts_hash = coalesce(u.facts_hash, h.facts_hash)
+      from ${unnestOf([
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.seq), 'int[]'],
+        [rows.map((r) => r.inventoryHash), 'uuid[]'],
+        [rows.map((r) => r.factsHash), 'uuid[]'],
+        [rows.map((r) => r.skewSeconds), 'int[]'],
+      ])} u(agent_id, seq, inventory_hash, facts_hash, skew)
+      where h.agent_id = u.agent_id`)
+    await tx.prepared(
+      sql`update agent_rows r set connected = true where r.agent_id = any(${rows.map((r) => r.agentId)}::uuid[]) and not r.connected`,
+    )
+  },
+
+  addErrors: async (
+    tx: Tx,
+    now: Date,
+    rows: readonly { agentId: string; at: Date; code: string; message: string }[],
+  ): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.prepared(sql`
+      insert into agent_errors (agent_id, received_at, host_time, code, message)
+      select u.agent_id, ${now}, u.at, u.code, u.message from ${unnestOf([
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.at), 'timestamptz[]'],
+        [rows.map((r) => r.code), 'text[]'],
+        [rows.map((r) => r.message), 'text[]'],
+      ])} u(agent_id, at, code, message)`)
+  },
+
+  /** Removes agents; their keys stay known as revoked. Returns what was there. */
+  remove: async (
+    tx: Tx,
+    now: Date,
+    by: string,
+    agentIds: readonly string[],
+  ): Promise<{ agent_id: string; host: string; address: string }[]> => {
+    const rows = await tx.query<{ agent_id: string; host: string; address: string }>(sql`
+      delete from agents a where a.agent_id = any(${agentIds}::uuid[]) returning a.agent_id, a.host, a.address`)
+    await tx.execute(sql`
+      insert into revoked_agents (agent_id, revoked_at, revoked_by)
+      select id, ${now}, ${by} from unnest(${rows.map((r) => r.agent_id)}::uuid[]) id on conflict do nothing`)
+    return rows
+  },
+
+  /** Marks as disconnected who was silent since `before`. Returns how many. */
+  disconnectSilent: async (before: Date): Promise<number> => {
+    const rows = await db.prepared<{ n: number }>(sql`
+      with s as (update agent_heartbeats h set connected = false where h.connected and h.last_seen < ${before} returning h.agent_id),
+           r as (update agent_rows r set connected = false from s where r.agent_id = s.agent_id returning 1)
+      select count(*) as n from r`)
+    return rows[0]?.n ?? 0
+  },
+})

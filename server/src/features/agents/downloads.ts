@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { installCommand, installScript } from './install/script.ts'
+
+/** How hosts reach this server. */
+export interface Reach {
+  /** Base address without a slash at the end. */
+  url: string
+  /** Base64url SHA-256 of the own CA's key; null with a certificate of the organisation, or without TLS. */
+  caKeyHash: string | null
+  /** False when the server listens on loopback only. */
+  reachableFromElsewhere: boolean
+}
+
+interface BuildManifest {
+  version: string
+  files: { name: string; size: number; sha256: string }[]
+}
+
+const executables: Readonly<Record<string, string>> = {
+  'linux-x64': 'portcullis-agent-linux-x64',
+  'linux-arm64': 'portcullis-agent-linux-arm64',
+}
+
+/** What a new host downloads: the agent as one executable, and the script that installs it. */
+export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach(): Reach }) => {
+  const manifest = (): BuildManifest | null => {
+    try {
+      return JSON.parse(readFileSync(join(buildDir, 'manifest.json'), 'utf8')) as BuildManifest
+    } catch {
+      return null
+    }
+  }
+  const file = (platform: string) => manifest()?.files.find((f) => f.name === executables[platform])
+  const pin = (caKeyHash: string | null) => (caKeyHash === null ? {} : { caPin: caKeyHash })
+
+  /** The install script; null while no executable was built. */
+  const script = (): string | null => {
+    const { url, caKeyHash } = reach()
+    const executable = file('linux-x64')
+    return executable === undefined
+      ? null
+      : installScript({ serverUrl: url, sha256: executable.sha256, ...pin(caKeyHash) })
+  }
+
+  return {
+    script,
+    executable: (platform: string): { stream: Readable; size: number; name: string } | null => {
+      const found = file(platform)
+      return found === undefined
+        ? null
+        : { stream: createReadStream(join(buildDir, found.name)), size: found.size, name: found.name }
+    },
+    /** The one line for a host; without a built executable it runs the agent from a checkout. */
+    command: (token: string): string => {
+      const { url, caKeyHash } = reach()
+      const text = script()
+      if (text === null)
+        return `npm run agent -- --server ${url} --token ${token} --state-dir /var/lib/portcullis-agent`
+      return installCommand({
+        serverUrl: url,
+        token,
+        scriptSha256: createHash('sha256').update(text).digest('hex'),
+        ...pin(caKeyHash),
+      })
+    },
+  }
+}
+
+export type Downloads = ReturnType<typeof createDownloads>

@@ -1,0 +1,104 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>
+
+export interface TokenRow {
+  token_id: string
+  name: string
+  secret_hash: Buffer
+  created_at: Date
+  created_by: string
+  expires_at: Date
+  max_uses: number
+  uses: number
+  hashtags: string[]
+  allow_take_over: boolean
+  revoked_at: Date | null
+}
+
+export interface NewAgentRow {
+  agentId: string
+  host: string
+  publicKey: Buffer
+  keyAlgorithm: string
+  machineIdHash: string | null
+  smbiosHash: string | null
+  now: Date
+  tokenId: string | null
+  osId: number
+  versionId: number
+  agentless: boolean
+}
+
+export interface KnownHost {
+  agent_id: string
+  host: string
+  connected: boolean
+}
+
+export const createEnrollmentStore = (db: Queryable) => ({
+  tokens: (): Promise<TokenRow[]> =>
+    db.query<TokenRow>(sql`select * from enrollment_tokens e order by e.created_at desc, e.token_id desc limit 1000`),
+
+  insertToken: async (tx: Tx, t: Omit<TokenRow, 'uses' | 'revoked_at'>): Promise<void> => {
+    await tx.execute(sql`
+      insert into enrollment_tokens (token_id, name, secret_hash, created_at, created_by, expires_at, max_uses, hashtags, allow_take_over)
+      values (${t.token_id}, ${t.name}, ${t.secret_hash}, ${t.created_at}, ${t.created_by}, ${t.expires_at}, ${t.max_uses}, ${t.hashtags}, ${t.allow_take_over})`)
+  },
+
+  revokeToken: (tx: Tx, tokenId: string, now: Date): Promise<{ name: string }[]> =>
+    tx.query<{ name: string }>(
+      sql`update enrollment_tokens e set revoked_at = ${now} where e.token_id = ${tokenId} and e.revoked_at is null returning e.name`,
+    ),
+
+  tokenById: async (tokenId: string): Promise<TokenRow | undefined> =>
+    (await db.prepared<TokenRow>(sql`select * from enrollment_tokens e where e.token_id = ${tokenId}::uuid`))[0],
+
+  /** Takes one use of a token; false when it is used up, expired or revoked by now. The database judges, so two hosts can not share the last use. */
+  useToken: async (tx: Tx, tokenId: string, now: Date): Promise<boolean> =>
+    (await tx.execute(sql`
+      update enrollment_tokens e set uses = e.uses + 1
+      where e.token_id = ${tokenId} and e.uses < e.max_uses and e.expires_at > ${now} and e.revoked_at is null`)) === 1,
+
+  /** Agents of what looks like the same machine. Both hashes must agree where both sides have both. */
+  sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
+    tx.query<KnownHost>(sql`
+      select a.agent_id, a.host, r.connected from agents a join agent_rows r on r.agent_id = a.agent_id
+      where (a.machine_id_hash = ${machineIdHash}::text and (a.smbios_hash is null or ${smbiosHash}::text is null or a.smbios_hash = ${smbiosHash}))
+         or (a.machine_id_hash is null and a.smbios_hash = ${smbiosHash}::text)
+      order by r.connected, a.enrolled_at limit 20 for update of a`),
+
+  insertAgent: async (tx: Tx, a: NewAgentRow): Promise<void> => {
+    await tx.execute(sql`
+      insert into agents (agent_id, host, address, public_key, key_algorithm, machine_id_hash, smbios_hash, enrolled_at, enrollment_token_id, facts)
+      values (${a.agentId}, ${a.host}, '', ${a.publicKey}, ${a.keyAlgorithm}, ${a.machineIdHash}, ${a.smbiosHash}, ${a.now}, ${a.tokenId}, '{}')`)
+    await tx.execute(sql`
+      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless)
+      values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless})`)
+    await tx.execute(sql`insert into agent_heartbeats (agent_id, last_seen) values (${a.agentId}, ${a.now})`)
+  },
+
+  /** Gives a known agent id a new key: its host was set up anew. Starts of the old key count no more. */
+  replaceKey: async (
+    tx: Tx,
+    agentId: string,
+    a: Pick<NewAgentRow, 'publicKey' | 'keyAlgorithm' | 'machineIdHash' | 'smbiosHash' | 'now' | 'tokenId'>,
+  ): Promise<void> => {
+    await tx.execute(sql`
+      update agents a set public_key = ${a.publicKey}, key_algorithm = ${a.keyAlgorithm}, machine_id_hash = ${a.machineIdHash},
+        smbios_hash = ${a.smbiosHash}, enrolled_at = ${a.now}, enrollment_token_id = ${a.tokenId} where a.agent_id = ${agentId}`)
+    await tx.execute(
+      sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null where h.agent_id = ${agentId}`,
+    )
+    await tx.execute(sql`delete from agent_boots b where b.agent_id = ${agentId}`)
+  },
+
+  /** Agents that may be the same machine name each other. */
+  linkDuplicates: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    await tx.execute(sql`
+      update agents a set possible_duplicates = (
+        select array_agg(distinct x) from unnest(a.possible_duplicates || ${agentIds}::uuid[]) x where x <> a.agent_id)
+      where a.agent_id = any(${agentIds}::uuid[])`)
+  },
+})

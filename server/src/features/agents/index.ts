@@ -1,0 +1,60 @@
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import { createList } from '#platform/list/list.ts'
+import { agentsList, createAgentsRead } from './agents.read.ts'
+import { registerAgentRoutes } from './agents.routes.ts'
+import { type AgentsDeps, createAgentsService } from './agents.service.ts'
+import { createAgentsStore } from './agents.store.ts'
+import { createDownloads } from './downloads.ts'
+import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
+import { createEnrollmentStore } from './enrollment.store.ts'
+import { createSessionTokens } from './session-token.ts'
+import { createSessionsService } from './sessions.service.ts'
+import { createSessionsStore } from './sessions.store.ts'
+
+export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
+export type { Reach } from './downloads.ts'
+export { dictionaryTexts, storedFacts } from './facts.ts'
+export type { AgentSession } from './session-token.ts'
+
+type Given = Omit<AgentsDeps, 'store' | 'read' | 'list'> &
+  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKey' | 'command'> & {
+    exportDb: Db
+    keys: Keys
+    agentBuildDir: string
+  }
+
+export type AgentsApi = ReturnType<typeof agentsFeature>
+
+/** Agents: their list and detail, enrolment, sessions, removal; and what the ingest writes of them. */
+export const agentsFeature = (app: HttpApp, deps: Given) => {
+  const { db, exportDb, clock, keys } = deps
+  const store = createAgentsStore(db)
+  const read = createAgentsRead(db)
+  const tokens = createSessionTokens(keys.derive('agent-session'))
+  const service = createAgentsService({ ...deps, store, read, list: createList(agentsList, { db, exportDb, clock }) })
+  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach })
+  const enrollment = createEnrollmentService({
+    command: downloads.command,
+    ...deps,
+    store: createEnrollmentStore(db),
+    agents: store,
+    commandKey: keys.command.publicKeyDer.toString('base64'),
+  })
+  const sessionsStore = createSessionsStore(db)
+  const sessions = createSessionsService({ db, clock, store: sessionsStore, tokens, events: deps.events })
+  registerAgentRoutes(app, service, enrollment)
+  return {
+    enrol: enrollment.enrol,
+    openSession: sessions.open,
+    forgetNonces: sessions.forgetNonces,
+    isRevoked: sessionsStore.isRevoked,
+    verifySession: tokens.verify,
+    totals: read.totals,
+    downloads,
+    disconnectSilent: store.disconnectSilent,
+    /** For the ingest alone: agents are written nowhere else. */
+    reports: store,
+  }
+}

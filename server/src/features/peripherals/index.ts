@@ -1,0 +1,32 @@
+import type { Knowledge } from '@portcullis/domain'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import { createDesigns } from './designs.ts'
+import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
+import { registerPeripheralRoutes } from './peripherals.routes.ts'
+import { createPeripheralsStore } from './peripherals.store.ts'
+
+export type { Design, JudgedDevice } from './designs.ts'
+export type { ModelDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
+export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
+
+/** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
+export const peripheralsFeature = (
+  app: HttpApp,
+  deps: { db: Db; exportDb: Db; clock: Clock; knowledge: Knowledge },
+) => {
+  const store = createPeripheralsStore(deps.db)
+  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge })
+  const peripherals = createList(peripheralsList, deps)
+  registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, createPeripheralsRead(deps.db))
+  return {
+    /** JSON text of an agent's peripherals, present and gone; at most 2,000. */
+    ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
+    forgetAgents: store.forgetAgents,
+    /** For the ingest alone: peripherals are written nowhere else. */
+    reports: store,
+    designs,
+  }
+}

@@ -1,0 +1,167 @@
+import { icons } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import { contains, fold, isNumber, isTrue, likePattern } from '#platform/list/columns.ts'
+import type { ListSpec } from '#platform/list/compile.ts'
+import { zonelessSql } from '#platform/time.ts'
+
+const iconName = (column: string): string =>
+  `case ${column} ${Object.entries(icons)
+    .map(([number, name]) => `when ${number} then '${name}'`)
+    .join(' ')} else 'Unknown' end`
+
+/** Contains, over a text of the design or its model: a few thousand rows decide for millions. */
+const inDesign =
+  (condition: (pattern: string) => SqlFragment) =>
+  (_field: string, text: string): SqlFragment =>
+    sql`p.design_id in (select d.design_id from designs d join models m on m.model_id = d.model_id where ${condition(likePattern(text))})`
+
+const ofHost = (expression: SqlFragment): SqlFragment =>
+  sql`p.agent_id in (select r.agent_id from agent_rows r where ${expression})`
+const host = '(select r.host from agent_rows r where r.agent_id = p.agent_id)'
+const address = '(select r.address from agent_rows r where r.agent_id = p.agent_id)'
+const ofModel = (column: string) =>
+  `(select m.${column} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
+const ofDesign = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
+const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from peripheral_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = p.agent_id and x.device_id = p.device_id), '')`
+
+const search = (needle: string): SqlFragment => {
+  const pattern = likePattern(needle)
+  return sql`(p.design_id in (select d.design_id from designs d where d.folded like ${pattern}::text)
+    or p.agent_id in (select r.agent_id from agent_rows r where r.host like ${pattern}::text or r.address like ${pattern}::text)
+    or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
+}
+
+/** Peripherals of all hosts. The id is the row's place (ctid): stable within the one statement that uses it. */
+export const peripheralsList: ListSpec = {
+  name: 'peripherals',
+  from: 'peripherals p',
+  id: 'p.ctid',
+  ties: ['p.agent_id', 'p.device_id'],
+  defaultSort: [{ key: 'lastSeen', descending: true }],
+  search,
+  columns: {
+    uuid: { sort: 'p.agent_id', filter: contains('p.agent_id::text'), names: ['hostUuid'] },
+    hostIdentifier: { sort: host, filter: (_f, text) => ofHost(sql`r.host like ${likePattern(text)}::text`) },
+    hostIp: {
+      sort: address,
+      filter: (_f, text) => ofHost(sql`r.address like ${likePattern(text)}::text`),
+      names: ['ipAddress'],
+    },
+    deviceID: { sort: 'p.device_id' },
+    caption: { sort: ofDesign('product') },
+    manufacturer: { sort: ofDesign('manufacturer') },
+    vid: { sort: ofModel('vid'), filter: inDesign((pattern) => sql`lower(m.vid) like ${pattern}::text`) },
+    pid: { sort: ofModel('pid'), filter: inDesign((pattern) => sql`lower(m.pid) like ${pattern}::text`) },
+    serialNumber: { sort: 'p.serial_folded', filter: contains('p.serial_folded') },
+    classCode: { sort: ofDesign('class_code') },
+    devIcon: {
+      sort: ofDesign('icon'),
+      filter: (field, text) =>
+        sql`p.design_id in (select d.design_id from designs d where ${isNumber('d.icon')(field, text)})`,
+    },
+    devIconDescription: { sort: `(select ${iconName('d.icon')} from designs d where d.design_id = p.design_id)` },
+    hierarchy: { sort: 'p.port_path' },
+    present: { sort: 'p.present', filter: isTrue('p.present') },
+    isDisabled: { sort: 'not p.authorized' },
+    guiVid: {
+      sort: ofModel('vendor'),
+      filter: inDesign((pattern) => sql`lower(m.vendor || ' ' || d.manufacturer) like ${pattern}::text`),
+      names: ['vendor'],
+    },
+    guiPid: {
+      sort: ofModel('product'),
+      filter: inDesign((pattern) => sql`lower(m.product || ' ' || d.product) like ${pattern}::text`),
+      names: ['productInfo'],
+    },
+    isUnapprovedPeripherals: {
+      sort: 'p.unapproved',
+      filter: isTrue('p.unapproved'),
+      names: ['isUnapprovedPeripheral'],
+    },
+    isVulnerablePeripheral: {
+      sort: ofDesign('vulnerable'),
+      filter: (field, text) =>
+        sql`p.design_id in (select d.design_id from designs d where ${isTrue('d.vulnerable')(field, text)})`,
+    },
+    isKnownAttackTool: {
+      sort: `(${ofDesign('attack_tool')} > 0)`,
+      filter: (field, text) =>
+        sql`p.design_id in (select d.design_id from designs d where ${isTrue('(d.attack_tool > 0)')(field, text)})`,
+    },
+    severity: { sort: 'p.severity' },
+    hashtags: {
+      sort: tagNames,
+      filter: (_f, text) =>
+        sql`(p.agent_id, p.device_id) in (select x.agent_id, x.device_id from peripheral_tags x join tags t on t.tag_id = x.tag_id where t.folded = any(${text.split(',').map((t) => fold(t.trim()))}::text[]))`,
+    },
+    firstSeen: { sort: 'p.first_seen' },
+    lastSeen: { sort: 'p.last_seen' },
+    interfaces: { sort: ofDesign('interfaces') },
+    bcdDevice: { sort: ofDesign('bcd_device') },
+    speed: { sort: 'p.speed' },
+  },
+  rowJoins: `join peripherals p on p.ctid = ids.id join agents a on a.agent_id = p.agent_id
+    join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id`,
+  rowSelect: `p.agent_id as "uuid", a.host as "hostIdentifier", a.address as "hostIp", p.device_id as "deviceID",
+    coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')}) as "description",
+    case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end as "status",
+    d.manufacturer as "manufacturer", coalesce(nullif(d.product, ''), m.product) as "caption", m.vid as "vid", m.pid as "pid",
+    p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", p.serial <> '' as "uniqueSerial",
+    p.serial as "guiSerial", d.icon as "devIcon", ${iconName('d.icon')} as "devIconDescription", d.protocol_code as "protocolCode",
+    p.port_path as "hierarchy", not p.authorized as "isDisabled", not p.unapproved as "approved", p.present as "present",
+    m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product) as "guiPid",
+    coalesce((select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
+      and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1), '') as "parentDeviceID",
+    p.unapproved as "isUnapprovedPeripherals", d.vulnerable as "isVulnerablePeripheral", d.attack_tool > 0 as "isKnownAttackTool",
+    p.severity as "severity", false as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", '' as "adminStatus",
+    d.fingerprint as "fpData", d.without_revision as "lesserFpData", a.version as "agentServiceVersion", ${tagNames} as "hashtags",
+    'allow' as "decision", 'No rule is in force: devices are observed, nothing is blocked.' as "decisionReason", 'default' as "rule",
+    ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
+    d.bcd_device as "bcdDevice", p.speed as "speed", d.fingerprint as "fingerprint",
+    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities"`,
+}
+
+const anyDesign = (condition: string) =>
+  `exists (select 1 from designs d where d.model_id = m.model_id and ${condition})`
+const modelIcon = '(select max(d.icon) from designs d where d.model_id = m.model_id)'
+const modelSeverity = 'coalesce((select max(d.severity) from designs d where d.model_id = m.model_id), 10)'
+
+/** Peripherals by model, from the counters. */
+export const modelsList: ListSpec = {
+  name: 'peripheral-models',
+  from: 'models m',
+  id: 'm.model_id',
+  ties: ['m.model_id'],
+  defaultSort: [{ key: 'agentsCount', descending: true }],
+  search: (needle) => sql`m.folded like ${likePattern(needle)}::text`,
+  columns: {
+    vid: { sort: 'm.vid', filter: contains('lower(m.vid)') },
+    pid: { sort: 'm.pid', filter: contains('lower(m.pid)') },
+    guiVid: { sort: 'm.vendor', filter: contains('lower(m.vendor)'), names: ['vendor'] },
+    guiPid: { sort: 'm.product', filter: contains('lower(m.product)'), names: ['productInfo'] },
+    devIcon: { sort: modelIcon, filter: isNumber(modelIcon) },
+    agentsCount: { sort: 'm.hosts' },
+    peripheralsCount: { sort: 'm.devices' },
+    isVulnerablePeripheral: { sort: anyDesign('d.vulnerable'), filter: isTrue(anyDesign('d.vulnerable')) },
+    isKnownAttackTool: { sort: anyDesign('d.attack_tool > 0'), filter: isTrue(anyDesign('d.attack_tool > 0')) },
+    severity: { sort: modelSeverity },
+    firstSeen: { sort: 'm.first_seen' },
+    lastSeen: { sort: 'm.last_seen' },
+  },
+  rowJoins: 'join models m on m.model_id = ids.id',
+  rowSelect: `m.vid as "vid", m.pid as "pid", m.vendor as "guiVid", m.product as "guiPid", coalesce(${modelIcon}, 98) as "devIcon",
+    ${iconName(modelIcon)} as "devIconDescription", m.hosts as "agentsCount", m.devices as "peripheralsCount",
+    ${anyDesign('d.vulnerable')} as "isVulnerablePeripheral", ${anyDesign('d.attack_tool > 0')} as "isKnownAttackTool",
+    ${modelSeverity} as "severity", ${zonelessSql('m.first_seen')} as "firstSeen", ${zonelessSql('m.last_seen')} as "lastSeen"`,
+}
+
+/** The peripherals of one agent. */
+export const ofAgent = (agentId: string): SqlFragment => sql`p.agent_id = ${agentId}::uuid`
+
+export const createPeripheralsRead = (db: Queryable) => ({
+  agentExists: async (agentId: string): Promise<boolean> =>
+    (await db.prepared(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
+})
+
+export type PeripheralsRead = ReturnType<typeof createPeripheralsRead>

@@ -1,0 +1,20 @@
+import { getAgentPeripherals, getPeripheralModels, getPeripherals } from '@portcullis/contract'
+import { notFound } from '#platform/app-error.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { isId } from '#platform/ids.ts'
+import type { List } from '#platform/list/list.ts'
+import { ofAgent, type PeripheralsRead } from './peripherals.read.ts'
+
+export const registerPeripheralRoutes = (
+  app: HttpApp,
+  lists: { peripherals: List; models: List },
+  read: PeripheralsRead,
+): void => {
+  app.register(getPeripherals, ({ query }) => lists.peripherals.page(query))
+  app.register(getPeripheralModels, ({ query }) => lists.models.page(query))
+  app.register(getAgentPeripherals, async ({ params, query }) => {
+    if (!isId(params.uuid) || !(await read.agentExists(params.uuid)))
+      throw notFound('There is no agent with this uuid.')
+    return lists.peripherals.page(query, ofAgent(params.uuid))
+  })
+}

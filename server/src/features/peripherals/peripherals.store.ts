@@ -1,0 +1,207 @@
+import type { Vulnerability } from '@portcullis/domain'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Design, NewDesign } from './designs.ts'
+
+export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
+
+/** A peripheral as the ingest compares it: what is where on a host. */
+export interface StoredPeripheral {
+  agent_id: string
+  device_id: string
+  design_id: number
+  port_path: string
+  serial: string
+  present: boolean
+  authorized: boolean
+  speed: number
+}
+
+/** A peripheral to insert or change. */
+export interface PeripheralWrite {
+  agentId: string
+  deviceId: string
+  designId: number
+  portPath: string
+  serial: string
+  speed: number
+  severity: number
+  present: boolean
+  authorized: boolean
+}
+
+/** Change of a model's counters by one batch. */
+export interface ModelDelta {
+  modelId: number
+  hosts: number
+  devices: number
+}
+
+interface DesignRow {
+  design_id: number
+  model_id: number
+  fingerprint: string
+  vid: string
+  pid: string
+  vendor: string
+  model_product: string
+  icon: number
+  severity: number
+  attack_tool: number
+  evidence: string[]
+  vulnerabilities: Vulnerability[]
+  descriptors: Buffer
+  manufacturer: string
+  product: string
+  configuration: string
+}
+
+const attackLevels = [null, 'suspected', 'confirmed'] as const
+
+const designOf = (row: DesignRow): Design => ({
+  id: row.design_id,
+  modelId: row.model_id,
+  fingerprint: row.fingerprint,
+  vid: row.vid,
+  pid: row.pid,
+  vendorName: row.vendor,
+  productName: row.model_product === '' ? row.product : row.model_product,
+  icon: row.icon,
+  severity: row.severity,
+  attackTool: attackLevels[row.attack_tool] ?? null,
+  attackToolName: row.evidence[0] ?? '',
+  evidence: row.evidence,
+  vulnerabilities: row.vulnerabilities,
+  descriptors: row.descriptors.toString('base64'),
+  manufacturer: row.manufacturer,
+  product: row.product,
+  configuration: row.configuration,
+})
+
+const designColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity,
+  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.manufacturer, d.product, d.configuration`
+
+export const createPeripheralsStore = (db: Db) => ({
+  ensureDesigns: async (
+    queryable: Queryable,
+    designs: readonly NewDesign[],
+    knowledgeVersion: string,
+    now: Date,
+  ): Promise<Design[]> => {
+    const models = [...new Map(designs.map((d) => [`${d.vid}${d.pid}`, d])).values()].sort((a, b) =>
+      a.vid + a.pid < b.vid + b.pid ? -1 : 1,
+    )
+    await queryable.execute(sql`
+      insert into models (vid, pid, vendor, product, folded, first_seen, last_seen)
+      select u.vid, u.pid, u.vendor, u.product, u.folded, ${now}, ${now} from ${unnestOf([
+        [models.map((m) => m.vid), 'text[]'],
+        [models.map((m) => m.pid), 'text[]'],
+        [models.map((m) => m.vendorName), 'text[]'],
+        [models.map((m) => m.productName), 'text[]'],
+        [models.map((m) => fold([m.vid, m.pid, m.vendorName, m.productName].join(' '))), 'text[]'],
+      ])} u(vid, pid, vendor, product, folded) on conflict (vid, pid) do nothing`)
+    const column = <K extends keyof NewDesign>(key: K) => designs.map((d) => d[key])
+    await queryable.execute(sql`
+      insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
+        protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version)
+      select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
+        u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}
+      from ${unnestOf([
+        [column('fingerprint'), 'text[]'],
+        [column('withoutRevision'), 'text[]'],
+        [column('vid'), 'text[]'],
+        [column('pid'), 'text[]'],
+        [column('manufacturer'), 'text[]'],
+        [column('product'), 'text[]'],
+        [column('configuration'), 'text[]'],
+        [column('folded'), 'text[]'],
+        [column('icon'), 'smallint[]'],
+        [designs.map((d) => d.kinds.join('|')), 'text[]'],
+        [column('classCode'), 'text[]'],
+        [column('subclassCode'), 'text[]'],
+        [column('protocolCode'), 'text[]'],
+        [column('interfaces'), 'text[]'],
+        [column('bcdDevice'), 'text[]'],
+        [designs.map((d) => attackLevels.indexOf(d.attackTool)), 'smallint[]'],
+        [designs.map((d) => d.vulnerabilities.length > 0), 'boolean[]'],
+        [column('severity'), 'smallint[]'],
+        [designs.map((d) => JSON.stringify(d.evidence)), 'jsonb[]'],
+        [designs.map((d) => JSON.stringify(d.vulnerabilities)), 'jsonb[]'],
+        [column('findings'), 'text[]'],
+        [column('descriptors'), 'text[]'],
+      ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
+        interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors)
+      join models m on m.vid = u.vid and m.pid = u.pid
+      order by u.fingerprint on conflict (fingerprint) do nothing`)
+    const rows = await queryable.query<DesignRow>(sql`
+      select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)
+    return rows.map(designOf)
+  },
+
+  designsById: async (ids: readonly number[]): Promise<Design[]> =>
+    (
+      await db.query<DesignRow>(
+        sql`select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.design_id = any(${ids}::int[])`,
+      )
+    ).map(designOf),
+
+  outdatedDesigns: async (version: string): Promise<number> =>
+    (await db.query<{ n: number }>(sql`select count(*) as n from designs d where d.knowledge_version <> ${version}`))[0]
+      ?.n ?? 0,
+
+  /** All peripherals of a batch's agents, gone ones too: a device that comes back keeps its row. */
+  ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
+    tx.prepared<StoredPeripheral>(sql`
+      select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.speed
+      from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
+
+  write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.prepared(sql`
+      insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized)
+      select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized
+      from ${unnestOf([
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.deviceId), 'text[]'],
+        [rows.map((r) => r.designId), 'int[]'],
+        [rows.map((r) => r.portPath), 'text[]'],
+        [rows.map((r) => r.serial), 'text[]'],
+        [rows.map((r) => r.speed), 'real[]'],
+        [rows.map((r) => r.severity), 'smallint[]'],
+        [rows.map((r) => r.present), 'boolean[]'],
+        [rows.map((r) => r.authorized), 'boolean[]'],
+      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized)
+      on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
+        serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
+        present = excluded.present, authorized = excluded.authorized`)
+  },
+
+  /** Moves the counters of models, in id order. */
+  moveCounters: async (tx: Tx, now: Date, given: readonly ModelDelta[]): Promise<void> => {
+    const deltas = given.filter((d) => d.hosts !== 0 || d.devices !== 0).sort((a, b) => a.modelId - b.modelId)
+    if (deltas.length === 0) return
+    await tx.prepared(sql`
+      with u as materialized (
+        select l.model_id, u.hosts, u.devices from ${unnestOf([
+          [deltas.map((d) => d.modelId), 'int[]'],
+          [deltas.map((d) => d.hosts), 'int[]'],
+          [deltas.map((d) => d.devices), 'int[]'],
+        ])} u(model_id, hosts, devices) join models l on l.model_id = u.model_id order by l.model_id for update of l)
+      update models m set hosts = m.hosts + u.hosts, devices = m.devices + u.devices,
+        last_seen = case when u.devices > 0 then greatest(m.last_seen, ${now}) else m.last_seen end
+      from u where m.model_id = u.model_id`)
+  },
+
+  /** Takes agents that are about to be removed out of the counters. */
+  forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    await tx.execute(sql`
+      with gone as materialized (
+        select d.model_id, count(distinct p.agent_id)::int as hosts, count(*)::int as devices
+        from peripherals p join designs d on d.design_id = p.design_id
+        where p.agent_id = any(${agentIds}::uuid[]) and p.present group by d.model_id order by d.model_id)
+      update models m set hosts = m.hosts - gone.hosts, devices = m.devices - gone.devices from gone where m.model_id = gone.model_id`)
+  },
+})

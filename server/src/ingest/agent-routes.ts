@@ -1,0 +1,106 @@
+import {
+  agentPaths,
+  closed,
+  EnrolRequest,
+  EnrolResponse,
+  operation,
+  SessionRequest,
+  SessionResponse,
+} from '@portcullis/contract'
+import { Type } from 'typebox'
+import type { AgentsApi } from '#features/agents/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+
+const agentOperation = { tag: 'Agent protocol', permission: 'agent' } as const
+
+const enrol = operation({
+  ...agentOperation,
+  id: 'agentEnrol',
+  method: 'POST',
+  path: agentPaths.enrol,
+  summary: 'Exchanges an enrolment token and a public key for an agent id',
+  body: EnrolRequest,
+  response: EnrolResponse,
+  errors: ['enrolment_refused', 'too_many_requests'],
+})
+
+const openSession = operation({
+  ...agentOperation,
+  id: 'agentSession',
+  method: 'POST',
+  path: agentPaths.session,
+  summary: 'Opens a session by proof of possession of the agent key',
+  body: SessionRequest,
+  response: SessionResponse,
+  errors: ['agent_unknown', 'agent_revoked'],
+})
+
+const installScript = operation({
+  ...agentOperation,
+  id: 'agentInstallScript',
+  method: 'GET',
+  path: '/agent/v1/install.sh',
+  summary: 'The script that installs the agent on a Linux host',
+  permission: 'public',
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'text/x-shellscript',
+})
+
+const download = operation({
+  ...agentOperation,
+  id: 'agentDownload',
+  method: 'GET',
+  path: '/agent/v1/download/{platform}',
+  summary: 'The agent as one executable',
+  permission: 'public',
+  params: closed({ platform: Type.String({ maxLength: 32, description: '`linux-x64`.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/octet-stream',
+})
+
+/** Enrolments that one address may fail before it waits: an enrolment secret has 256 bits, this only keeps the log calm. */
+const failuresPerMinute = 30
+
+/** What a host does before it checks in: install, enrol, open a session. */
+export const registerAgentProtocol = (
+  app: HttpApp,
+  agents: Pick<AgentsApi, 'enrol' | 'openSession' | 'downloads'>,
+  clock: { now(): number },
+): void => {
+  const failures = new Map<string, { since: number; count: number }>()
+  const limited = async <T>(ip: string, work: () => Promise<T>): Promise<T> => {
+    const now = clock.now()
+    const seen = failures.get(ip)
+    const fresh = seen === undefined || now - seen.since > 60_000 ? { since: now, count: 0 } : seen
+    if (fresh.count >= failuresPerMinute)
+      throw new AppError('too_many_requests', { seconds: 60 }, { headers: { 'retry-after': '60' } })
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof AppError && (error.code === 'enrolment_refused' || error.code === 'agent_unknown')) {
+        if (failures.size > 10_000) failures.clear()
+        failures.set(ip, { since: fresh.since, count: fresh.count + 1 })
+      }
+      throw error
+    }
+  }
+
+  app.register(enrol, ({ body, request }) => limited(request.ip, () => agents.enrol(body, request.ip)))
+  app.register(openSession, ({ body, request }) => limited(request.ip, () => agents.openSession(body, request.ip)))
+  app.register(installScript, async () => {
+    const text = agents.downloads.script()
+    if (text === null) throw notFound('No agent executable was built on this server.')
+    return new FileAnswer('install.sh', 'text/x-shellscript; charset=utf-8', text)
+  })
+  app.register(download, async ({ params }) => {
+    const file = agents.downloads.executable(params.platform)
+    if (file === null) throw notFound('There is no agent executable for this platform.')
+    return new WithHeaders(new FileAnswer(file.name, 'application/octet-stream', file.stream), {
+      'content-length': String(file.size),
+    }) as never
+  })
+}

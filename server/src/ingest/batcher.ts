@@ -1,0 +1,110 @@
+interface Waiting<In, Out> {
+  item: In
+  resolve(value: Out): void
+  reject(error: unknown): void
+}
+
+export interface BatcherOptions<In, Out> {
+  /** Items of one batch at most. */
+  size: number
+  /** Milliseconds the first item waits for company. */
+  delayMs: number
+  /** Batches on their way at once. */
+  concurrency: number
+  /** Items waiting at most; more are refused, so that memory stays bounded when the database is away. */
+  capacity: number
+  /** Two items of one key never share a batch. */
+  key(item: In): string
+  run(items: In[]): Promise<Out[]>
+  /** What an item over the capacity is refused with. */
+  overflow(): Error
+  /** True for failures of the whole database: trying the items one by one would only make it worse. */
+  isHopeless(error: unknown): boolean
+}
+
+export type Batcher<In, Out> = ReturnType<typeof createBatcher<In, Out>>
+
+/**
+ * Gathers items and runs them together. A batch that fails is run again one by one, so that a bad item fails alone. An
+ * item is answered only when its own run has ended.
+ */
+export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
+  let waiting: Waiting<In, Out>[] = []
+  let running = 0
+  let timer: NodeJS.Timeout | null = null
+  const idle: (() => void)[] = []
+
+  const takeBatch = (): Waiting<In, Out>[] => {
+    const keys = new Set<string>()
+    const batch: Waiting<In, Out>[] = []
+    const later: Waiting<In, Out>[] = []
+    for (const entry of waiting) {
+      const key = options.key(entry.item)
+      if (batch.length < options.size && !keys.has(key)) {
+        keys.add(key)
+        batch.push(entry)
+      } else later.push(entry)
+    }
+    waiting = later
+    return batch
+  }
+
+  const runOne = async (entry: Waiting<In, Out>): Promise<void> => {
+    try {
+      entry.resolve((await options.run([entry.item]))[0] as Out)
+    } catch (error) {
+      entry.reject(error)
+    }
+  }
+
+  const runBatch = async (batch: Waiting<In, Out>[]): Promise<void> => {
+    try {
+      const results = await options.run(batch.map((entry) => entry.item))
+      batch.forEach((entry, i) => {
+        entry.resolve(results[i] as Out)
+      })
+    } catch (error) {
+      if (batch.length === 1 || options.isHopeless(error)) for (const entry of batch) entry.reject(error)
+      else for (const entry of batch) await runOne(entry)
+    }
+  }
+
+  const start = (): void => {
+    timer = null
+    while (running < options.concurrency && waiting.length > 0) {
+      const batch = takeBatch()
+      running++
+      void runBatch(batch).finally(() => {
+        running--
+        if (waiting.length > 0) schedule(true)
+        else if (running === 0) for (const done of idle.splice(0)) done()
+      })
+    }
+  }
+
+  // What gathered while a batch ran goes at once; only a first item waits for company.
+  const schedule = (atOnce: boolean): void => {
+    if (atOnce || waiting.length >= options.size) {
+      if (timer !== null) clearTimeout(timer)
+      start()
+    } else timer ??= setTimeout(start, options.delayMs)
+  }
+
+  return {
+    add: (item: In): Promise<Out> =>
+      new Promise((resolve, reject) => {
+        if (waiting.length >= options.capacity) return reject(options.overflow())
+        waiting.push({ item, resolve, reject })
+        if (running < options.concurrency) schedule(false)
+      }),
+    /** Items not yet answered for. */
+    depth: (): number => waiting.length,
+    /** Resolves when everything taken so far was run. */
+    drain: (): Promise<void> =>
+      waiting.length === 0 && running === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            idle.push(resolve)
+          }),
+  }
+}

@@ -1,0 +1,57 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** A check-in that tells nothing new but "I am here". */
+export interface Beat {
+  agentId: string
+  bootId: string
+  seq: number
+  inventoryHash: string
+  factsHash: string | null
+  skewSeconds: number
+}
+
+/** What the database holds of an agent whose beat was taken. */
+export interface TakenBeat {
+  agent_id: string
+  connected: boolean
+  need_inventory: boolean
+  need_facts: boolean
+  has_commands: boolean
+}
+
+export const createBeatsStore = (db: Queryable) => ({
+  /**
+   * Takes many beats in one statement: 4 to 50 times the throughput of one transaction each. Rows touch no indexed column,
+   * so updates stay in their page. Beats that are repeated, out of order or of another start give no row.
+   */
+  take: (now: Date, beats: readonly Beat[]): Promise<TakenBeat[]> =>
+    db.prepared<TakenBeat>(sql`
+      update agent_heartbeats h set last_seen = ${now}, seq = u.seq, skew_seconds = u.skew
+      from ${unnestOf([
+        [beats.map((b) => b.agentId), 'uuid[]'],
+        [beats.map((b) => b.bootId), 'uuid[]'],
+        [beats.map((b) => b.seq), 'int[]'],
+        [beats.map((b) => b.inventoryHash), 'uuid[]'],
+        [beats.map((b) => b.factsHash), 'uuid[]'],
+        [beats.map((b) => b.skewSeconds), 'int[]'],
+      ])} u(agent_id, boot_id, seq, inventory_hash, facts_hash, skew)
+      where h.agent_id = u.agent_id and h.boot_id = u.boot_id and h.seq < u.seq
+      returning h.agent_id, h.connected, h.inventory_hash is distinct from u.inventory_hash as need_inventory,
+        u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts, h.has_commands`),
+
+  connect: async (agentIds: readonly string[]): Promise<void> => {
+    await db.prepared(sql`
+      with h as (update agent_heartbeats h set connected = true where h.agent_id = any(${agentIds}::uuid[]) returning h.agent_id)
+      update agent_rows r set connected = true from h where r.agent_id = h.agent_id`)
+  },
+
+  /** Where agents stand, for beats that were not taken. */
+  states: (agentIds: readonly string[]): Promise<{ agent_id: string; boot_id: string | null; seq: number }[]> =>
+    db.prepared(
+      sql`select h.agent_id, h.boot_id, h.seq from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`,
+    ),
+})
+
+export type BeatsStore = ReturnType<typeof createBeatsStore>

@@ -1,0 +1,182 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { agentLimits, agentPaths, CheckInRequest } from '@portcullis/contract'
+import { Compile } from 'typebox/compile'
+import type { AgentSession } from '#features/agents/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { isBadText } from '#platform/http/names.ts'
+import { problemOf, toAppError } from '#platform/http/problem.ts'
+import { schemaFaults } from '#platform/http/read-body.ts'
+import { newId } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import type { CheckIns } from './check-ins.ts'
+import type { Outcome } from './reports.ts'
+
+export interface CheckInPathDeps {
+  clock: Clock
+  log: Log
+  checkIns: CheckIns
+  verifySession(token: string, nowSeconds: number): AgentSession | null
+  /** Seconds between check-ins. */
+  intervalSeconds(): number
+  /** Milliseconds a check-in took, for the metrics. */
+  observed(milliseconds: number): void
+}
+
+const check = Compile(CheckInRequest)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Whether any text in a report can not be stored. */
+const hasBadText = (value: unknown): boolean => {
+  if (typeof value === 'string') return isBadText(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(hasBadText)
+}
+
+const parse = (body: Buffer): CheckInRequest => {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(body))
+  } catch {
+    throw new AppError('agent_report_invalid', { detail: 'The body is not valid JSON in UTF-8.' })
+  }
+  if (!check.Check(value)) {
+    const faults = schemaFaults(check.Errors(value) as never)
+    throw new AppError(
+      'agent_report_invalid',
+      { detail: `${faults[0]?.field} ${faults[0]?.message}.` },
+      { errors: faults },
+    )
+  }
+  if (body.length > 512 && hasBadText(value))
+    throw new AppError('agent_report_invalid', { detail: 'A text holds U+0000 or half of a surrogate pair.' })
+  return value
+}
+
+const isBeat = (r: CheckInRequest): boolean =>
+  r.changes === undefined &&
+  r.inventory === undefined &&
+  r.facts === undefined &&
+  r.acks === undefined &&
+  r.errors === undefined
+
+/**
+ * The check-in, taken before the router: nine of ten requests a server gets are this one, and routing, hooks and schema
+ * serialisation cost more than all it does (ADR 0006). Same problems, same headers, same bounds as everywhere else.
+ */
+export const createCheckInPath = ({
+  clock,
+  log,
+  checkIns,
+  verifySession,
+  intervalSeconds,
+  observed,
+}: CheckInPathDeps) => {
+  const path = agentPaths.checkIn
+
+  const answer = (
+    response: ServerResponse,
+    status: number,
+    type: string,
+    text: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
+    if (response.destroyed || response.headersSent) return
+    response.writeHead(status, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    })
+    response.end(text)
+  }
+
+  const fail = (request: IncomingMessage, response: ServerResponse, given: unknown): void => {
+    const error = toAppError(given)
+    const traceId = newId(clock.now()).slice(-12)
+    if (error.status >= 500) log.error({ traceId, path, err: error.cause ?? error }, 'check-in failed')
+    const headers = {
+      ...error.headers,
+      ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(request.complete ? {} : { connection: 'close' }),
+    }
+    answer(
+      response,
+      error.status,
+      'application/problem+json; charset=utf-8',
+      JSON.stringify(problemOf(error, path, traceId)),
+      headers,
+    )
+  }
+
+  const respond = (response: ServerResponse, outcome: Outcome): void => {
+    const interval = intervalSeconds()
+    const text =
+      outcome.needInventory === true || outcome.needFacts === true
+        ? JSON.stringify({
+            nextCheckInSeconds: interval,
+            ...(outcome.needInventory === true ? { needInventory: true } : {}),
+            ...(outcome.needFacts === true ? { needFacts: true } : {}),
+          })
+        : `{"nextCheckInSeconds":${interval}}`
+    answer(response, 200, 'application/json; charset=utf-8', text)
+  }
+
+  const handle = async (session: AgentSession, body: Buffer): Promise<Outcome> => {
+    const request = parse(body)
+    if (request.bootId !== session.bootId) throw new AppError('agent_session_superseded')
+    if (!isBeat(request)) return checkIns.report({ agentId: session.agentId, request })
+    return checkIns.beat({
+      agentId: session.agentId,
+      bootId: request.bootId,
+      seq: request.seq,
+      inventoryHash: request.inventoryHash,
+      factsHash: request.factsHash ?? null,
+      skewSeconds: Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((request.clock - clock.now()) / 1000))),
+    })
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (request.method !== 'POST' || request.url !== path) return false
+    const startedAt = performance.now()
+    const authorization = request.headers.authorization ?? ''
+    const session = authorization.startsWith('Bearer ')
+      ? verifySession(authorization.slice(7), clock.now() / 1000)
+      : null
+    if (session === null) {
+      fail(request, response, new AppError('agent_session_expired'))
+      request.resume()
+      return true
+    }
+    if (Number(request.headers['content-length'] ?? 0) > agentLimits.bodyBytes) {
+      fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
+      response.once('finish', () => request.destroy())
+      return true
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    let refused = false
+    request.on('data', (chunk: Buffer) => {
+      if (refused) return
+      size += chunk.length
+      if (size > agentLimits.bodyBytes) {
+        refused = true
+        fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
+        response.once('finish', () => request.destroy())
+      } else chunks.push(chunk)
+    })
+    request.on('error', () => {})
+    request.on('end', () => {
+      if (refused) return
+      handle(session, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).then(
+        (outcome) => {
+          respond(response, outcome)
+          observed(performance.now() - startedAt)
+        },
+        (error) => fail(request, response, error),
+      )
+    })
+    return true
+  }
+}

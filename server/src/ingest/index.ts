@@ -1,0 +1,58 @@
+import type { AgentsApi } from '#features/agents/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import { registerAgentProtocol } from './agent-routes.ts'
+import { createBeatsStore } from './beats.store.ts'
+import { createCheckInPath } from './check-in-path.ts'
+import { createCheckIns } from './check-ins.ts'
+import { createReports, type ReportsDeps } from './reports.ts'
+import { createWake } from './wake.ts'
+
+export interface IngestDeps extends ReportsDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  agents: AgentsApi
+  intervalSeconds(): number
+  metrics: { checkIns(count: number): void; checkInDuration(milliseconds: number): void }
+}
+
+/** Missed intervals after which an agent counts as disconnected. */
+const missedIntervals = 3
+
+/** Everything that agents bring: enrolment and sessions, check-ins, wake sockets, and noticing who went silent. */
+export const createIngest = (deps: IngestDeps) => {
+  const { db, clock, log, agents, metrics } = deps
+  const checkIns = createCheckIns({
+    clock,
+    beats: createBeatsStore(db),
+    reports: createReports(deps),
+    isRevoked: agents.isRevoked,
+    counted: metrics.checkIns,
+  })
+  const wake = createWake({ clock, verifySession: agents.verifySession })
+  return {
+    fastPath: createCheckInPath({
+      clock,
+      log,
+      checkIns,
+      verifySession: agents.verifySession,
+      intervalSeconds: deps.intervalSeconds,
+      observed: metrics.checkInDuration,
+    }),
+    register: (app: HttpApp): void => {
+      registerAgentProtocol(app, agents, clock)
+      wake.attach(app.fastify.server)
+    },
+    wake,
+    depth: checkIns.depth,
+    drain: checkIns.drain,
+    /** Marks silent agents as disconnected; run every second. */
+    sweep: (): Promise<number> =>
+      agents.disconnectSilent(new Date(clock.now() - deps.intervalSeconds() * missedIntervals * 1000)),
+  }
+}
+
+export type Ingest = ReturnType<typeof createIngest>

@@ -1,0 +1,265 @@
+import type { CheckInRequest, EventKind } from '@portcullis/contract'
+import { cleanText, factsHash, inventoryHash } from '@portcullis/domain'
+import {
+  type AgentState,
+  type AgentsApi,
+  dictionaryTexts,
+  type StoredBeat,
+  type StoredFacts,
+  type StoredVerdict,
+  storedFacts,
+} from '#features/agents/index.ts'
+import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type {
+  JudgedDevice,
+  ModelDelta,
+  PeripheralsApi,
+  PeripheralWrite,
+  StoredPeripheral,
+} from '#features/peripherals/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { applyReport, type HostPeripheral, hostOf, type JudgedChange, storedHash, verdictOf } from './apply-report.ts'
+
+/** A check-in that was authenticated and has the documented shape. */
+export interface CheckIn {
+  agentId: string
+  request: CheckInRequest
+}
+
+/** What the answer to a check-in says beyond the next interval. */
+export interface Outcome {
+  needInventory?: boolean
+  needFacts?: boolean
+  hasCommands?: boolean
+}
+
+export interface ReportsDeps {
+  db: Db
+  clock: Clock
+  agents: Pick<AgentsApi, 'reports' | 'isRevoked'>
+  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
+  /** Tells the consoles, at COMMIT, which agents changed. */
+  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+}
+
+export type Reports = ReturnType<typeof createReports>
+
+interface Judged {
+  changes: JudgedChange[]
+  inventory: JudgedDevice[] | null
+}
+
+const skewSeconds = (clock: number, now: number): number =>
+  Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
+
+/** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
+const eventsOf = (
+  state: Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>,
+  applied: ReturnType<typeof applyReport>,
+  isFirst: boolean,
+): NewEvent[] => {
+  const base = { agentId: state.agent_id, entity: `${state.host} (${state.address})`, hashtags: state.hashtags }
+  const events: NewEvent[] = []
+  if (isFirst) {
+    const present = applied.all.filter((p) => p.present).length
+    events.push({ ...base, kind: 'inventory', details: `${present} ${present === 1 ? 'device' : 'devices'} attached` })
+  }
+  for (const { what, peripheral } of applied.changes) {
+    if (what === 'changed') continue
+    const { design } = peripheral
+    const vulnerable = design.vulnerabilities.length > 0
+    const event = (kind: EventKind): NewEvent => ({
+      ...base,
+      kind,
+      icon: design.icon,
+      deviceId: peripheral.deviceId,
+      details: deviceDetails({
+        vulnerable,
+        vid: design.vid,
+        pid: design.pid,
+        serial: peripheral.serial,
+        vendor: design.vendorName,
+        product: design.productName,
+      }),
+    })
+    if (what === 'gone') events.push(event('gone'))
+    else {
+      if (!isFirst) events.push(event('attached'))
+      if (design.attackTool !== null) events.push(event('attackTool'))
+      if (vulnerable) events.push(event('vulnerable'))
+    }
+  }
+  return events
+}
+
+/** Hosts and devices per model that a report adds or takes. */
+const countModels = (
+  before: readonly HostPeripheral[],
+  after: readonly HostPeripheral[],
+  deltas: Map<number, ModelDelta>,
+): void => {
+  const count = (all: readonly HostPeripheral[]): Map<number, number> => {
+    const counts = new Map<number, number>()
+    for (const p of all) if (p.present) counts.set(p.design.modelId, (counts.get(p.design.modelId) ?? 0) + 1)
+    return counts
+  }
+  const [was, is] = [count(before), count(after)]
+  for (const modelId of new Set([...was.keys(), ...is.keys()])) {
+    const [from, to] = [was.get(modelId) ?? 0, is.get(modelId) ?? 0]
+    if (from === to) continue
+    const delta = deltas.get(modelId) ?? { modelId, hosts: 0, devices: 0 }
+    delta.devices += to - from
+    delta.hosts += Number(to > 0) - Number(from > 0)
+    deltas.set(modelId, delta)
+  }
+}
+
+/** Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. */
+export const createReports = ({ db, clock, agents, peripherals, events, announce }: ReportsDeps) => {
+  const { designs } = peripherals
+
+  /** Verdicts over all devices of a batch, before its transaction. */
+  const judgeBatch = async (items: readonly CheckIn[], now: Date): Promise<Judged[]> => {
+    const reports = items.flatMap(({ request }) => [
+      ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
+      ...(request.inventory ?? []),
+    ])
+    const judged = await designs.judgeAll(reports, now)
+    let next = 0
+    return items.map(({ request }) => ({
+      changes: (request.changes ?? []).map((c) =>
+        c.op === 'removed' ? { op: c.op, portPath: c.portPath } : { op: c.op, device: judged[next++] as JudgedDevice },
+      ),
+      inventory: request.inventory === undefined ? null : request.inventory.map(() => judged[next++] as JudgedDevice),
+    }))
+  }
+
+  const assertConsistent = (request: CheckInRequest): void => {
+    const ports = (request.inventory ?? []).map((device) => device.portPath)
+    if (new Set(ports).size !== ports.length)
+      throw new AppError('agent_report_invalid', { detail: 'body.inventory names a port twice.' })
+    if (request.inventory !== undefined && inventoryHash(request.inventory) !== request.inventoryHash)
+      throw new AppError('agent_report_invalid', { detail: 'body.inventoryHash is not the hash of body.inventory.' })
+  }
+
+  const apply = async (items: readonly CheckIn[]): Promise<(Outcome | AppError)[]> => {
+    const now = new Date(clock.now())
+    const outcomes = new Map<string, Outcome | AppError>()
+    const sound = items.filter(({ agentId, request }) => {
+      try {
+        assertConsistent(request)
+        return true
+      } catch (error) {
+        outcomes.set(agentId, error as AppError)
+        return false
+      }
+    })
+    const judged = await judgeBatch(sound, now)
+    const texts = sound.flatMap(({ request }) =>
+      request.facts === undefined ? [] : Object.values(dictionaryTexts(request.facts)),
+    )
+    const dictionary = texts.length === 0 ? new Map<string, number>() : await agents.reports.dictionaryIds(texts)
+
+    await db.transaction(async (tx) => {
+      const ids = sound.map((item) => item.agentId).sort()
+      const states = new Map((await agents.reports.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
+      const rows = await peripherals.reports.ofAgents(tx, ids)
+      const known = await designs.byIds(rows.map((row) => row.design_id))
+      const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
+      const write = {
+        peripherals: [] as PeripheralWrite[],
+        facts: [] as StoredFacts[],
+        verdicts: [] as StoredVerdict[],
+        beats: [] as StoredBeat[],
+        events: [] as NewEvent[],
+        errors: [] as { agentId: string; at: Date; code: string; message: string }[],
+      }
+      const deltas = new Map<number, ModelDelta>()
+      const changed = { agents: [] as string[], peripherals: [] as string[] }
+
+      for (const [i, { agentId, request }] of sound.entries()) {
+        const state = states.get(agentId)
+        if (state === undefined) outcomes.set(agentId, new AppError('agent_unknown'))
+        else if (state.boot_id !== request.bootId) outcomes.set(agentId, new AppError('agent_session_superseded'))
+        else if (request.seq <= state.seq) outcomes.set(agentId, {})
+        else {
+          const before = hostOf(rowsOf.get(agentId) ?? [], known)
+          const { changes, inventory } = judged[i] as Judged
+          const isFirst = state.inventory_hash === null && before.length === 0 && inventory !== null
+          // Changes before the first inventory have nothing to stand on; the inventory that the answer asks for covers them.
+          const blind = state.inventory_hash === null && inventory === null
+          const applied = applyReport(before, blind ? [] : inventory === null ? changes : [...changes], inventory)
+          const hash = blind ? null : storedHash(applied.all)
+          const facts = request.facts === undefined ? null : storedFacts(agentId, request.facts, dictionary)
+          const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }
+          if (facts !== null) write.facts.push(facts)
+          if (applied.changes.length > 0) {
+            countModels(before, applied.all, deltas)
+            write.verdicts.push({ agentId, ...verdictOf(applied.all) })
+            for (const p of applied.writes)
+              write.peripherals.push({
+                agentId,
+                deviceId: p.deviceId,
+                designId: p.design.id,
+                portPath: p.portPath,
+                serial: p.serial,
+                speed: p.speed,
+                severity: p.design.severity,
+                present: p.present,
+                authorized: p.authorized,
+              })
+            changed.peripherals.push(agentId)
+          }
+          write.events.push(...eventsOf(seen, applied, isFirst))
+          for (const error of request.errors ?? []) {
+            const message = cleanText(error.message, 500)
+            write.errors.push({
+              agentId,
+              at: new Date(Math.min(error.at, 8.64e15)),
+              code: cleanText(error.code, 64),
+              message,
+            })
+            write.events.push({
+              kind: 'agentError',
+              agentId,
+              entity: `${seen.host} (${seen.address})`,
+              hashtags: state.hashtags,
+              details: message,
+            })
+          }
+          const newFacts = request.facts === undefined ? null : factsHash(request.facts)
+          write.beats.push({
+            agentId,
+            seq: request.seq,
+            inventoryHash: hash,
+            factsHash: newFacts,
+            skewSeconds: skewSeconds(request.clock, now.getTime()),
+          })
+          changed.agents.push(agentId)
+          outcomes.set(agentId, {
+            needInventory: hash !== request.inventoryHash,
+            needFacts: request.factsHash !== undefined && request.factsHash !== (newFacts ?? state.facts_hash),
+          })
+        }
+      }
+
+      await peripherals.reports.write(tx, now, write.peripherals)
+      await agents.reports.writeFacts(tx, write.facts)
+      await agents.reports.writeVerdicts(tx, write.verdicts)
+      await agents.reports.writeBeats(tx, now, write.beats)
+      await agents.reports.addErrors(tx, now, write.errors)
+      await peripherals.reports.moveCounters(tx, now, [...deltas.values()])
+      if (changed.agents.length > 0) await announce(tx, changed)
+      if (write.events.length > 0) await events.append(tx, write.events)
+    })
+    for (const [agentId, outcome] of outcomes)
+      if (outcome instanceof AppError && outcome.code === 'agent_unknown' && (await agents.isRevoked(agentId)))
+        outcomes.set(agentId, new AppError('agent_revoked'))
+    return items.map((item) => outcomes.get(item.agentId) as Outcome | AppError)
+  }
+
+  return { apply }
+}

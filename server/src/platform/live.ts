@@ -1,0 +1,98 @@
+import { live } from '@portcullis/contract'
+import type { Bus } from './db/bus.ts'
+import type { Tx } from './db/db.ts'
+import { answered } from './http/answer.ts'
+import type { HttpApp } from './http/http-app.ts'
+
+/** Ids in one message; more are told as "many", and the console asks again for what it shows. */
+const idsPerMessage = 100
+/** Changes are gathered for this long, so that a busy fleet costs a viewer four messages a second. */
+const gatherMs = 250
+const pingMs = 15_000
+/** Viewers of one server. */
+const maxViewers = 1_000
+
+interface Viewer {
+  send(text: string): void
+  close(): void
+}
+
+/** Changes of the fleet, told to every open console of every replica. */
+export const createLive = (app: HttpApp, bus: Bus) => {
+  const viewers = new Set<Viewer>()
+  const gathered = { agents: new Set<string>(), peripherals: new Set<string>(), many: false, events: false }
+  let timer: NodeJS.Timeout | null = null
+
+  const tell = (event: string, data: unknown): void => {
+    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+    for (const viewer of viewers) viewer.send(text)
+  }
+
+  const flush = (): void => {
+    timer = null
+    const changed = (ids: Set<string>) => ({ changed: gathered.many || ids.size > idsPerMessage ? null : [...ids] })
+    if (gathered.many || gathered.agents.size > 0) tell('agents', changed(gathered.agents))
+    if (gathered.many || gathered.peripherals.size > 0) tell('peripherals', changed(gathered.peripherals))
+    if (gathered.events) tell('events', {})
+    tell('summary', {})
+    gathered.agents.clear()
+    gathered.peripherals.clear()
+    gathered.many = false
+    gathered.events = false
+  }
+
+  bus.on('fleet', (message) => {
+    if (viewers.size === 0) return
+    const { agents, peripherals } = message as unknown as { agents: string[] | null; peripherals: string[] | null }
+    if (agents === null || peripherals === null) gathered.many = true
+    for (const id of agents ?? []) gathered.agents.add(id)
+    for (const id of peripherals ?? []) gathered.peripherals.add(id)
+    gathered.events = true
+    timer ??= setTimeout(flush, gatherMs)
+  })
+  bus.onGap(() => {
+    gathered.many = true
+    gathered.events = true
+    timer ??= setTimeout(flush, gatherMs)
+  })
+  const pings = setInterval(() => tell('ping', {}), pingMs).unref()
+
+  app.register(live, async ({ reply, request }) => {
+    reply.hijack()
+    const { raw } = reply
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) raw.setHeader(name, value as string)
+    raw.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    const viewer: Viewer = {
+      // A viewer that does not read is cut off; it reconnects and asks anew.
+      send: (text) => {
+        if (!raw.write(text) && raw.writableLength > 256 * 1024) raw.destroy()
+      },
+      close: () => raw.end(),
+    }
+    if (viewers.size >= maxViewers) viewers.values().next().value?.close()
+    viewers.add(viewer)
+    request.raw.on('close', () => viewers.delete(viewer))
+    raw.on('error', () => viewers.delete(viewer))
+    viewer.send('event: ping\ndata: {}\n\n')
+    return answered
+  })
+
+  const short = (ids: readonly string[]): string[] | null => (ids.length > idsPerMessage ? null : [...ids])
+  return {
+    /** Tells, at COMMIT, whose rows changed. */
+    announce: (tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void> =>
+      bus.publish(tx, 'fleet', { agents: short(change.agents), peripherals: short(change.peripherals) }),
+    close: (): void => {
+      clearInterval(pings)
+      if (timer !== null) clearTimeout(timer)
+      for (const viewer of viewers) viewer.close()
+    },
+  }
+}
+
+export type Live = ReturnType<typeof createLive>
