@@ -1,6 +1,7 @@
 import { accessTokenSeconds } from '@portcullis/contract'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '#platform/clock.ts'
+import { isId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
 
 /** What an access token says; everything else is looked up on each call. */
@@ -16,7 +17,6 @@ export type AccessTokens = Awaited<ReturnType<typeof createAccessTokens>>
 const issuer = 'portcullis'
 const audience = 'portcullis-console'
 const type = 'at+jwt'
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Access tokens: JWT, HS256 only, with a key from the key file. */
 export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; clock: Clock }) => {
@@ -59,7 +59,7 @@ export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; 
         // A token of ours has these two header members and one audience; more is somebody else's.
         if (Object.keys(protectedHeader).length !== 2 || Array.isArray(aud)) return null
         if (exp - iat > accessTokenSeconds || iat * 1000 > clock.now() + 60_000) return null
-        if (typeof sub !== 'string' || !uuid.test(sub) || typeof sid !== 'string' || !uuid.test(sid)) return null
+        if (typeof sub !== 'string' || !isId(sub) || typeof sid !== 'string' || !isId(sid)) return null
         return typeof ver === 'number' ? { accountId: sub, sessionId: sid, version: ver } : null
       } catch {
         return null

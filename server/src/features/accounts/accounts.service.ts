@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import {
   type AccountChange,
   type AccountView,
@@ -11,6 +10,7 @@ import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { assertImage, assertPassword, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
@@ -131,7 +131,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       const hash = await hashOf(given.password, given.userName)
       const row: AccountRow = withPersonal(
         {
-          account_id: randomUUIDv7(),
+          account_id: newId(clock.now()),
           user_name: given.userName,
           name_key: nameKey(given.userName),
           password_hash: hash,

@@ -1,9 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { type ApiTokenView, profileNames, profiles, type UserProfile } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
 import { requireTime } from '#platform/time.ts'
 import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
 import type { Audit } from './audit-port.ts'
@@ -20,8 +20,6 @@ export interface ApiTokensDeps {
 }
 
 export type ApiTokensService = ReturnType<typeof createApiTokensService>
-
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const view = (row: ApiTokenRow): ApiTokenView => ({
   id: row.token_id,
@@ -56,7 +54,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
           detail: `Nobody grants more than his own profile, ${profileNames[actor.profile]}.`,
         })
       const token = opaqueTokens.make('pct')
-      const tokenId = randomUUIDv7()
+      const tokenId = newId(clock.now())
       await db.transaction(async (tx) => {
         await store(tx).insert({
           tokenId,
@@ -87,7 +85,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
 
     /** Somebody else's token is as unknown as one that is not there. */
     delete: async (actor: Actor, tokenId: string): Promise<void> => {
-      const owner = !uuid.test(tokenId)
+      const owner = !isId(tokenId)
         ? undefined
         : await db.transaction(async (tx) => {
             const deleted = await store(tx).delete(tokenId, scope(actor))

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { profiles } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import type { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -42,7 +43,7 @@ export const createFirstAdministrator =
     const isMade = await db.transaction(async (tx) => {
       if (!(await store(tx).lockEmpty())) return false
       await store(tx).insert({
-        account_id: randomUUIDv7(),
+        account_id: newId(clock.now()),
         user_name: userName,
         name_key: nameKey(userName),
         password_hash: hash,

@@ -1,9 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { type SessionView, sessionIdleMs, sessionLifeMs } from '@portcullis/contract'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
@@ -12,7 +12,6 @@ import type { OpaqueTokens } from './opaque-tokens.ts'
 import type { SessionRow, SessionsStore } from './sessions.store.ts'
 
 const ticketMs = 60_000
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export interface Opened {
   accountId: string
@@ -94,7 +93,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
     ): Promise<Opened> => {
       const now = clock.now()
       const session = {
-        session_id: randomUUIDv7(),
+        session_id: newId(clock.now()),
         account_id: account.account_id,
         created_at: new Date(now),
         last_used_at: new Date(now),
@@ -156,7 +155,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
       ),
 
     endOne: async (actor: Actor, sessionId: string): Promise<void> => {
-      if (!uuid.test(sessionId) || !(await end(actor, sessionId)))
+      if (!isId(sessionId) || !(await end(actor, sessionId)))
         throw notFound('There is no such session of this account.')
     },
 

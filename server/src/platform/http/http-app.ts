@@ -62,7 +62,7 @@ export interface HttpOptions {
   /** Bearer token → actor; null when it is none of ours. */
   authenticate(token: string, ip: string): Promise<Actor | null>
   /** One-use ticket of a download (`?_ticket=`) → actor; null when it is none, used or ended. */
-  redeemTicket(ticket: string, ip: string): Promise<Actor | null>
+  redeemTicket?(ticket: string, ip: string): Promise<Actor | null>
   /** Host names beside the request's own that a browser may call from. */
   allowedOrigins(): readonly string[]
   trustedProxies: readonly string[]
@@ -223,7 +223,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       token !== undefined
         ? await options.authenticate(token, request.ip)
         : ticket !== undefined
-          ? await options.redeemTicket(ticket, request.ip)
+          ? ((await options.redeemTicket?.(ticket, request.ip)) ?? null)
           : null
     if (actor === null) throw new AppError('unauthorized')
     if (actor.mustChangePassword && !reachableBeforePasswordChange.has(operation.id))
