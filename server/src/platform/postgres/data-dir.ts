@@ -9,9 +9,8 @@ import { errnoOf } from './errno.ts'
  */
 export function prepareDataDir(dataDir: string): string {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDirs(dataDir)
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-    if (!statSync(dataDir).isDirectory()) throw new StartError(`${dataDir} is not a directory.`)
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(
@@ -20,6 +19,20 @@ export function prepareDataDir(dataDir: string): string {
     )
   }
   return realpathSync(dataDir)
+}
+
+/**
+ * Node's recursive mkdir never returns where a directory can not be made although its parent is there and writable to
+ * us (seen with 24.21 below /proc), so the parents are made here, each tried once.
+ */
+function makeDirs(dir: string, mode = 0o700): void {
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found !== undefined) throw new StartError(`${dir} is not a directory: choose another with PORTCULLIS_DATA_DIR.`)
+  if (dirname(dir) !== dir) makeDirs(dirname(dir), 0o755)
+  mkdirSync(dir, { mode })
+  // Whatever the umask says: the database user has to pass through what root makes on the way.
+  chmodSync(dir, mode)
 }
 
 /**

@@ -1,8 +1,2 @@
-export {
-  type DatabaseCrash,
-  type EmbeddedConnection,
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  startEmbeddedPostgres,
-} from './embedded.ts'
+export { startEmbeddedPostgres } from './embedded.ts'
 export { assertDatabaseFitness } from './fitness.ts'

@@ -2,7 +2,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { errnoOf } from './errno.ts'
-import { isAlive, startTimeOf } from './processes.ts'
+import { startTimeOf } from './processes.ts'
 
 /** Who holds a data directory. `startedAt` is the kernel's start time of the process, so that a reused pid is no holder. */
 interface Holder {
@@ -68,7 +68,7 @@ const release = (path: string, mine: string): void => {
 }
 
 // Our own pid counts: two embedded servers in one process would fight over one cluster as well.
-const holds = (holder: Holder): boolean => isAlive(holder.pid) && startTimeOf(holder.pid) === holder.startedAt
+const holds = (holder: Holder): boolean => holder.startedAt !== '' && startTimeOf(holder.pid) === holder.startedAt
 
 function read(path: string): string | undefined {
   try {

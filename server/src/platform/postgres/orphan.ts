@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../start-error.ts'
 import type { LauncherLog } from './log.ts'
-import { isAlive, postgresOn } from './processes.ts'
+import { postgresOn } from './processes.ts'
 
 // Fast shutdown rolls transactions back and writes a checkpoint; immediate leaves recovery to the next start.
 const ROUNDS = [
@@ -45,7 +45,7 @@ async function stopAll(clusterDir: string): Promise<void> {
 async function gone(clusterDir: string, waitMs: number): Promise<boolean> {
   const end = performance.now() + waitMs
   while (performance.now() < end) {
-    if (postgresOn(clusterDir).every((pid) => !isAlive(pid))) return true
+    if (postgresOn(clusterDir).length === 0) return true
     await sleep(20)
   }
   return false

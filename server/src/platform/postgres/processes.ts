@@ -1,29 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { errnoOf } from './errno.ts'
 
-/** True when the process exists, ours or not. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return errnoOf(error) === 'EPERM'
-  }
-}
-
-/** When the process started, as the kernel writes it (opaque text); empty when it is gone. */
+/**
+ * When the process started, as the kernel writes it (opaque text that no later process with the same pid has); empty
+ * when it is dead. A killed process that nobody has waited for yet is dead: pid 1 of a container may never wait.
+ */
 export function startTimeOf(pid: number): string {
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()
+  }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Field 22 of proc(5). The second field is the name in parentheses and may itself hold spaces and parentheses.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${boot}/${ticks}`
+    // The name (second field of proc(5)) stands in parentheses and may itself hold spaces and parentheses.
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if ('ZX'.includes(state)) return ''
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[18]}`
   } catch {
-    if (process.platform === 'linux') return ''
-    return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()
+    return ''
   }
 }
 

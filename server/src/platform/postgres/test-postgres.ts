@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type EmbeddedConnection, startEmbeddedPostgres } from './embedded.ts'
 import type { LauncherLog } from './log.ts'
 import { stopOrphan } from './orphan.ts'
-import { isAlive } from './processes.ts'
+import { startTimeOf } from './processes.ts'
 
 const PREFIX = 'portcullis-test-'
 const SILENT: LauncherLog = { info: () => undefined, warn: () => undefined }
@@ -21,7 +21,7 @@ export interface TestPostgres {
 export async function startTestPostgres(): Promise<TestPostgres> {
   await sweep()
   const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
-  writeFileSync(join(dataDir, 'run-by'), String(process.pid))
+  writeFileSync(join(dataDir, 'run-by'), `${process.pid} ${startTimeOf(process.pid)}`)
   const postgres = await startEmbeddedPostgres({ dataDir, log: SILENT, durable: false })
   return {
     connection: postgres.connection,
@@ -38,7 +38,8 @@ async function sweep(): Promise<void> {
     if (!name.startsWith(PREFIX)) continue
     const dataDir = join(tmpdir(), name)
     try {
-      if (isAlive(Number(readFileSync(join(dataDir, 'run-by'), 'utf8')))) continue
+      const [pid, ...startedAt] = readFileSync(join(dataDir, 'run-by'), 'utf8').split(' ')
+      if (startTimeOf(Number(pid)) === startedAt.join(' ')) continue
       await stopOrphan(join(dataDir, 'postgres'), SILENT)
       rmSync(dataDir, { recursive: true, force: true })
     } catch {
