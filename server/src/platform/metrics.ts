@@ -31,8 +31,10 @@ export const createMetrics = () => {
     if (families.has(name)) throw new Error(`the metric ${name} is declared twice`)
     families.set(name, { type, help, write })
   }
-  const seriesOf = <T>(make: () => T) => {
+  const seriesOf = <T>(make: () => T, labelNames: readonly string[]) => {
     const series = new Map<string, { labels: Labels; value: T }>()
+    // Without labels there is one series, and it is there from the start: a figure that is missing reads as an outage.
+    if (labelNames.length === 0) series.set('', { labels: {}, value: make() })
     return {
       series,
       get: (labels: Labels): { labels: Labels; value: T } => {
@@ -48,8 +50,8 @@ export const createMetrics = () => {
   }
 
   return {
-    counter: (name: string, help: string): Counter => {
-      const { series, get } = seriesOf(() => ({ n: 0 }))
+    counter: (name: string, help: string, labelNames: readonly string[] = []): Counter => {
+      const { series, get } = seriesOf(() => ({ n: 0 }), labelNames)
       add(name, 'counter', help, async () => [...series].map(([key, { value }]) => `${name}${key} ${value.n}`))
       return {
         inc: (labels = {}, by = 1) => {
@@ -59,8 +61,8 @@ export const createMetrics = () => {
     },
 
     /** In seconds. */
-    histogram: (name: string, help: string, buckets: readonly number[] = secondBuckets): Histogram => {
-      const { series, get } = seriesOf(() => ({ counts: buckets.map(() => 0), sum: 0, n: 0 }))
+    histogram: (name: string, help: string, labelNames: readonly string[] = [], buckets = secondBuckets): Histogram => {
+      const { series, get } = seriesOf(() => ({ counts: buckets.map(() => 0), sum: 0, n: 0 }), labelNames)
       add(name, 'histogram', help, async () =>
         [...series].flatMap(([key, { labels, value }]) => [
           ...buckets.map((le, i) => `${name}_bucket${labelText({ ...labels, le: String(le) })} ${value.counts[i]}`),

@@ -1,0 +1,34 @@
+import { healthz, metrics, primeVersion, readyz, subsystemHealth, systemStatus } from '@portcullis/contract'
+import { answered } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import type { BuildInfo } from './build-info.ts'
+import type { HealthService } from './health.service.ts'
+
+export const registerHealthRoutes = (
+  app: HttpApp,
+  { health, build, registry }: { health: HealthService; build: BuildInfo; registry: Metrics },
+): void => {
+  app.register(subsystemHealth, () => health.subsystems())
+  app.register(systemStatus, () => health.status())
+  app.register(primeVersion, async () => {
+    const { database, schema } = await health.versions()
+    return {
+      version: build.version,
+      buildDate: build.buildDate.toISOString(),
+      commit: build.commit,
+      nodeVersion: process.versions.node,
+      databaseVersion: database,
+      schemaVersion: schema,
+    }
+  })
+  app.register(healthz, async () => ({ status: 'OK' as const }))
+  app.register(readyz, async () => {
+    await health.assertReady()
+    return { status: 'OK' as const }
+  })
+  app.register(metrics, async ({ reply }) => {
+    await reply.type('text/plain; version=0.0.4; charset=utf-8').send(await registry.text())
+    return answered
+  })
+}
