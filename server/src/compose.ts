@@ -1,8 +1,13 @@
 /** Wires the features by hand; the only file that knows them all. */
 import { fileURLToPath } from 'node:url'
+import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
 import { accountsFeature } from '#features/accounts/index.ts'
+import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
+import { eventsFeature } from '#features/events/index.ts'
+import { healthFeature } from '#features/health/index.ts'
+import { peripheralsFeature } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
@@ -10,60 +15,70 @@ import { createDb } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
+import { createLive } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
+import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
+import { createRate } from '#platform/rate.ts'
+import { createIngest } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'host' | 'port'>
+  config: Pick<Config, 'trustedProxies' | 'dataDir'>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
   log: Log
+  knowledge: Knowledge
   tls: { cert: string; key: string } | null
+  /** How hosts reach this server; asked when a token is made, once the server listens. */
+  reach(): Reach
+  /** Folder of the built agent executables. */
+  agentBuildDir: string
   /** Checks every answer against the contract; on in all tests. */
   validateResponses: boolean
-  /** Work of a password hash; only tests make it cheap. */
   passwordCost?: PasswordCost
 }
 
 export type Server = Awaited<ReturnType<typeof compose>>
 
-/** Builds the whole server on a database; nothing listens until the entry says so. */
-export const compose = async ({
-  config,
-  connection,
-  keys,
-  clock,
-  log,
-  tls,
-  validateResponses,
-  passwordCost,
-}: ComposeOptions) => {
-  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 15_000 })
-  const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
-  const schemaVersion = await migrate(migrationDb, fileURLToPath(new URL('../migrations', import.meta.url))).finally(
-    () => migrationDb.close(),
-  )
+/** Seconds between check-ins that agents are told. */
+const checkInSeconds = 60
 
-  /** Where the server listens, for links while SERVER_DOMAIN_NAME is not set. */
-  const serverUrl = (): string => {
-    const scheme = tls === null ? 'http' : 'https'
-    const bound = app.fastify.server.address()
-    const port = typeof bound === 'object' && bound !== null ? bound.port : config.port
-    return `${scheme}://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  }
+/** Builds the whole server on a database; nothing listens until the entry says so. */
+export const compose = async (options: ComposeOptions) => {
+  const { config, connection, keys, clock, log, knowledge, reach } = options
+  const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
+  const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
+  const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
+
+  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 15_000 })
+  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0 })
+  const bus = createBus({ connection, log })
+  const metrics = createMetrics()
+  const checkInRate = createRate()
+  const checkInCount = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
+  const checkInDuration = metrics.histogram(
+    'portcullis_check_in_duration_seconds',
+    'Time from request to answer of a check-in.',
+  )
 
   const app = await createHttpApp({
     log,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
-    redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
     allowedOrigins: () => [],
     trustedProxies: config.trustedProxies,
-    tls,
-    validateResponses,
+    tls: options.tls,
+    validateResponses: options.validateResponses,
+    fastPath: (request, response) => ingest.fastPath(request, response),
   })
+  const live = createLive(app, bus)
+  const lists = { db, exportDb, clock }
+
+  // Without a licence nothing is limited.
+  const license = async () => ({ primeAccountName: 'Community', licenseStatus: 'Activated' as const })
+
   const audit = auditFeature(app, { db, clock })
-  const bus = createBus({ connection, log })
+  const events = eventsFeature(app, { ...lists, log })
   const accounts = await accountsFeature(app, {
     db,
     clock,
@@ -71,21 +86,84 @@ export const compose = async ({
     audit,
     log,
     bus,
-    license: async () => ({ primeAccountName: 'Community', licenseStatus: 'Activated' }),
-    serverUrl,
-    ...(passwordCost === undefined ? {} : { passwordCost }),
+    license,
+    serverUrl: () => reach().url,
+    ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
   })
-  await bus.ready(4_000)
+  const agents = agentsFeature(app, {
+    ...lists,
+    keys,
+    audit,
+    events,
+    tags: { ensureTags: async () => [], tagAgents: async () => {} },
+    reach,
+    agentBuildDir: options.agentBuildDir,
+    peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
+    beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
+    announceRemoved: async (tx, ids) => {
+      await live.announce(tx, { agents: [...ids], peripherals: [] })
+    },
+  })
+  const peripherals = peripheralsFeature(app, { ...lists, knowledge })
+  const ingest = createIngest({
+    db,
+    clock,
+    log,
+    agents,
+    peripherals,
+    events,
+    announce: live.announce,
+    intervalSeconds: () => checkInSeconds,
+    metrics: {
+      checkIns: (n) => {
+        checkInCount.inc({}, n)
+        checkInRate.add(n)
+      },
+      checkInDuration: (ms) => checkInDuration.observe(ms / 1000),
+    },
+  })
+  ingest.register(app)
+  const health = await healthFeature(app, {
+    db,
+    clock,
+    metrics,
+    license,
+    fleet: agents.totals,
+    ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
+    dataDir: config.dataDir,
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+  })
   app.seal()
+  await bus.ready(4_000)
+
+  const every = (milliseconds: number, what: string, work: () => Promise<unknown>): NodeJS.Timeout =>
+    setInterval(() => {
+      work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))
+    }, milliseconds).unref()
 
   return {
     app,
     db,
     accounts,
+    ingest,
     schemaVersion,
+    /** Starts what runs by the clock; tests call the parts themselves. */
+    startTimers: () => {
+      const timers = [
+        every(1_000, 'noticing silent agents', ingest.sweep),
+        every(120_000, 'account upkeep', accounts.maintain),
+        every(120_000, 'nonce upkeep', agents.forgetNonces),
+      ]
+      return () => timers.forEach(clearInterval)
+    },
     close: async () => {
+      live.close()
+      health.close()
+      ingest.wake.close()
       await app.fastify.close()
+      await ingest.drain()
       await bus.close()
+      await exportDb.close()
       await db.close()
     },
   }

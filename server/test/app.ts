@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions, Response } from 'light-my-request'
 import { inject } from 'vitest'
+import { loadKnowledge } from '#features/knowledge/index.ts'
 import { createDb } from '#platform/db/db.ts'
-import { loadKeys } from '#platform/keys.ts'
+import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { compose } from '../src/compose.ts'
@@ -14,11 +15,18 @@ import { createFakeClock, templateDatabase } from './database.ts'
 export { createFakeClock }
 
 export const adminPassword = 'correct horse battery'
+/** A hash of some 2 ms; the real one takes 30. */
+const cheapPasswords = { memory: 64, passes: 1, parallelism: 1 }
+
+/** Read once per test file. */
+const knowledge = loadKnowledge(new URL('../../knowledge', import.meta.url).pathname)
 
 export interface TestAppOptions {
   /** Database of another test app, for a second replica. */
   database?: string
   clock?: ReturnType<typeof createFakeClock>
+  /** Keys of the other replica. */
+  keys?: Keys
   /** Key folder of another test app, for a second replica. */
   keyDir?: string
   logLevel?: string
@@ -37,15 +45,17 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const clock = options.clock ?? createFakeClock()
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
   const server = await compose({
-    config: { trustedProxies: [], host: '127.0.0.1', port: 0 },
+    config: { trustedProxies: [], dataDir: keyDir },
     connection: { ...connection, database },
-    keys: loadKeys(join(keyDir, 'key')),
+    keys: options.keys ?? loadKeys(join(keyDir, 'key')),
     clock,
     log,
+    knowledge: await knowledge,
     tls: null,
+    reach: () => ({ url: 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
+    agentBuildDir: keyDir,
     validateResponses: true,
-    // 64 KiB, one pass: 0.2 ms instead of 30.
-    passwordCost: { memory: 64, passes: 1, parallelism: 1 },
+    passwordCost: cheapPasswords,
   })
   await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
 

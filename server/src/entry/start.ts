@@ -1,4 +1,6 @@
 /** `npm start`: the whole product on one machine. Prints the address and, on the first run, the first credentials. */
+import { fileURLToPath } from 'node:url'
+import { loadKnowledge } from '#features/knowledge/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { loadConfig } from '#platform/config.ts'
 import { loadKeys } from '#platform/keys.ts'
@@ -6,6 +8,10 @@ import { createLog } from '#platform/log.ts'
 import { startEmbeddedPostgres } from '#platform/postgres/index.ts'
 import { StartError } from '#platform/start-error.ts'
 import { compose } from '../compose.ts'
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -30,18 +36,22 @@ const run = async (): Promise<void> => {
   }
   try {
     const keys = loadKeys(config.keyFile)
+    let address = `http://${config.host}:${config.port}`
     const server = await compose({
       config,
       connection: database?.connection ?? { connectionString: config.databaseUrl?.reveal() },
       keys,
       clock: systemClock,
       log,
+      knowledge: await loadKnowledge(fromRoot('knowledge')),
       tls: null,
+      reach: () => ({ url: address, caKeyHash: null, reachableFromElsewhere: !isLoopback(config.host) }),
+      agentBuildDir: fromRoot('build/agent'),
       validateResponses: false,
     })
     stops.push(() => server.close())
     const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
-    const address = await server.app.fastify
+    address = await server.app.fastify
       .listen({ host: config.host, port: config.port })
       .catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'EADDRINUSE'
@@ -50,7 +60,9 @@ const run = async (): Promise<void> => {
             )
           : new StartError(`Can not listen on ${config.host}:${config.port}: ${error.message}.`)
       })
+    const stopTimers = server.startTimers()
     say(`Portcullis is at ${address}`)
+    stops.push(async () => stopTimers())
     if (config.databaseUrl === null) say(`Data: ${config.dataDir}`)
     if (credentials !== null)
       say(`First sign-in: user ${credentials.userName}, password ${credentials.password} (to be changed at once)`)

@@ -152,7 +152,7 @@ export const verdictOf = (all: readonly HostPeripheral[]) => {
               evidence: `${name}: ${design.evidence.join('; ')}`,
             },
           ]),
-      ...(design.vulnerabilities.length === 0
+      ...(!design.vulnerable
         ? []
         : [
             {
@@ -167,13 +167,13 @@ export const verdictOf = (all: readonly HostPeripheral[]) => {
   return {
     severity: Math.max(
       10,
-      ...designs.map((d) => severityOf({ vulnerable: d.vulnerabilities.length > 0, attackTool: d.attackTool })),
+      ...designs.map((d) => severityOf({ vulnerable: d.vulnerable, attackTool: d.attackTool })),
     ),
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length,
     approvedGone: all.length - present.length,
-    vulnerable: designs.some((d) => d.vulnerabilities.length > 0),
+    vulnerable: designs.some((d) => d.vulnerable),
     attackTool: designs.some((d) => d.attackTool !== null),
   }
 }

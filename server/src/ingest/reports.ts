@@ -70,7 +70,7 @@ const eventsOf = (
   for (const { what, peripheral } of applied.changes) {
     if (what === 'changed') continue
     const { design } = peripheral
-    const vulnerable = design.vulnerabilities.length > 0
+    const { vulnerable } = design
     const event = (kind: EventKind): NewEvent => ({
       ...base,
       kind,

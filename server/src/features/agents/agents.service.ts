@@ -1,4 +1,4 @@
-import type { AgentDetail, BulkResult } from '@portcullis/contract'
+import type { Agent, AgentDetail, BulkResult, FleetEvent } from '@portcullis/contract'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -17,7 +17,7 @@ export interface AgentsDeps {
   read: AgentsRead
   list: List
   audit: EnrollmentDeps['audit']
-  events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<string[]> }
+  events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<FleetEvent[]> }
   /** JSON text of an agent's peripherals, in the shape of the list. */
   peripheralsOf(agentId: string): Promise<string[]>
   /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
@@ -61,7 +61,7 @@ export const createAgentsService = ({
     const [row] = rows
     if (row === undefined || detail === undefined) throw missing
     const mode = detail.armed ? 'Armed' : 'Free'
-    const rest: Omit<AgentDetail, keyof import('@portcullis/contract').Agent | 'peripherals' | 'recentEvents'> = {
+    const rest: Omit<AgentDetail, keyof Agent | 'peripherals' | 'recentEvents'> = {
       pendingCommands: [],
       policy: {
         mode,
@@ -86,7 +86,7 @@ export const createAgentsService = ({
       possibleDuplicates: detail.possible_duplicates,
     }
     return new JsonText(
-      `${row.slice(0, -1)},"peripherals":[${peripherals.join(',')}],"recentEvents":[${recent.join(',')}],${JSON.stringify(rest).slice(1)}`,
+      `${row.slice(0, -1)},"peripherals":[${peripherals.join(',')}],"recentEvents":${JSON.stringify(recent)},${JSON.stringify(rest).slice(1)}`,
     )
   },
 

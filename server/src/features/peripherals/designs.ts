@@ -17,6 +17,13 @@ import type { Db } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
+/**
+ * Whether a design counts as vulnerable: the firmware or the model is known to be. A match on a whole family (every
+ * device of some vendors) is shown with the device, but would colour half a fleet.
+ */
+export const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
+  vulnerabilities.some((v) => v.confidence !== 'family')
+
 /** What the server knows of one design: what it is, what is wrong with it, and what its inventory hash is made of. */
 export interface Design {
   id: number
@@ -28,6 +35,7 @@ export interface Design {
   productName: string
   icon: number
   severity: number
+  vulnerable: boolean
   attackTool: AttackLevel | null
   attackToolName: string
   evidence: string[]
@@ -102,7 +110,8 @@ export const judge = (
     protocolCode: hex2(kind.protocolCode),
     interfaces: interfaceSet(parsed),
     bcdDevice: hex4(parsed.bcdDevice),
-    severity: severityOf({ vulnerable: vulnerabilities.length > 0, attackTool: attackTool?.level ?? null }),
+    severity: severityOf({ vulnerable: isVulnerable(vulnerabilities), attackTool: attackTool?.level ?? null }),
+    vulnerable: isVulnerable(vulnerabilities),
     attackTool: attackTool?.level ?? null,
     attackToolName: attackTool?.name ?? '',
     evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],

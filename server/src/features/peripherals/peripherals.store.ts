@@ -49,6 +49,7 @@ interface DesignRow {
   model_product: string
   icon: number
   severity: number
+  vulnerable: boolean
   attack_tool: number
   evidence: string[]
   vulnerabilities: Vulnerability[]
@@ -70,6 +71,7 @@ const designOf = (row: DesignRow): Design => ({
   productName: row.model_product === '' ? row.product : row.model_product,
   icon: row.icon,
   severity: row.severity,
+  vulnerable: row.vulnerable,
   attackTool: attackLevels[row.attack_tool] ?? null,
   attackToolName: row.evidence[0] ?? '',
   evidence: row.evidence,
@@ -80,7 +82,7 @@ const designOf = (row: DesignRow): Design => ({
   configuration: row.configuration,
 })
 
-const designColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity,
+const designColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
   d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.manufacturer, d.product, d.configuration`
 
 export const createPeripheralsStore = (db: Db) => ({
@@ -126,7 +128,7 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('interfaces'), 'text[]'],
         [column('bcdDevice'), 'text[]'],
         [designs.map((d) => attackLevels.indexOf(d.attackTool)), 'smallint[]'],
-        [designs.map((d) => d.vulnerabilities.length > 0), 'boolean[]'],
+        [column('vulnerable'), 'boolean[]'],
         [column('severity'), 'smallint[]'],
         [designs.map((d) => JSON.stringify(d.evidence)), 'jsonb[]'],
         [designs.map((d) => JSON.stringify(d.vulnerabilities)), 'jsonb[]'],
