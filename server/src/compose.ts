@@ -13,6 +13,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { createConsole } from '#platform/http/console.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createLive } from '#platform/live.ts'
@@ -34,6 +35,8 @@ export interface ComposeOptions {
   reach(): Reach
   /** Folder of the built agent executables. */
   agentBuildDir: string
+  /** Folder of the built console. */
+  consoleDir: string
   /** Checks every answer against the contract; on in all tests. */
   validateResponses: boolean
   passwordCost?: PasswordCost
@@ -69,6 +72,7 @@ export const compose = async (options: ComposeOptions) => {
     trustedProxies: config.trustedProxies,
     tls: options.tls,
     validateResponses: options.validateResponses,
+    fallback: createConsole(options.consoleDir).answer,
     fastPath: (request, response) => ingest.fastPath(request, response),
   })
   const live = createLive(app, bus)

@@ -29,6 +29,8 @@ export interface TestAppOptions {
   keys?: Keys
   /** Key folder of another test app, for a second replica. */
   keyDir?: string
+  /** Folder of a built console. */
+  consoleDir?: string
   logLevel?: string
 }
 
@@ -54,6 +56,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     tls: null,
     reach: () => ({ url: 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
     agentBuildDir: keyDir,
+    consoleDir: options.consoleDir ?? keyDir,
     validateResponses: true,
     passwordCost: cheapPasswords,
   })

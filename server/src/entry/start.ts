@@ -47,6 +47,7 @@ const run = async (): Promise<void> => {
       tls: null,
       reach: () => ({ url: address, caKeyHash: null, reachableFromElsewhere: !isLoopback(config.host) }),
       agentBuildDir: fromRoot('build/agent'),
+      consoleDir: fromRoot('build/console'),
       validateResponses: false,
     })
     stops.push(() => server.close())

@@ -69,6 +69,8 @@ export interface HttpOptions {
   tls: { cert: string; key: string } | null
   /** Checks every answer against the contract (tests): a mismatch is a 500 that names it. */
   validateResponses: boolean
+  /** Answers what no route takes (the console's pages and files); undefined means 404. */
+  fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
   /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
 }
@@ -207,9 +209,12 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const config = request.routeOptions.config as { operation?: AnyOperation }
     fail(error, request, reply, config.operation?.plainErrors === true)
   })
-  fastify.setNotFoundHandler((request, reply) =>
-    fail(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false),
-  )
+  fastify.setNotFoundHandler(async (request, reply) => {
+    const answer = await options.fallback?.(request, reply)
+    if (answer === undefined)
+      fail(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false)
+    return reply
+  })
 
   const authorise = async (operation: AnyOperation, request: FastifyRequest): Promise<Actor> => {
     const audience = operation.permission

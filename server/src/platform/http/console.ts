@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** First path segments that never belong to the console: an unknown path below them is a 404, not a page. */
+const reserved = new Set(['prime', 'agent', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    // Positions of virtual rows and sizes of charts are style attributes set by script.
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')
+
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+
+interface Asset {
+  type: string
+  plain: Buffer
+  /** Compressed once, when first asked for. */
+  packed: Map<'br' | 'gzip', Promise<Buffer>>
+  immutable: boolean
+}
+
+/** Files of the built console, all in memory (some 2 MB): a request can name nothing but a key of this map. */
+const readAssets = (dir: string): Map<string, Asset> => {
+  const assets = new Map<string, Asset>()
+  let names: string[]
+  try {
+    names = readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(dir, join(entry.parentPath, entry.name)))
+  } catch {
+    return assets
+  }
+  for (const name of names) {
+    const type = mediaTypes[extname(name)]
+    if (type !== undefined)
+      assets.set(`/${name.replaceAll('\\', '/')}`, {
+        type,
+        plain: readFileSync(join(dir, name)),
+        packed: new Map(),
+        immutable: name.startsWith('assets'),
+      })
+  }
+  return assets
+}
+
+const packed = (asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> => {
+  const known = asset.packed.get(encoding)
+  if (known !== undefined) return known
+  const made =
+    encoding === 'br'
+      ? compress.br(asset.plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } })
+      : compress.gzip(asset.plain)
+  asset.packed.set(encoding, made)
+  return made
+}
+
+const isPagePath = (path: string): boolean =>
+  /^(\/[\w@.,:;~!$'()*+=&-]*)+$/.test(path.replaceAll(/%[0-9a-fA-F]{2}/g, '_')) &&
+  !path.includes('//') &&
+  !path.split('/').some((segment) => segment === '.' || segment === '..') &&
+  !reserved.has((path.split('/')[1] ?? '').toLowerCase())
+
+/**
+ * Serves the built console: its files by exact name, its page for every path that is a view's. Gives undefined for what
+ * is neither, which is then a 404 like any other.
+ */
+export const createConsole = (dir: string) => {
+  const assets = readAssets(dir)
+  const index = assets.get('/index.html')?.plain.toString('utf8')
+
+  const page = (reply: FastifyReply): FastifyReply => {
+    const nonce = randomBytes(16).toString('base64')
+    return reply
+      .header('content-security-policy', policy(nonce))
+      .header('cache-control', 'no-store')
+      .type('text/html; charset=utf-8')
+      .send((index as string).replaceAll('__CSP_NONCE__', nonce))
+  }
+
+  return {
+    isBuilt: index !== undefined,
+    answer: async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+      if ((request.method !== 'GET' && request.method !== 'HEAD') || index === undefined) return undefined
+      const path = (request.raw.url ?? '').split('?')[0] as string
+      const asset = path === '/index.html' ? undefined : assets.get(path)
+      if (asset === undefined) return isPagePath(path) && extname(path) === '' ? page(reply) : undefined
+      const accepted = String(request.headers['accept-encoding'] ?? '')
+      const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined
+      reply
+        .type(asset.type)
+        .header('cache-control', asset.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
+        .header('vary', 'accept-encoding')
+      if (encoding === undefined || asset.plain.length < 1_024) return reply.send(asset.plain)
+      return reply.header('content-encoding', encoding).send(await packed(asset, encoding))
+    },
+  }
+}
