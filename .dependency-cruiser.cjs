@@ -146,7 +146,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|src/main))`,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|src/app/main))`,
       },
       to: {},
     },

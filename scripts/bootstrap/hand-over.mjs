@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { environmentFor } from './run.mjs'
@@ -32,14 +32,30 @@ export function handOver(node, program, args) {
   child.once('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
 }
 
-/** npm killed outright (SIGKILL) can pass nothing on; its end is seen by our being adopted by another process. */
+/**
+ * npm killed outright (SIGKILL) can pass nothing on; its end is seen by its child being adopted by another process.
+ * Its child is this process, or the shell that npm runs the script in and that has no other purpose.
+ */
 function watchParent(gone) {
-  const parent = process.ppid
-  if (process.env.npm_lifecycle_event === undefined || parent === 1) return
+  if (process.env.npm_lifecycle_event === undefined) return
+  const child = /^(sh|dash|bash|ash)$/.test(statusOf(process.ppid).Name) ? process.ppid : process.pid
+  const npm = statusOf(child).PPid
+  // Without /proc nothing is known; with npm as pid 1 of a container all ends with it anyway.
+  if (npm === undefined || npm === '1') return
   const timer = setInterval(() => {
-    if (process.ppid === parent) return
+    if (statusOf(child).PPid === npm) return
     clearInterval(timer)
     gone()
   }, 500)
   timer.unref()
+}
+
+/** Fields of /proc/<pid>/status; none when there is no such process or no /proc. */
+function statusOf(pid) {
+  try {
+    const lines = readFileSync(`/proc/${pid}/status`, 'utf8').split('\n')
+    return Object.fromEntries(lines.map((line) => line.split(':\t', 2)))
+  } catch {
+    return {}
+  }
 }

@@ -67,8 +67,9 @@ function read(path) {
 function alive(pid) {
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
     return error.code === 'EPERM'
   }
+  // Killed, and not yet waited for by its parent: it exists and is dead. Pid 1 of a container may never wait.
+  return !/\) [ZX] /.test(read(`/proc/${pid}/stat`))
 }
