@@ -46,7 +46,7 @@ const commas = (): Transform => {
 const stallMs = 60_000
 
 /** Passes bytes on and ends when the reader stalls. */
-const guarded = (): Transform => {
+export const guarded = (): Transform => {
   let timer: NodeJS.Timeout | undefined
   const body = new Transform({
     highWaterMark: 256 * 1024,

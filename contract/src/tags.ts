@@ -1,0 +1,158 @@
+import { type Static, Type } from 'typebox'
+import { closed, nullable, operation } from './operation.ts'
+
+/** Longest name of a tag, in characters. */
+export const maxTagLength = 64
+
+/** A tag as people see it. */
+export const Tag = closed({
+  name: Type.String({ description: 'Unique ignoring case; as it was first written.' }),
+  color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Follows from the name; the same on every server.' }),
+  agentsCount: Type.Integer({ minimum: 0, description: 'Agents that carry it.' }),
+  peripheralsCount: Type.Integer({ minimum: 0, description: 'Peripherals that carry it, present and gone.' }),
+})
+export type Tag = Static<typeof Tag>
+
+/** Kinds of elements a tag can be on. */
+export const taggedEntities = ['Agent', 'Peripheral'] as const
+export type TaggedEntity = (typeof taggedEntities)[number]
+
+/** Body of addhashtags and deletehashtags. */
+export const GatewayHashtagActionDto = closed({
+  hashtags: Type.Optional(
+    nullable(Type.Array(Type.String(), { maxItems: 100_000 }), {
+      description: 'Names of 1 to 64 characters, without comma, semicolon, `#` and control characters.',
+    }),
+  ),
+  elementIds: Type.Optional(
+    nullable(Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100_000 }), {
+      description:
+        'uuid of agents, or `<uuid>|<deviceID>` of peripherals. Null or empty: the tags themselves are meant.',
+    }),
+  ),
+  entityType: Type.Optional(
+    nullable(Type.Enum(taggedEntities), { description: 'What elementIds name; null = Agent.' }),
+  ),
+})
+export type GatewayHashtagActionDto = Static<typeof GatewayHashtagActionDto>
+
+const accepted = Type.Array(Type.String(), {
+  description: 'Elements it was carried out for; names of tags when no elements were given.',
+})
+const notFound = Type.Array(Type.String(), { description: 'Elements and tags that do not exist; not fatal.' })
+
+export const AddTagsResult = closed({
+  accepted,
+  notFound,
+  created: Type.Array(Type.String(), { description: 'Tags that did not exist before.' }),
+})
+export type AddTagsResult = Static<typeof AddTagsResult>
+
+export const DeleteTagsResult = closed({
+  accepted,
+  notFound,
+  deleted: Type.Array(Type.String(), { description: 'Tags that exist no more; empty when elements were untagged.' }),
+})
+export type DeleteTagsResult = Static<typeof DeleteTagsResult>
+
+/** Errors an import lists; further ones are only counted. */
+export const maxImportErrors = 1_000
+
+export const ImportResult = closed({
+  imported: Type.Integer({ minimum: 0, description: 'Lines carried out.' }),
+  failed: Type.Integer({ minimum: 0, description: 'Lines in error; nothing of them was stored.' }),
+  errors: Type.Array(
+    closed({
+      line: Type.Integer({ minimum: 1, description: 'First line of the record; the header is line 1.' }),
+      message: Type.String(),
+    }),
+    { description: `The first ${maxImportErrors} errors, in the order of the file.` },
+  ),
+})
+export type ImportResult = Static<typeof ImportResult>
+
+/** Columns of the tag file, in their order. */
+export const tagFileColumns = ['Type', 'Identifier', 'Name', 'Tags'] as const
+
+const changeExample = {
+  hashtags: ['lab', 'building 7'],
+  elementIds: ['01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'],
+  entityType: 'Agent',
+}
+
+export const getHashtags = operation({
+  id: 'getHashtags',
+  method: 'GET',
+  path: '/prime/webui/generalconfig/gethashtags',
+  tag: 'GeneralConfig',
+  summary: 'Lists tags by name, with how many agents and peripherals carry them',
+  permission: 'fleet:read',
+  response: Type.Array(Tag),
+  examples: { response: [{ name: 'lab', color: '#1c7ed6', agentsCount: 12, peripheralsCount: 0 }] },
+})
+
+export const addHashtags = operation({
+  id: 'addHashtags',
+  method: 'POST',
+  path: '/prime/webui/generalconfig/addhashtags',
+  tag: 'GeneralConfig',
+  summary: 'Tags agents or peripherals, or creates tags',
+  description:
+    'With elementIds it tags those and creates tags that do not exist; without it creates the tags only. At most 250,000 pairs of tag and element in one call.',
+  permission: 'fleet:write',
+  body: GatewayHashtagActionDto,
+  response: AddTagsResult,
+  examples: {
+    request: changeExample,
+    response: { accepted: changeExample.elementIds, notFound: [], created: ['lab'] },
+  },
+})
+
+export const deleteHashtags = operation({
+  id: 'deleteHashtags',
+  method: 'POST',
+  path: '/prime/webui/generalconfig/deletehashtags',
+  tag: 'GeneralConfig',
+  summary: 'Untags agents or peripherals, or deletes tags',
+  description:
+    'With elementIds it untags those; without it deletes the tags themselves, from everything that carries them.',
+  permission: 'fleet:write',
+  body: GatewayHashtagActionDto,
+  response: DeleteTagsResult,
+  examples: { request: changeExample, response: { accepted: changeExample.elementIds, notFound: [], deleted: [] } },
+})
+
+export const exportTags = operation({
+  id: 'exportTags',
+  method: 'GET',
+  path: '/prime/webui/generalconfig/exporttags',
+  tag: 'GeneralConfig',
+  summary: 'Exports tags and what carries them as CSV',
+  description:
+    'Columns Type (Tag, Agent, Peripheral), Identifier, Name, Tags (separated by `;`). Rows of type Tag are tags that nothing carries. UTF-8 with a byte order mark; a cell that a spreadsheet would run as a formula begins with an apostrophe, which importtags takes off again.',
+  permission: 'export:read',
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'text/csv',
+})
+
+export const importTags = operation({
+  id: 'importTags',
+  method: 'POST',
+  path: '/prime/webui/generalconfig/importtags',
+  tag: 'GeneralConfig',
+  summary: 'Reads a file of exporttags',
+  description:
+    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at.',
+  permission: 'fleet:write',
+  upload: true,
+  response: ImportResult,
+  errors: ['payload_too_large'],
+  examples: {
+    response: {
+      imported: 41,
+      failed: 1,
+      errors: [{ line: 7, message: 'There is no agent 01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f.' }],
+    },
+  },
+})

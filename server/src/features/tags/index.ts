@@ -1,0 +1,26 @@
+import type { AuditApi } from '#features/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createTagsImport } from './tags.import.ts'
+import { createTagsRead } from './tags.read.ts'
+import { registerTagsRoutes } from './tags.routes.ts'
+import { createTagsService, type TagsService } from './tags.service.ts'
+
+export { tagNameFault } from './tags.names.ts'
+export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents'>
+
+/** `exportDb` is the pool of long reads. */
+export const tagsFeature = (
+  app: HttpApp,
+  { db, exportDb, clock, audit }: { db: Db; exportDb: Db; clock: Clock; audit: Pick<AuditApi, 'write'> },
+): TagsApi => {
+  const tags = createTagsService({ db, audit })
+  registerTagsRoutes(app, {
+    tags,
+    read: createTagsRead({ db, exportDb }),
+    imports: createTagsImport({ db, audit }),
+    clock,
+  })
+  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents }
+}

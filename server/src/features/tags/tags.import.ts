@@ -1,0 +1,151 @@
+import { isUtf8 } from 'node:buffer'
+import { type ImportResult, maxImportErrors, type TaggedEntity, tagFileColumns } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import { undefuse } from '#platform/csv.ts'
+import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { tagNameFault, tagNames } from './tags.names.ts'
+import { elementId, parseElementId } from './tags.service.ts'
+import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
+
+/** Lines of one transaction: short enough that a check-in waiting for an agent's row does not notice. */
+const batchSize = 500
+/** Tags one line may carry. */
+const maxTagsPerLine = 200
+
+interface Line {
+  line: number
+  entity: TaggedEntity | 'Tag'
+  /** Null for rows of type Tag. */
+  element: Element | null
+  tags: string[]
+}
+
+interface Columns {
+  type: number
+  identifier: number
+  tags: number
+}
+
+const readHeader = (record: CsvRecord | undefined): Columns => {
+  if (record === undefined || 'fault' in record)
+    throw invalid('body.file', `must begin with the header ${tagFileColumns.join(',')}`)
+  const names = record.cells.map((cell) => cell.trim().toLowerCase())
+  const at = (name: (typeof tagFileColumns)[number]) => names.indexOf(name.toLowerCase())
+  const known = new Set(tagFileColumns.map((column) => column.toLowerCase()))
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown !== undefined)
+    throw invalid(
+      'body.file',
+      `has the unknown column ${JSON.stringify(unknown.slice(0, 64))}; the columns are ${tagFileColumns.join(', ')}`,
+    )
+  const columns = { type: at('Type'), identifier: at('Identifier'), tags: at('Tags') }
+  if (columns.type < 0 || columns.identifier < 0 || columns.tags < 0 || new Set(names).size < names.length)
+    throw invalid('body.file', 'must have the columns Type, Identifier and Tags, each once')
+  return columns
+}
+
+const kinds: ReadonlyMap<string, Line['entity']> = new Map([
+  ['tag', 'Tag'],
+  ['agent', 'Agent'],
+  ['peripheral', 'Peripheral'],
+])
+
+/** A line as data, or what is wrong with it. */
+const readLine = (line: number, cells: readonly string[], columns: Columns): Line | string => {
+  const cell = (at: number) => undefuse(cells[at] ?? '').trim()
+  const entity = kinds.get(cell(columns.type).toLowerCase())
+  if (entity === undefined) return 'Type must be Tag, Agent or Peripheral.'
+  const tags = cell(columns.tags)
+    .split(';')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+  for (const tag of tags) {
+    const fault = tagNameFault(tag)
+    if (fault !== null) return `Tag ${JSON.stringify(tag.slice(0, 80))} ${fault}.`
+  }
+  if (tags.length > maxTagsPerLine) return `More than ${maxTagsPerLine} tags.`
+  if (entity === 'Tag')
+    return tags.length === 0 ? 'A row of type Tag needs a tag.' : { line, entity, element: null, tags }
+  const identifier = cell(columns.identifier)
+  const element = identifier.includes('\u0000') ? null : parseElementId(entity, identifier)
+  return element === null
+    ? `There is no ${entity.toLowerCase()} ${identifier.slice(0, 100)}.`
+    : { line, entity, element, tags }
+}
+
+export type TagsImport = ReturnType<typeof createTagsImport>
+
+export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 'write'> }) => {
+  /** Sets the tags of one kind of element; returns the lines whose element does not exist. */
+  const apply = async (store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> => {
+    const own = lines.filter((line) => line.entity === entity)
+    if (own.length === 0) return []
+    // An element that comes twice has the tags of its last line.
+    const byId = new Map(own.map((line) => [elementId(entity, line.element as Element), line]))
+    const elements = await store.lockExisting(
+      entity,
+      [...byId.values()].map((line) => line.element as Element),
+    )
+    const present = new Set(elements.map((element) => elementId(entity, element)))
+    const names = tagNames([...byId].filter(([id]) => present.has(id)).flatMap(([, line]) => line.tags))
+    await store.create(names)
+    const ids = new Map((await store.byFolded(names.map((name) => name.folded))).map((tag) => [tag.folded, tag.tag_id]))
+    const pairs = elements.flatMap((element) =>
+      tagNames(byId.get(elementId(entity, element))?.tags ?? []).map((name) => ({
+        element,
+        tagId: ids.get(name.folded) as number,
+      })),
+    )
+    await store.setExactly(entity, elements, pairs)
+    return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
+  }
+
+  const applyBatch = (actor: Actor, lines: readonly Line[]): Promise<Line[]> =>
+    db.transaction(async (tx) => {
+      const store = createTagsStore(tx)
+      await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
+      const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]
+      if (missing.length < lines.length)
+        await audit.write(tx, actor, {
+          action: 'tags.imported',
+          entity: 'tags',
+          details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+        })
+      return missing
+    })
+
+  /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
+  const importFile = async (actor: Actor, bytes: Buffer): Promise<ImportResult> => {
+    if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
+    const records = csvRecords(bytes)
+    const columns = readHeader(records.next().value ?? undefined)
+    const result = { imported: 0, failed: 0, errors: [] as ImportResult['errors'] }
+    const fail = (line: number, message: string) => {
+      result.failed++
+      if (result.errors.length < maxImportErrors) result.errors.push({ line, message })
+    }
+    let batch: Line[] = []
+    const flush = async () => {
+      if (batch.length === 0) return
+      const missing = await applyBatch(actor, batch)
+      for (const { line, entity, element } of missing)
+        fail(line, `There is no ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)}.`)
+      result.imported += batch.length - missing.length
+      batch = []
+    }
+    for (const record of records) {
+      const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
+      if (typeof read === 'string') fail(record.line, read)
+      else batch.push(read)
+      if (batch.length >= batchSize) await flush()
+    }
+    await flush()
+    result.errors.sort((a, b) => a.line - b.line)
+    return result
+  }
+
+  return { importFile }
+}

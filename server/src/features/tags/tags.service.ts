@@ -1,0 +1,137 @@
+import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { requireTagNames, type TagName } from './tags.names.ts'
+import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
+
+/** Pairs of tag and element in one call: well within the time one statement may take. */
+const maxPairs = 250_000
+
+export interface TagsDeps {
+  db: Db
+  audit: Pick<AuditApi, 'write'>
+}
+
+export type TagsService = ReturnType<typeof createTagsService>
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Element behind an id of the interface; null when no element can have such an id. */
+export const parseElementId = (entity: TaggedEntity, id: string): Element | null => {
+  if (entity === 'Agent') return uuid.test(id) ? { agentId: id, deviceId: '' } : null
+  const at = id.indexOf('|')
+  const agentId = id.slice(0, Math.max(at, 0))
+  return at > 0 && uuid.test(agentId) && id.length > at + 1 ? { agentId, deviceId: id.slice(at + 1) } : null
+}
+
+/** The id an element has in the interface. */
+export const elementId = (entity: TaggedEntity, element: Element): string =>
+  entity === 'Agent' ? element.agentId : `${element.agentId}|${element.deviceId}`
+
+interface Change {
+  names: TagName[]
+  entity: TaggedEntity
+  /** Ids as given, each once; null when the tags themselves are meant. */
+  ids: string[] | null
+}
+
+const readChange = (body: GatewayHashtagActionDto): Change => {
+  const ids = [...new Set(body.elementIds ?? [])]
+  const names = requireTagNames('body.hashtags', body.hashtags ?? [])
+  if (ids.length * names.length > maxPairs)
+    throw invalid('body', `names ${ids.length * names.length} pairs of tag and element; ${maxPairs} is the most`)
+  return { names, entity: body.entityType ?? 'Agent', ids: ids.length === 0 ? null : ids }
+}
+
+/** Which of the ids exist, in the order they were given. */
+const findElements = async (store: TagsStore, entity: TaggedEntity, ids: readonly string[]) => {
+  const wanted = ids.map((id) => parseElementId(entity, id)).filter((element) => element !== null)
+  const elements = await store.lockExisting(entity, wanted)
+  const present = new Set(elements.map((element) => elementId(entity, element)))
+  return {
+    elements,
+    accepted: ids.filter((id) => present.has(id)),
+    notFound: ids.filter((id) => !present.has(id)),
+  }
+}
+
+const listed = (names: readonly string[]): string => names.join(', ')
+
+export const createTagsService = ({ db, audit }: TagsDeps) => {
+  const ensure = async (store: TagsStore, names: readonly TagName[]) => {
+    const created = names.length === 0 ? [] : await store.create(names)
+    return { created: created.map((tag) => tag.name), tags: await store.byFolded(names.map((name) => name.folded)) }
+  }
+
+  return {
+    /** Tags elements, or creates tags. */
+    add: (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
+      const { names, entity, ids } = readChange(body)
+      return db.transaction(async (tx) => {
+        const store = createTagsStore(tx)
+        const found = ids === null ? null : await findElements(store, entity, ids)
+        const { created, tags } = await ensure(store, names)
+        const tagIds = tags.map((tag) => tag.tag_id)
+        const tagged = found === null ? 0 : await store.tag(entity, found.elements, tagIds)
+        if (created.length > 0)
+          await audit.write(tx, actor, { action: 'tags.created', entity: 'tags', details: listed(created) })
+        if (tagged > 0)
+          await audit.write(tx, actor, {
+            action: 'tags.added',
+            entity: `${found?.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
+            details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}`,
+          })
+        return {
+          accepted: found?.accepted ?? tags.map((tag) => tag.name),
+          notFound: found?.notFound ?? [],
+          created,
+        }
+      })
+    },
+
+    /** Untags elements, or deletes tags. */
+    remove: (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
+      const { names, entity, ids } = readChange(body)
+      return db.transaction(async (tx) => {
+        const store = createTagsStore(tx)
+        const found = ids === null ? null : await findElements(store, entity, ids)
+        const tags = await store.byFolded(names.map((name) => name.folded))
+        const known = new Set(tags.map((tag) => tag.folded))
+        const unknown = names.filter((name) => !known.has(name.folded)).map((name) => name.name)
+        const tagIds = tags.map((tag) => tag.tag_id)
+        if (found === null) {
+          const deleted = (await store.remove(tagIds)).map((tag) => tag.name).sort()
+          if (deleted.length > 0)
+            await audit.write(tx, actor, { action: 'tags.deleted', entity: 'tags', details: listed(deleted) })
+          return { accepted: deleted, notFound: unknown, deleted }
+        }
+        const untagged = await store.untag(entity, found.elements, tagIds)
+        if (untagged > 0)
+          await audit.write(tx, actor, {
+            action: 'tags.removed',
+            entity: `${found.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
+            details: `${listed(tags.map((tag) => tag.name))} from ${listed(found.accepted)}`,
+          })
+        return { accepted: found.accepted, notFound: [...found.notFound, ...unknown], deleted: [] }
+      })
+    },
+
+    /** Ids of tags by name, in the caller's transaction; creates those that do not exist. Bad names are a 400. */
+    ensureTags: async (tx: Tx, names: readonly string[]): Promise<number[]> => {
+      const { tags } = await ensure(createTagsStore(tx), requireTagNames('hashtags', names))
+      return tags.map((tag) => tag.tag_id)
+    },
+
+    /** Puts tags on agents in the caller's transaction; what is there stays. */
+    tagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
+      if (agentIds.length === 0 || tagIds.length === 0) return
+      await createTagsStore(tx).tag(
+        'Agent',
+        agentIds.map((agentId) => ({ agentId, deviceId: '' })),
+        tagIds,
+      )
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import type { TaggedEntity } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import { type TagName, tagColor } from './tags.names.ts'
+
+/** An element by its key; `deviceId` is empty for agents. */
+export interface Element {
+  agentId: string
+  deviceId: string
+}
+
+export interface StoredTag {
+  tag_id: number
+  name: string
+  folded: string
+}
+
+export type TagsStore = ReturnType<typeof createTagsStore>
+
+const elementsOf = (elements: readonly Element[]) =>
+  unnestOf([
+    [elements.map((e) => e.agentId), 'uuid[]'],
+    [elements.map((e) => e.deviceId), 'text[]'],
+  ])
+
+/** Small row operations; all writes go in the order of their keys, so that two writers wait instead of dead-locking. */
+export const createTagsStore = (db: Queryable) => ({
+  /** Creates what does not exist; returns those. */
+  create: (names: readonly TagName[]): Promise<StoredTag[]> =>
+    db.query<StoredTag>(sql`
+      insert into tags (name, folded, color)
+      select n.name, n.folded, n.color from ${unnestOf([
+        [names.map((n) => n.name), 'text[]'],
+        [names.map((n) => n.folded), 'text[]'],
+        [names.map((n) => tagColor(n.folded)), 'text[]'],
+      ])} n(name, folded, color)
+      order by n.folded
+      on conflict (folded) do nothing
+      returning tag_id, name, folded`),
+
+  byFolded: (folded: readonly string[]): Promise<StoredTag[]> =>
+    db.query<StoredTag>(
+      sql`select t.tag_id, t.name, t.folded from tags t where t.folded = any(${folded}::text[]) order by t.folded`,
+    ),
+
+  /** Removes tags, from everything that carries them too. */
+  remove: (tagIds: readonly number[]): Promise<{ name: string }[]> =>
+    db.query<{ name: string }>(sql`delete from tags t where t.tag_id = any(${tagIds}::int[]) returning t.name`),
+
+  /** Those elements that exist; they can not go away before the transaction ends. */
+  lockExisting: async (entity: TaggedEntity, elements: readonly Element[]): Promise<Element[]> =>
+    entity === 'Agent'
+      ? db.query<Element>(sql`
+          select a.agent_id as "agentId", '' as "deviceId" from agents a
+          where a.agent_id = any(${elements.map((e) => e.agentId)}::uuid[])
+          order by a.agent_id for key share`)
+      : db.query<Element>(sql`
+          select p.agent_id as "agentId", p.device_id as "deviceId" from peripherals p
+          where (p.agent_id, p.device_id) in (select e.agent_id, e.device_id from ${elementsOf(elements)} e(agent_id, device_id))
+          order by p.agent_id, p.device_id for key share`),
+
+  /** Puts every tag on every element; what is there stays. */
+  tag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
+    entity === 'Agent'
+      ? db.execute(sql`
+          insert into agent_tags (agent_id, tag_id)
+          select e.agent_id, t.tag_id from ${elementsOf(elements)} e(agent_id, device_id)
+          cross join unnest(${tagIds}::int[]) t(tag_id)
+          order by e.agent_id, t.tag_id on conflict do nothing`)
+      : db.execute(sql`
+          insert into peripheral_tags (agent_id, device_id, tag_id)
+          select e.agent_id, e.device_id, t.tag_id from ${elementsOf(elements)} e(agent_id, device_id)
+          cross join unnest(${tagIds}::int[]) t(tag_id)
+          order by e.agent_id, e.device_id, t.tag_id on conflict do nothing`),
+
+  /** Takes every tag from every element. */
+  untag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
+    entity === 'Agent'
+      ? db.execute(sql`
+          delete from agent_tags x using ${elementsOf(elements)} e(agent_id, device_id)
+          where x.agent_id = e.agent_id and x.tag_id = any(${tagIds}::int[])`)
+      : db.execute(sql`
+          delete from peripheral_tags x using ${elementsOf(elements)} e(agent_id, device_id)
+          where x.agent_id = e.agent_id and x.device_id = e.device_id and x.tag_id = any(${tagIds}::int[])`),
+
+  /** Gives elements exactly these pairs; `pairs` name only `elements`. */
+  setExactly: async (
+    entity: TaggedEntity,
+    elements: readonly Element[],
+    pairs: readonly { element: Element; tagId: number }[],
+  ): Promise<void> => {
+    const pairRows = unnestOf([
+      [pairs.map((p) => p.element.agentId), 'uuid[]'],
+      [pairs.map((p) => p.element.deviceId), 'text[]'],
+      [pairs.map((p) => p.tagId), 'int[]'],
+    ])
+    if (entity === 'Agent') {
+      await db.execute(sql`
+        delete from agent_tags x using ${elementsOf(elements)} e(agent_id, device_id)
+        where x.agent_id = e.agent_id
+          and not exists (select from ${pairRows} p(agent_id, device_id, tag_id)
+                          where p.agent_id = x.agent_id and p.tag_id = x.tag_id)`)
+      await db.execute(sql`
+        insert into agent_tags (agent_id, tag_id)
+        select p.agent_id, p.tag_id from ${pairRows} p(agent_id, device_id, tag_id)
+        order by 1, 2 on conflict do nothing`)
+      return
+    }
+    await db.execute(sql`
+      delete from peripheral_tags x using ${elementsOf(elements)} e(agent_id, device_id)
+      where x.agent_id = e.agent_id and x.device_id = e.device_id
+        and not exists (select from ${pairRows} p(agent_id, device_id, tag_id)
+                        where p.agent_id = x.agent_id and p.device_id = x.device_id and p.tag_id = x.tag_id)`)
+    await db.execute(sql`
+      insert into peripheral_tags (agent_id, device_id, tag_id)
+      select p.agent_id, p.device_id, p.tag_id from ${pairRows} p(agent_id, device_id, tag_id)
+      order by 1, 2, 3 on conflict do nothing`)
+  },
+})

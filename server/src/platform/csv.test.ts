@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { crlf, defuse, undefuse } from './csv.ts'
+import { type CsvRecord, csvRecords } from './csv-records.ts'
+
+const read = (text: string): CsvRecord[] => [...csvRecords(Buffer.from(text))]
+
+const quote = (cell: string) => (/[",\r\n]/.test(cell) || cell === '' ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+describe('defuse', () => {
+  it('leaves nothing that begins like a formula, and is undone exactly', () => {
+    const start = fc.constantFrom('', "'", "''", '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠', 'a')
+    fc.assert(
+      fc.property(start, fc.string({ unit: 'grapheme' }), (head, tail) => {
+        const cell = defuse(head + tail)
+        expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
+        expect(undefuse(cell)).toBe(head + tail)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('crlf', () => {
+  it('ends rows by CRLF and leaves quoted text, wherever the chunks are cut', async () => {
+    const text = 'a,"x\ny ""q""\n",b\nc,d,e\n'
+    for (let cut = 0; cut <= text.length; cut++) {
+      const out: Buffer[] = []
+      for await (const chunk of Readable.from([Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))]).pipe(
+        crlf(),
+      ))
+        out.push(chunk as Buffer)
+      expect(Buffer.concat(out).toString()).toBe('a,"x\ny ""q""\n",b\r\nc,d,e\r\n')
+    }
+  })
+})
+
+describe('csvRecords', () => {
+  it('reads what was written, with the first line of each record', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\r\n', '\n', 'ü', '😀', "'", '='), maxLength: 8 })
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 20 }),
+        fc.boolean(),
+        (rows, withMark) => {
+          let line = 1
+          const expected = rows.map((cells) => {
+            const record = { line, cells }
+            line += 1 + cells.join('').split('\n').length - 1
+            return record
+          })
+          const text = rows.map((cells) => `${cells.map(quote).join(',')}\r\n`).join('')
+          expect(read((withMark ? '\ufeff' : '') + text)).toEqual(expected)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('goes on behind a broken line', () => {
+    expect(read('\ufeffh,i\n1,"bad"q\n2,ok\n\n3,"x\ny"\n"4,open\n5,last')).toEqual([
+      { line: 1, cells: ['h', 'i'] },
+      { line: 2, fault: expect.stringContaining('quote') },
+      { line: 3, cells: ['2', 'ok'] },
+      { line: 5, cells: ['3', 'x\ny'] },
+      { line: 7, fault: expect.stringContaining('quote') },
+      { line: 8, cells: ['5', 'last'] },
+    ])
+  })
+
+  it('bounds a record and the number of faults', () => {
+    const records = read(`a,b\n"${'x'.repeat(70_000)}",1\n2,ok\n${'"a\n'.repeat(5_000)}`)
+    expect(records.slice(0, 3)).toEqual([
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault: expect.stringContaining('not closed') },
+      { line: 3, cells: ['2', 'ok'] },
+    ])
+    expect(records.length).toBeLessThan(1_100)
+  })
+})
