@@ -19,13 +19,14 @@ const isOperation = (value: unknown): value is OperationLike =>
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** Word lists and small tables, which screens may read. A schema is neither: it nests. */
-const isPlainTable = (value: unknown): boolean =>
+/** Word lists and small tables (of tables), which screens may read. A schema is none: it has a `type`. */
+const isPlainTable = (value: unknown, depth = 2): boolean =>
+  depth > 0 &&
   typeof value === 'object' &&
   value !== null &&
   Object.values(value).length > 0 &&
   (Array.isArray(value) || !('type' in value)) &&
-  Object.values(value).every(isPrimitive)
+  Object.values(value).every((one) => isPrimitive(one) || isPlainTable(one, depth - 1))
 
 /**
  * Gives the browser the contract without its schemas: of an operation only what a client needs to call it. TypeBox and
@@ -47,7 +48,7 @@ export const slimContract = (): Plugin => ({
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
       if (own.has(name)) return []
-      if (isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
+      if (isPrimitive(value) || isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
       if (!isOperation(value)) return []
       const { id: operationId, method, path, permission, summary, upload } = value
       return [

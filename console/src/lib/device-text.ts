@@ -37,7 +37,7 @@ const names: Readonly<Record<number, string>> = {
 // Control, format, surrogate, private use and unassigned; line and paragraph separators; blanks that are not the
 // blank; letters that are drawn empty (Hangul fillers, Braille blank); variation selectors; the replacement character.
 const markPattern =
-  /[\p{C}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\u115F\u1160\u3164\uFFA0\u2800\uFE00-\uFE0F\uFFFD]/u
+  /[\p{C}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\u115F\u1160\u3164\uFFA0\u2800\uFFFD]|[\uFE00-\uFE0F]/u
 
 const combiningPattern = /\p{M}/u
 

@@ -1,18 +1,11 @@
-import type { AnyOperation } from '@portcullis/contract'
+import { type LiveEvents, live as liveStream } from '@portcullis/contract'
 import type { Api } from './api.ts'
 import type { Clock } from './clock.ts'
 import { CallFailure } from './problem.ts'
 import { createEventParser, type ServerEvent } from './server-events.ts'
 
-/** What the server tells while it happens. */
-export interface LiveTopics {
-  agents: { changed: string[] }
-  peripherals: { changed: string[] }
-  events: { lastEventId: number }
-  summary: Record<string, never>
-}
-
-export type LiveTopic = keyof LiveTopics
+/** A topic of the stream that screens listen to. */
+export type LiveTopic = Exclude<keyof LiveEvents, 'ping'>
 
 export interface LiveStatus {
   state: 'connecting' | 'live' | 'lost'
@@ -28,7 +21,6 @@ export interface LiveDeps {
   random: () => number
 }
 
-const liveStream: Pick<AnyOperation, 'method' | 'path'> = { method: 'GET', path: '/prime/webui/live' }
 // The server pings every 15 s; silence of three pings means that the connection is dead though nobody closed it.
 const silenceLimit = 45_000
 const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary'] satisfies LiveTopic[]
@@ -59,7 +51,7 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
   /** Tells every listener that anything may have changed while the channel was away. */
   const emitAll = () => {
     for (const [name, set] of listeners) {
-      const value = (name === 'events' ? { lastEventId: 0 } : name === 'summary' ? {} : { changed: [] }) as never
+      const value = { changed: null } as never
       for (const listener of set) listener(value)
     }
   }
@@ -115,7 +107,7 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
       status = { state: 'connecting', lastHeard: null }
     },
     /** Hears a topic; returns how to stop. */
-    on: <T extends LiveTopic>(topic: T, listener: (data: LiveTopics[T]) => void): (() => void) => {
+    on: <T extends LiveTopic>(topic: T, listener: (data: LiveEvents[T]) => void): (() => void) => {
       const set = listeners.get(topic) ?? new Set()
       listeners.set(topic, set.add(listener as (data: never) => void))
       return () => set.delete(listener as (data: never) => void)

@@ -1,0 +1,101 @@
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { useServices } from '../lib/services.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Logo } from '../ui/Logo.tsx'
+import { useKeys } from '../ui/useKeys.ts'
+import { ConnectionBanner } from './ConnectionBanner.tsx'
+import classes from './Frame.module.css'
+import { KeysHelp } from './KeysHelp.tsx'
+import { LiveDot } from './LiveDot.tsx'
+import { Palette } from './Palette.tsx'
+import { places, settingsPlaces } from './places.ts'
+import { UserMenu } from './UserMenu.tsx'
+
+const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** The one frame of the console: rail, top bar with search and live state, and the place that is open. */
+export const Frame = ({ isReady }: { isReady: boolean }) => {
+  const { session } = useServices()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const [palette, setPalette] = useState(false)
+  const [help, setHelp] = useState(false)
+  const allowed = places.filter(({ permission }) => !isReady || session.may(permission))
+
+  useKeys([
+    ...[...places, ...settingsPlaces].flatMap(({ key, title, to, permission }) =>
+      key === undefined
+        ? []
+        : [
+            {
+              keys: `g ${key}`,
+              description: `Go to ${title}`,
+              run: () => {
+                if (session.may(permission)) void navigate({ to })
+              },
+            },
+          ],
+    ),
+    { keys: '?', description: 'Show the keys', run: () => setHelp(true) },
+  ])
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      setPalette(true)
+    }
+    document.addEventListener('keydown', open)
+    return () => document.removeEventListener('keydown', open)
+  }, [])
+
+  return (
+    <div className={classes.frame}>
+      <a className={classes.skip} href="#content">
+        Skip to the content
+      </a>
+      <nav className={classes.rail} aria-label="Sections">
+        <Link to="/" className={classes.brand} aria-label="Portcullis, overview">
+          <Logo size={24} />
+          <span className={classes.word}>Portcullis</span>
+        </Link>
+        {allowed.map((place) => {
+          const isHere = place.to === '/' ? pathname === '/' : pathname.startsWith(place.to)
+          return (
+            <Link
+              key={place.to}
+              to={place.to}
+              className={classes.place}
+              data-here={isHere || undefined}
+              aria-current={isHere ? 'page' : undefined}
+              title={`${place.title} (g ${place.key})`}
+            >
+              <Icon name={place.icon} size={18} />
+              <span className={classes.word}>{place.title}</span>
+            </Link>
+          )
+        })}
+      </nav>
+      <header className={classes.bar}>
+        <button type="button" className={classes.search} onClick={() => setPalette(true)}>
+          <Icon name="search" />
+          <span>Search hosts, devices, actions</span>
+          <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        </button>
+        <div className={classes.tools}>
+          <LiveDot />
+          <button type="button" className={classes.tool} onClick={() => setHelp(true)} aria-label="Keyboard shortcuts">
+            ?
+          </button>
+          <UserMenu />
+        </div>
+      </header>
+      <main className={classes.content} id="content" tabIndex={-1}>
+        <ConnectionBanner />
+        {isReady ? <Outlet /> : null}
+      </main>
+      <Palette opened={palette} close={() => setPalette(false)} />
+      <KeysHelp opened={help} close={() => setHelp(false)} />
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { Modal } from '@mantine/core'
+import { useServices } from '../lib/services.tsx'
+import classes from './KeysHelp.module.css'
+
+const names: Readonly<Record<string, string>> = {
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  Enter: 'enter',
+  Escape: 'esc',
+  PageDown: 'page ↓',
+  PageUp: 'page ↑',
+}
+
+/** The keys in force on this screen. */
+export const KeysHelp = ({ opened, close }: { opened: boolean; close: () => void }) => {
+  const { keys } = useServices()
+  return (
+    <Modal opened={opened} onClose={close} title="Keyboard" size="md">
+      {opened ? (
+        <dl className={classes.list}>
+          <div>
+            <dt>Search everything</dt>
+            <dd>
+              <kbd>ctrl</kbd> <kbd>K</kbd>
+            </dd>
+          </div>
+          {keys.list().map(({ keys: binding, description }) => (
+            <div key={binding}>
+              <dt>{description}</dt>
+              <dd>
+                {binding.split(' ').map((key) => (
+                  <kbd key={key}>{names[key] ?? key}</kbd>
+                ))}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
+    </Modal>
+  )
+}

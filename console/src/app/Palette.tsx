@@ -1,0 +1,125 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
+import { getAgents, getPeripherals } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useDeferredValue, useEffect, useState } from 'react'
+import { plainText } from '../lib/device-text.ts'
+import { useServices } from '../lib/services.tsx'
+import { Icon, type IconName, kindIcon } from '../ui/icons.tsx'
+import { tellFailure } from '../ui/tell.ts'
+import { places, settingsPlaces } from './places.ts'
+
+const [store, palette] = createSpotlight()
+
+interface Entry {
+  id: string
+  label: string
+  description?: string
+  icon: IconName
+  run: () => void
+}
+
+const matches = (query: string, label: string) =>
+  query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => label.toLowerCase().includes(word))
+
+/** ⌘K: every place, every action, and a search over hosts and devices. */
+export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
+  const { api, session } = useServices()
+  const navigate = useNavigate()
+  const { setColorScheme } = useMantineColorScheme()
+  const [query, setQuery] = useState('')
+  const search = useDeferredValue(query.trim())
+  useEffect(() => (opened ? palette.open() : palette.close()), [opened])
+
+  const isSearching = opened && search.length >= 2
+  const hosts = useQuery({
+    queryKey: ['palette', 'agents', search],
+    queryFn: ({ signal }) => api.call(getAgents, { query: { GlobalSearch: search, PageSize: 6 }, signal }),
+    enabled: isSearching && session.may('fleet:read'),
+    placeholderData: keepPreviousData,
+  })
+  const devices = useQuery({
+    queryKey: ['palette', 'peripherals', search],
+    queryFn: ({ signal }) => api.call(getPeripherals, { query: { globalSearch: search, PageSize: 6 }, signal }),
+    enabled: isSearching && session.may('fleet:read'),
+    placeholderData: keepPreviousData,
+  })
+
+  const goTo = (to: string, search: Record<string, string> = {}) => void navigate({ to, search: search as never })
+  const entries: Entry[] = [
+    ...[...places, ...settingsPlaces]
+      .filter(({ permission }) => session.may(permission))
+      .map(({ to, title, icon }) => ({ id: to, label: `Go to ${title}`, icon, run: () => goTo(to) })),
+    { id: 'light', label: 'Use light colours', icon: 'sun', run: () => setColorScheme('light') },
+    { id: 'dark', label: 'Use dark colours', icon: 'moon', run: () => setColorScheme('dark') },
+    { id: 'auto', label: 'Use the colours of the system', icon: 'system', run: () => setColorScheme('auto') },
+    { id: 'out', label: 'Sign out', icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
+  ]
+  const shown = entries.filter(({ label }) => matches(query, label))
+  const foundHosts = isSearching ? (hosts.data?.data ?? []) : []
+  const foundDevices = isSearching ? (devices.data?.data ?? []) : []
+  const nothing = shown.length + foundHosts.length + foundDevices.length === 0
+
+  return (
+    <Spotlight.Root
+      store={store}
+      query={query}
+      onQueryChange={setQuery}
+      onSpotlightClose={() => {
+        setQuery('')
+        close()
+      }}
+      shortcut={null}
+      scrollable
+      maxHeight={420}
+      lockScroll={false}
+      transitionProps={{ duration: 60 }}
+    >
+      <Spotlight.Search placeholder="A host, a device, a place or an action" leftSection={<Icon name="search" />} />
+      <Spotlight.ActionsList>
+        {foundHosts.length > 0 ? (
+          <Spotlight.ActionsGroup label={`Hosts (${hosts.data?.recordsFiltered ?? 0})`}>
+            {foundHosts.map((agent) => (
+              <Spotlight.Action
+                key={agent.uuid}
+                label={plainText(agent.hostIdentifier)}
+                description={plainText(
+                  [agent.displayStatusCombined, agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
+                )}
+                leftSection={<Icon name="agents" />}
+                onClick={() => goTo(`/agents/${encodeURIComponent(agent.uuid)}`)}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        ) : null}
+        {foundDevices.length > 0 ? (
+          <Spotlight.ActionsGroup label={`Devices (${devices.data?.recordsFiltered ?? 0})`}>
+            {foundDevices.map((device) => (
+              <Spotlight.Action
+                key={`${device.uuid}|${device.deviceID}`}
+                label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
+                description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
+                leftSection={<Icon name={kindIcon(device.devIcon)} />}
+                onClick={() =>
+                  goTo(`/peripherals/${encodeURIComponent(device.uuid)}/${encodeURIComponent(device.deviceID)}`)
+                }
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        ) : null}
+        {shown.length > 0 ? (
+          <Spotlight.ActionsGroup label="Places and actions">
+            {shown.map(({ id, label, icon, run }) => (
+              <Spotlight.Action key={id} label={label} leftSection={<Icon name={icon} />} onClick={run} />
+            ))}
+          </Spotlight.ActionsGroup>
+        ) : null}
+        {nothing ? <Spotlight.Empty>Nothing found for this.</Spotlight.Empty> : null}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  )
+}

@@ -1,0 +1,7 @@
+import { useRouter } from '@tanstack/react-router'
+import { ErrorState } from '../ui/ErrorState.tsx'
+
+export const RouteFailure = ({ error }: { error: unknown }) => {
+  const router = useRouter()
+  return <ErrorState failure={error} retry={() => void router.invalidate()} />
+}

@@ -1,0 +1,61 @@
+import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { profileNames } from '@portcullis/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useServices, useSession } from '../lib/services.tsx'
+import { DeviceText } from '../ui/DeviceText.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { tellFailure } from '../ui/tell.ts'
+import classes from './UserMenu.module.css'
+
+const schemes: { value: 'light' | 'dark' | 'auto'; title: string; icon: IconName }[] = [
+  { value: 'light', title: 'Light', icon: 'sun' },
+  { value: 'dark', title: 'Dark', icon: 'moon' },
+  { value: 'auto', title: 'As the system', icon: 'system' },
+]
+
+export const UserMenu = () => {
+  const { session } = useServices()
+  const state = useSession()
+  const navigate = useNavigate()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  if (state.phase !== 'in') return null
+  const { account } = state.profile
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton className={classes.user} aria-label={`Account ${account.userName}`}>
+          <Avatar src={account.image || null} size={24} radius="xl" name={account.userName} color="accent" />
+          <span className={classes.name}>
+            <DeviceText value={account.userName} />
+          </span>
+          <Icon name="down" size={12} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{profileNames[account.userProfile]}</Menu.Label>
+        <Menu.Item leftSection={<Icon name="user" />} onClick={() => void navigate({ to: '/settings/profile' })}>
+          My profile
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="session" />} onClick={() => void navigate({ to: '/settings/sessions' })}>
+          Sessions
+        </Menu.Item>
+        <Menu.Label>Colours</Menu.Label>
+        {schemes.map(({ value, title, icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon name={icon} />}
+            rightSection={colorScheme === value ? <Icon name="check" title="in use" /> : null}
+            closeMenuOnClick={false}
+            onClick={() => setColorScheme(value)}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="logout" />} onClick={() => void session.signOut().catch(tellFailure)}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,95 @@
+import './styles.ts'
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
+import { ModalsProvider } from '@mantine/modals'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createApi } from '../lib/api.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createKeys, domFocus } from '../lib/keys.ts'
+import { createLive } from '../lib/live.ts'
+import { CallFailure } from '../lib/problem.ts'
+import { ServicesProvider } from '../lib/services.tsx'
+import { createSession, refreshByCookie, type Session } from '../lib/session.ts'
+import { cssVariables, theme } from '../ui/theme/theme.ts'
+import { createAppRouter } from './router.tsx'
+import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
+allowPlainHtmlOnly(window as TrustedTypesHost)
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      refetchOnWindowFocus: true,
+      // A refusal stays a refusal; only a server that is away is asked again.
+      retry: (count, failure) =>
+        count < 2 && failure instanceof CallFailure && (failure.code === 'network' || failure.status === 503),
+    },
+  },
+})
+
+let session: Session | null = null
+const api = createApi({
+  fetch: (...input) => window.fetch(...input),
+  refresh: refreshByCookie,
+  onSignedOut: () => session?.ended(),
+  exclusively: (work) =>
+    navigator.locks === undefined
+      ? work()
+      : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
+})
+session = createSession(api)
+const live = createLive({
+  api,
+  clock: systemClock,
+  random: Math.random,
+  pause: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
+})
+const keys = createKeys(systemClock, domFocus)
+document.addEventListener('keydown', (event) => keys.press(event))
+
+// What one account saw is never shown to the next, and the live channel belongs to the session.
+session.watch(() => {
+  const { phase } = session.state()
+  if (phase === 'in') live.start()
+  if (phase === 'out') {
+    live.stop()
+    queries.clear()
+  }
+})
+void session.start()
+
+const services = { api, live, session, clock: systemClock, keys, queries }
+const router = createAppRouter()
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      colorSchemeManager={localStorageColorSchemeManager({ key: 'portcullis-color-scheme' })}
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <ServicesProvider services={services}>
+          <ModalsProvider>
+            <Notifications position="bottom-right" limit={4} />
+            <RouterProvider router={router} />
+          </ModalsProvider>
+        </ServicesProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

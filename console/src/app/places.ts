@@ -1,0 +1,31 @@
+import type { Permission } from '@portcullis/contract'
+import type { IconName } from '../ui/icons.tsx'
+
+/** A place that the rail, the palette and the keyboard lead to. */
+export interface Place {
+  to: string
+  title: string
+  icon: IconName
+  /** Second key after `g`. */
+  key?: string
+  permission: Permission
+}
+
+export const places: readonly Place[] = [
+  { to: '/', title: 'Overview', icon: 'overview', key: 'o', permission: 'fleet:read' },
+  { to: '/agents', title: 'Agents', icon: 'agents', key: 'a', permission: 'fleet:read' },
+  { to: '/peripherals', title: 'Peripherals', icon: 'peripherals', key: 'p', permission: 'fleet:read' },
+  { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
+  { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
+]
+
+export const settingsPlaces: readonly Place[] = [
+  { to: '/settings/profile', title: 'My profile', icon: 'user', permission: 'self:read' },
+  { to: '/settings/sessions', title: 'Sessions', icon: 'session', permission: 'self:read' },
+  { to: '/settings/tokens', title: 'API tokens', icon: 'key', permission: 'tokens:own' },
+  { to: '/settings/accounts', title: 'Accounts', icon: 'users', permission: 'accounts:read' },
+  { to: '/settings/enrolment', title: 'Add a host', icon: 'plus', key: 'n', permission: 'enrolment:manage' },
+  { to: '/settings/tags', title: 'Tags', icon: 'tag', key: 't', permission: 'fleet:read' },
+  { to: '/settings/health', title: 'Health and version', icon: 'health', key: 'h', permission: 'health:read' },
+  { to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
+]

@@ -1,0 +1,92 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { parseSearchText, searchText } from '../lib/view-state.ts'
+import { Gate } from './Gate.tsx'
+import { NotFound } from './NotFound.tsx'
+import { RouteFailure } from './RouteFailure.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('../features/sign-in/SignInPage.tsx'), 'SignInPage'),
+})
+const setPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/set-password',
+  component: lazyRouteComponent(() => import('../features/sign-in/SetPasswordPage.tsx'), 'SetPasswordPage'),
+})
+
+/** Everything that needs a session stands behind the gate, inside the frame. */
+const inside = createRoute({ getParentRoute: () => root, id: 'inside', component: Gate })
+
+const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => inside,
+    path,
+    component: lazyRouteComponent(load as never, name as never) as never,
+    errorComponent: RouteFailure,
+  })
+
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./SettingsFrame.tsx'), 'SettingsFrame'),
+})
+const settingsPage = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => settings,
+    path,
+    component: lazyRouteComponent(load as never, name as never) as never,
+    errorComponent: RouteFailure,
+  })
+const settingsStart = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/$', params: { _splat: 'profile' }, replace: true } as never)
+  },
+})
+
+const tree = root.addChildren([
+  signIn,
+  setPassword,
+  inside.addChildren([
+    page('/', () => import('./OverviewScreen.tsx'), 'OverviewScreen'),
+    page('/agents', () => import('./AgentsScreen.tsx'), 'AgentsScreen'),
+    page('/agents/$agentId', () => import('../features/agents/AgentPage.tsx'), 'AgentPage'),
+    page('/peripherals', () => import('../features/peripherals/PeripheralsPage.tsx'), 'PeripheralsPage'),
+    page('/peripherals/$uuid/$deviceId', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),
+    page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),
+    page('/events/$eventId', () => import('../features/events/EventPage.tsx'), 'EventPage'),
+    settings.addChildren([
+      settingsStart,
+      settingsPage('/profile', () => import('../features/accounts/ProfilePage.tsx'), 'ProfilePage'),
+      settingsPage('/sessions', () => import('../features/accounts/SessionsPage.tsx'), 'SessionsPage'),
+      settingsPage('/tokens', () => import('../features/accounts/ApiTokensPage.tsx'), 'ApiTokensPage'),
+      settingsPage('/accounts', () => import('../features/accounts/AccountsPage.tsx'), 'AccountsPage'),
+      settingsPage('/enrolment', () => import('../features/enrolment/EnrolmentPage.tsx'), 'EnrolmentPage'),
+      settingsPage('/tags', () => import('../features/tags/TagsPage.tsx'), 'TagsPage'),
+      settingsPage('/health', () => import('../features/health/HealthPage.tsx'), 'HealthPage'),
+      settingsPage('/audit', () => import('../features/audit/AuditPage.tsx'), 'AuditPage'),
+    ]),
+  ]),
+])
+
+/** All addresses of the console. Search parameters are flat text, so that an address reads well and pastes well. */
+export const createAppRouter = () =>
+  createRouter({
+    routeTree: tree,
+    parseSearch: parseSearchText,
+    stringifySearch: searchText,
+    defaultPreload: 'intent',
+    defaultPendingMs: 300,
+    scrollRestoration: false,
+  })

@@ -1,0 +1,134 @@
+import { Avatar, Button, Checkbox, Modal } from '@mantine/core'
+import { type AccountView, deleteUsers, getAllUsers, profileNames } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { AccountForm } from './AccountForm.tsx'
+
+/** The accounts: an Administrator changes all, a Manager those of profile User. */
+export const AccountsPage = () => {
+  useTitle('Accounts')
+  const { api, session } = useServices()
+  const state = useSession()
+  const navigate = useNavigate()
+  const { open } = useSearch({ strict: false }) as { open?: string }
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
+  const me = state.phase === 'in' ? state.profile.account : null
+  const canWrite = session.may('accounts:write')
+  const mayChange = (account: AccountView) =>
+    canWrite && me !== null && (me.userProfile === 10 || account.userProfile === 30)
+  const mayDelete = (account: AccountView) => mayChange(account) && account.userName !== me?.userName
+  const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } as never })
+  const opened = open === undefined ? undefined : accounts.data?.find(({ userName }) => userName === open)
+
+  return (
+    <SettingsPage
+      title="Accounts"
+      intro="Administrators do everything; Managers act on hosts and on accounts of profile User; Users read."
+      actions={
+        <>
+          {chosen.size > 0 ? (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() =>
+                confirm({
+                  title: 'Delete accounts',
+                  names: [...chosen],
+                  kind: ['account', 'accounts'],
+                  consequence: 'their sessions and tokens end within a second. This can not be taken back.',
+                  action: 'Delete',
+                  run: async () => {
+                    const { accepted } = await api.call(deleteUsers, { body: [...chosen] })
+                    setChosen(new Set())
+                    tell(`${accepted.length} deleted.`)
+                    await accounts.refetch()
+                  },
+                })
+              }
+            >
+              Delete {chosen.size}…
+            </Button>
+          ) : null}
+          {canWrite ? (
+            <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => show('*new')}>
+              New account
+            </Button>
+          ) : null}
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAllUsers)} />
+        </>
+      }
+    >
+      {accounts.error === null ? null : (
+        <ErrorState failure={accounts.error} retry={() => void accounts.refetch()} inline />
+      )}
+      <SmallTable
+        label="Accounts"
+        head={['', 'User name', 'Name', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
+        rows={accounts.data?.map((account) => ({
+          key: account.userName,
+          quiet: !account.isEnabled,
+          cells: [
+            <Checkbox
+              key="choose"
+              aria-label={`Choose ${account.userName}`}
+              disabled={!mayDelete(account)}
+              checked={chosen.has(account.userName)}
+              onChange={(event) => {
+                const next = new Set(chosen)
+                if (event.currentTarget.checked) next.add(account.userName)
+                else next.delete(account.userName)
+                setChosen(next)
+              }}
+            />,
+            <span key="user" style={{ display: 'flex', alignItems: 'center', gap: 8 }}>
+              <Avatar src={account.image || null} size={22} radius="xl" name={account.userName} color="accent" />
+              <DeviceText value={account.userName} />
+              {account.userName === me?.userName ? '(you)' : ''}
+            </span>,
+            <DeviceText key="name" value={`${account.firstName} ${account.lastName}`.trim()} />,
+            profileNames[account.userProfile],
+            account.authSource,
+            account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled',
+            <Time key="last" value={account.lastSignIn} absent="never" />,
+            mayChange(account) ? (
+              <Button key="edit" size="compact-xs" variant="default" onClick={() => show(account.userName)}>
+                Change
+              </Button>
+            ) : null,
+          ],
+        }))}
+        empty="No accounts."
+      />
+      <Modal
+        opened={open === '*new' || opened !== undefined}
+        onClose={() => show(undefined)}
+        title={open === '*new' ? 'New account' : 'Change account'}
+      >
+        {open === '*new' || opened !== undefined ? (
+          <AccountForm
+            key={open}
+            account={opened ?? null}
+            own={me?.userProfile ?? 30}
+            isMe={opened?.userName === me?.userName}
+            close={() => show(undefined)}
+            onSaved={() => void accounts.refetch()}
+          />
+        ) : null}
+      </Modal>
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,187 @@
+import { Avatar, Button, FileButton, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { profileNames, updateUserDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { passwordFault, passwordRules } from '../../lib/password-rules.ts'
+import { fieldMessage } from '../../lib/problem.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import type { Profile } from '../../lib/session.ts'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { tell, tellFailure, tellWithUndo } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import classes from './ProfilePage.module.css'
+import { pictureOf } from './picture.ts'
+
+type Account = Profile['account']
+
+const Picture = ({ account }: { account: Account }) => {
+  const { api, session } = useServices()
+  const [busy, setBusy] = useState(false)
+  const save = async (image: string) => {
+    await api.call(updateUserDetails, { body: { image } })
+    await session.reload()
+  }
+  const change = async (image: Promise<string>) => {
+    setBusy(true)
+    const before = account.image
+    try {
+      await save(await image)
+      tellWithUndo('Picture changed.', () => save(before))
+    } catch (failure) {
+      tellFailure(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Group gap="md">
+      <Avatar src={account.image || null} size={56} radius="xl" name={account.userName} color="accent" />
+      <FileButton
+        accept="image/png,image/jpeg,image/webp"
+        onChange={(file) => void (file !== null && change(pictureOf(file)))}
+      >
+        {(props) => (
+          <Button {...props} size="xs" variant="default" loading={busy}>
+            Choose a picture
+          </Button>
+        )}
+      </FileButton>
+      {account.image === '' ? null : (
+        <Button size="xs" variant="subtle" onClick={() => void change(Promise.resolve(''))}>
+          Remove
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+const Details = ({ account }: { account: Account }) => {
+  const { api, session } = useServices()
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useForm({
+    initialValues: {
+      firstName: account.firstName,
+      lastName: account.lastName,
+      email: account.email,
+      phone: account.phone ?? '',
+    },
+  })
+  const field = (name: 'firstName' | 'lastName' | 'email' | 'phone') => ({
+    ...form.getInputProps(name),
+    error: fieldMessage(failure, name),
+  })
+  return (
+    <form
+      onSubmit={form.onSubmit(async (values) => {
+        setBusy(true)
+        setFailure(null)
+        try {
+          await api.call(updateUserDetails, { body: { ...values, phone: values.phone === '' ? null : values.phone } })
+          await session.reload()
+          form.resetDirty(values)
+          tell('Profile saved.')
+        } catch (reason) {
+          setFailure(reason)
+        } finally {
+          setBusy(false)
+        }
+      })}
+    >
+      <Stack gap="md">
+        <Group grow gap="md" align="flex-start">
+          <TextInput label="First name" autoComplete="given-name" maxLength={254} {...field('firstName')} />
+          <TextInput label="Last name" autoComplete="family-name" maxLength={254} {...field('lastName')} />
+        </Group>
+        <Group grow gap="md" align="flex-start">
+          <TextInput label="E-mail" type="email" autoComplete="email" maxLength={254} {...field('email')} />
+          <TextInput label="Phone" type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
+        </Group>
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <Group>
+          <Button type="submit" loading={busy} disabled={!form.isDirty()}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const Password = ({ account }: { account: Account }) => {
+  const { api, session } = useServices()
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useForm({
+    initialValues: { oldPassword: '', newPassword: '', again: '' },
+    validate: {
+      oldPassword: (value) => (value === '' ? 'The present password is needed.' : null),
+      newPassword: (value) => passwordFault(value, account.userName),
+      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+    },
+  })
+  if (account.authSource !== 'Local') {
+    return <p className={classes.quiet}>Your password is kept by {account.authSource}; change it there.</p>
+  }
+  return (
+    <form
+      onSubmit={form.onSubmit(async ({ oldPassword, newPassword }) => {
+        setBusy(true)
+        setFailure(null)
+        try {
+          await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
+          await session.reload()
+          form.reset()
+          tell('Password changed. Your other sessions have ended.')
+        } catch (reason) {
+          setFailure(reason)
+        } finally {
+          setBusy(false)
+        }
+      })}
+    >
+      <Stack gap="md" className={classes.password}>
+        <input type="hidden" autoComplete="username" value={account.userName} readOnly />
+        <PasswordInput
+          label="Present password"
+          autoComplete="current-password"
+          {...form.getInputProps('oldPassword')}
+        />
+        <PasswordInput
+          label="New password"
+          description={passwordRules.text}
+          autoComplete="new-password"
+          {...form.getInputProps('newPassword')}
+        />
+        <PasswordInput label="The same again" autoComplete="new-password" {...form.getInputProps('again')} />
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <Group>
+          <Button type="submit" loading={busy} disabled={!form.isDirty()}>
+            Change the password
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** The own profile: picture, name, password. */
+export const ProfilePage = () => {
+  useTitle('My profile')
+  const state = useSession()
+  if (state.phase !== 'in') return null
+  const { account } = state.profile
+  return (
+    <SettingsPage title="My profile" intro={`${account.userName}, ${profileNames[account.userProfile]}`}>
+      <section className={classes.card}>
+        <Picture account={account} />
+        <Details account={account} />
+      </section>
+      <section className={classes.card}>
+        <h2>Password</h2>
+        <Password account={account} />
+      </section>
+    </SettingsPage>
+  )
+}

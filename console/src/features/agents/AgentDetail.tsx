@@ -1,0 +1,164 @@
+import { Button, Menu, Tabs } from '@mantine/core'
+import { deleteAgents, getAgent } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { CallFailure } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { EventLines } from '../../ui/EventLines.tsx'
+import { findingOf } from '../../ui/findings.ts'
+import { HostStatus } from '../../ui/HostStatus.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { TagEditor } from '../../ui/TagEditor.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './AgentDetail.module.css'
+import { AgentDevices } from './AgentDevices.tsx'
+import { AgentFacts } from './AgentFacts.tsx'
+import { AgentRisk } from './AgentRisk.tsx'
+
+export interface AgentDetailProps {
+  agentId: string
+  tab: string | null
+  setTab: (tab: string | null) => void
+}
+
+/** One host: what it is, what hangs on it and why that is marked, what happened. */
+export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
+  const { api, session, queries } = useServices()
+  const navigate = useNavigate()
+  const agent = useQuery({
+    queryKey: ['agent', agentId],
+    queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
+  })
+  const rereadIf = ({ changed }: { changed: string[] | null }) => {
+    if (changed === null || changed.includes(agentId)) void agent.refetch()
+  }
+  useLive('agents', rereadIf)
+  useLive('peripherals', rereadIf)
+
+  if (agent.error instanceof CallFailure && agent.error.code === 'not_found') {
+    return (
+      <EmptyState icon="agents" title="This agent is not here any more">
+        <p>It was removed, or the address is not right. Its events stay in the list of events.</p>
+      </EmptyState>
+    )
+  }
+  if (agent.data === undefined) {
+    return agent.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={agent.error} retry={() => void agent.refetch()} />
+    )
+  }
+  const data = agent.data
+  const finding = findingOf(data.severity)
+  const tags = data.hashtags.split(',').filter((name) => name !== '')
+  const present = data.peripherals.filter((device) => device.present)
+  return (
+    <div className={classes.detail}>
+      <header className={classes.head}>
+        <h2>
+          <DeviceText value={data.hostIdentifier} />
+        </h2>
+        <div className={classes.line}>
+          <HostStatus status={data.displayStatusCombined} />
+          {data.displayStatusCombined === data.operationalStatus ? null : <span>{data.operationalStatus}</span>}
+          {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
+          <span className={classes.quiet}>
+            last contact <Time value={data.lastUpdated} />
+          </span>
+        </div>
+        <div className={classes.line}>
+          <TagList tags={data.hashtags} />
+          {session.may('fleet:write') ? (
+            <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={() => void agent.refetch()}>
+              {(open) => (
+                <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                  {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+                </Button>
+              )}
+            </TagEditor>
+          ) : null}
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
+            {session.may('fleet:write') ? (
+              <Menu.Item
+                leftSection={<Icon name="trash" />}
+                onClick={() =>
+                  confirm({
+                    title: 'Remove this agent',
+                    names: [data.hostIdentifier],
+                    kind: ['agent', 'agents'],
+                    consequence:
+                      'its key is revoked within a second. It comes back only by a new enrolment. Events and audit stay.',
+                    action: 'Remove',
+                    run: async () => {
+                      await api.call(deleteAgents, { body: [agentId] })
+                      void queries.invalidateQueries({ queryKey: ['rows'] })
+                      tell('Agent removed.')
+                      void navigate({ to: '/agents' })
+                    },
+                  })
+                }
+              >
+                Remove…
+              </Menu.Item>
+            ) : null}
+          </MoreMenu>
+        </div>
+        {data.possibleDuplicates.length === 0 ? null : (
+          <p className={classes.notice}>
+            <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
+            {data.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
+              <span key={uuid}>
+                {index > 0 ? ', ' : ''}
+                <a href={`/agents/${encodeURIComponent(uuid)}`}>
+                  <DeviceText value={hostIdentifier} />
+                </a>
+              </span>
+            ))}
+            : the same machine enrolled twice, or its key was copied.
+          </p>
+        )}
+      </header>
+      <Tabs
+        value={tab ?? 'devices'}
+        onChange={(next) => setTab(next === 'devices' ? null : next)}
+        keepMounted={false}
+        className={classes.tabs}
+      >
+        <Tabs.List>
+          <Tabs.Tab value="devices">Devices {present.length}</Tabs.Tab>
+          <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
+          <Tabs.Tab value="events">Events</Tabs.Tab>
+          <Tabs.Tab value="facts">Facts</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="devices" className={classes.panel}>
+          <AgentDevices devices={data.peripherals} />
+        </Tabs.Panel>
+        <Tabs.Panel value="risk" className={classes.panel}>
+          <AgentRisk agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events" className={classes.panel}>
+          {data.recentEvents.length === 0 ? (
+            <p className={classes.quiet}>No events yet.</p>
+          ) : (
+            <EventLines events={data.recentEvents} />
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="facts" className={classes.panel}>
+          <AgentFacts agent={data} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  )
+}

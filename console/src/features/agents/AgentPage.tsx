@@ -1,0 +1,21 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { FullPage } from '../../ui/FullPage.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { AgentDetail } from './AgentDetail.tsx'
+
+/** The full page of a host. */
+export const AgentPage = () => {
+  const { agentId } = useParams({ strict: false }) as { agentId: string }
+  const { tab } = useSearch({ strict: false }) as { tab?: string }
+  const navigate = useNavigate()
+  useTitle('Agent')
+  return (
+    <FullPage back={<Link to="/agents">Agents</Link>}>
+      <AgentDetail
+        agentId={agentId}
+        tab={tab ?? null}
+        setTab={(next) => void navigate({ to: '.', search: { tab: next ?? undefined } as never, replace: true })}
+      />
+    </FullPage>
+  )
+}

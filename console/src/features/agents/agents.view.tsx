@@ -1,0 +1,171 @@
+import { type Agent, agentStatuses, licenseStatuses } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { findingOf, severityOptions } from '../../ui/findings.ts'
+import { HostStatus } from '../../ui/HostStatus.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+
+const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
+
+/** Filters of the agents list, by the interface's names. */
+export const agentFilters: readonly Filter[] = [
+  { name: 'Status', label: 'Status', kind: 'choice', options: options(agentStatuses) },
+  { name: 'Severity', label: 'Finding', kind: 'choice', options: severityOptions },
+  { name: 'HasKnownAttackTools', label: 'Attack tools', kind: 'yesNo' },
+  { name: 'HasVulnerablePeripherals', label: 'Vulnerable devices', kind: 'yesNo' },
+  { name: 'HasUnapprovedPeripherals', label: 'Devices not approved', kind: 'yesNo' },
+  { name: 'Hashtags', label: 'Tag', kind: 'tags' },
+  { name: 'HostIdentifier', label: 'Host name', kind: 'text' },
+  { name: 'IpAddress', label: 'Address', kind: 'text' },
+  { name: 'OsVersion', label: 'Operating system', kind: 'text' },
+  { name: 'Version', label: 'Agent version', kind: 'text' },
+  { name: 'LastUpdated', label: 'Last contact', kind: 'period' },
+  { name: 'LastConfiguration', label: 'Last configured', kind: 'period' },
+  { name: 'License', label: 'Licence', kind: 'choice', options: options(licenseStatuses) },
+  { name: 'DeploymentMode', label: 'Deployment', kind: 'choice', options: options(['Agent', 'Agentless']) },
+]
+
+export const agentsView: ViewSpec = {
+  filters: agentFilters.map(({ name }) => name),
+  defaultSort: 'severity_desc',
+  defaultColumns: ['host', 'status', 'risk', 'findings', 'devices', 'tags', 'address', 'os', 'seen'],
+}
+
+const Host = ({ agent }: { agent: Agent }) => (
+  <Link to="/agents/$agentId" params={{ agentId: agent.uuid } as never}>
+    <DeviceText value={agent.hostIdentifier} />
+  </Link>
+)
+
+const Findings = ({ agent }: { agent: Agent }) => {
+  const finding = findingOf(agent.severity)
+  return finding === null ? <span>–</span> : <SeverityTag severity={finding.severity} word={finding.word} />
+}
+
+export const agentColumns: readonly Column<Agent>[] = [
+  {
+    id: 'host',
+    title: 'Host',
+    width: 190,
+    grow: true,
+    sortKey: 'hostIdentifier',
+    cell: (agent) => <Host agent={agent} />,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: 122,
+    sortKey: 'displayStatusCombined',
+    cell: (agent) => <HostStatus status={agent.displayStatusCombined} />,
+  },
+  {
+    id: 'risk',
+    title: 'Risk',
+    width: 64,
+    align: 'right',
+    sortKey: 'riskScore',
+    naturalSort: 'desc',
+    cell: (agent) => <span>{agent.riskScore}</span>,
+  },
+  {
+    id: 'findings',
+    title: 'Findings',
+    width: 184,
+    sortKey: 'severity',
+    naturalSort: 'desc',
+    cell: (agent) => <Findings agent={agent} />,
+  },
+  {
+    id: 'devices',
+    title: 'Not approved',
+    width: 108,
+    align: 'right',
+    sortKey: 'notApproved',
+    naturalSort: 'desc',
+    cell: (agent) => <span>{agent.notApproved === 0 ? '–' : agent.notApproved}</span>,
+  },
+  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (agent) => <TagList tags={agent.hashtags} /> },
+  {
+    id: 'address',
+    title: 'Address',
+    width: 124,
+    sortKey: 'localIpAddress',
+    cell: (agent) => <DeviceText value={agent.localIpAddress} />,
+  },
+  {
+    id: 'os',
+    title: 'Operating system',
+    width: 200,
+    grow: true,
+    sortKey: 'osVersion',
+    cell: (agent) => <DeviceText value={agent.osVersion} />,
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: 90,
+    align: 'right',
+    sortKey: 'lastUpdated',
+    naturalSort: 'desc',
+    cell: (agent) => <Time value={agent.lastUpdated} />,
+  },
+  {
+    id: 'mode',
+    title: 'Mode',
+    width: 80,
+    sortKey: 'operationalStatus',
+    cell: (agent) => <span>{agent.operationalStatus}</span>,
+  },
+  {
+    id: 'version',
+    title: 'Agent version',
+    width: 110,
+    sortKey: 'serviceVersion',
+    cell: (agent) => <DeviceText value={agent.serviceVersion} />,
+  },
+  {
+    id: 'approved',
+    title: 'Approved',
+    width: 90,
+    align: 'right',
+    sortKey: 'approvedAndPresent',
+    naturalSort: 'desc',
+    cell: (agent) => <span>{agent.approvedAndPresent}</span>,
+  },
+  {
+    id: 'licence',
+    title: 'Licence',
+    width: 96,
+    sortKey: 'licenseStatus',
+    cell: (agent) => <span>{agent.licenseStatus}</span>,
+  },
+  {
+    id: 'deployment',
+    title: 'Deployment',
+    width: 100,
+    sortKey: 'deploymentMode',
+    cell: (agent) => <span>{agent.deploymentMode}</span>,
+  },
+  {
+    id: 'event',
+    title: 'Latest event',
+    width: 320,
+    sortKey: 'latestEventText',
+    cell: (agent) => <DeviceText value={agent.latestEventText} />,
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    width: 96,
+    align: 'right',
+    sortKey: 'firstSeen',
+    naturalSort: 'desc',
+    cell: (agent) => <Time value={agent.firstSeen} />,
+  },
+  { id: 'uuid', title: 'Id', width: 290, sortKey: 'uuid', cell: (agent) => <code>{agent.uuid}</code> },
+]

@@ -1,0 +1,111 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { type AuditRecord, getAudits, severityNames } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { fieldOfInstant, instantOfField } from '../../ui/filters/filter.ts'
+import { eventSeverity } from '../../ui/findings.ts'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+
+const step = 100
+// The browser draws this many lines without getting slow; older ones are reached by a date.
+const most = 1_000
+
+interface AuditSearch {
+  severity?: string
+  from?: string
+  rows?: string
+}
+
+const rowOf = (record: AuditRecord) => ({
+  key: String(record.auditTrailID),
+  cells: [
+    record.auditTrailID,
+    <Time key="when" value={record.creationTime} />,
+    <DeviceText key="who" value={record.userName} />,
+    <span key="what">
+      {record.action} {record.outcome === 'failure' ? <SeverityTag severity="amber" word="refused" /> : null}
+      {record.severity <= 3 ? (
+        <SeverityTag severity={eventSeverity(record.severity)} word={record.severityString} />
+      ) : null}
+    </span>,
+    <DeviceText key="entity" value={record.entity} />,
+    <DeviceText key="details" value={record.details} absent="" />,
+    <code key="from">{record.sourceIp}</code>,
+  ],
+})
+
+/** The audit trail: who did what, from where. */
+export const AuditPage = () => {
+  useTitle('Audit')
+  const { api } = useServices()
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false }) as AuditSearch
+  const rows = Math.min(most, Math.max(step, Number(search.rows) || step))
+  const query = {
+    PageSize: rows,
+    ...(search.severity === undefined ? {} : { MinimumSeverity: search.severity }),
+    ...(search.from === undefined ? {} : { FromDate: search.from }),
+  }
+  const trail = useQuery({
+    queryKey: ['audit', query],
+    queryFn: ({ signal }) => api.call(getAudits, { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const set = (change: AuditSearch) =>
+    void navigate({ to: '.', search: { ...search, rows: undefined, ...change } as never, replace: true })
+  return (
+    <SettingsPage
+      title="Audit"
+      intro="Every change and every refused one, in a chain of hashes: an edit, a deletion or a swap of two lines shows."
+      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })} />}
+    >
+      <Group gap="md" align="flex-end">
+        <NativeSelect
+          size="xs"
+          label="Severity at least"
+          data={[
+            { value: '', label: 'any' },
+            ...severityNames.slice(0, 7).map((name) => ({ value: name, label: name })),
+          ]}
+          value={search.severity ?? ''}
+          onChange={(event) => set({ severity: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          size="xs"
+          type="datetime-local"
+          label="From (the oldest lines after it)"
+          value={search.from === undefined ? '' : fieldOfInstant(search.from)}
+          onChange={(event) => set({ from: instantOfField(event.currentTarget.value) ?? undefined })}
+        />
+      </Group>
+      {trail.error === null ? null : <ErrorState failure={trail.error} retry={() => void trail.refetch()} inline />}
+      <SmallTable
+        label="Audit trail"
+        head={[{ title: 'No.', align: 'right' }, 'When', 'Who', 'What', 'On', 'Details', 'From']}
+        rows={trail.data?.data.map(rowOf)}
+        empty="Nothing was audited in this range."
+      />
+      {(trail.data?.data.length ?? 0) >= rows && rows < most ? (
+        <Group>
+          <Button
+            size="xs"
+            variant="default"
+            loading={trail.isFetching}
+            onClick={() => set({ rows: String(rows + step * 3) })}
+          >
+            Show more
+          </Button>
+        </Group>
+      ) : null}
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button } from '@mantine/core'
+import { createEnrollmentToken } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import classes from './enrolment.module.css'
+import { InstallCommand } from './InstallCommand.tsx'
+import type { MadeToken } from './NewTokenForm.tsx'
+
+/**
+ * What stands where the first host will be: the one-line command with a fresh token, then the wait for it. The list
+ * behind hears the live channel and replaces this as soon as the host has enrolled.
+ */
+export const FirstHost = () => {
+  const { api, session } = useServices()
+  const [made, setMade] = useState<MadeToken | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+
+  if (!session.may('enrolment:manage')) {
+    return (
+      <EmptyState icon="agents" title="No host yet">
+        <p>An Administrator adds the first host; it appears here by itself.</p>
+      </EmptyState>
+    )
+  }
+  const make = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      setMade(await api.call(createEnrollmentToken, { body: { name: 'First hosts' } }))
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <EmptyState icon="agents" title="Add your first host">
+      {made === null ? (
+        <>
+          <p>One command installs the agent on a Linux host. A minute later its USB devices are here.</p>
+          {failure === null ? null : <ErrorState failure={failure} inline />}
+          <Button
+            leftSection={<Icon name="plus" />}
+            loading={busy}
+            onClick={() => void make()}
+            data-testid="make-command"
+          >
+            Make the command
+          </Button>
+        </>
+      ) : (
+        <div className={classes.first}>
+          <InstallCommand made={made} />
+          <p className={classes.waiting} role="status">
+            <span className={classes.pulse} aria-hidden="true" />
+            Waiting for the first host…
+          </p>
+        </div>
+      )}
+    </EmptyState>
+  )
+}

@@ -1,0 +1,113 @@
+import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { createEnrollmentToken, getHashtags, type ResponseOf } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { fieldMessage } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import classes from './enrolment.module.css'
+import { InstallCommand } from './InstallCommand.tsx'
+
+export type MadeToken = ResponseOf<typeof createEnrollmentToken>
+
+/** Makes an enrolment token and shows its command, once. */
+export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
+  const { api } = useServices()
+  const [made, setMade] = useState<MadeToken | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const form = useForm({
+    initialValues: {
+      name: 'New hosts',
+      expiresInHours: 24,
+      maxUses: 100,
+      hashtags: [] as string[],
+      allowTakeOver: true,
+    },
+  })
+  if (made !== null) {
+    return (
+      <section className={classes.card}>
+        <InstallCommand made={made} />
+        <Group>
+          <Button variant="default" size="xs" onClick={() => setMade(null)}>
+            Make another
+          </Button>
+        </Group>
+      </section>
+    )
+  }
+  const bodyOf = (values: typeof form.values) => ({ ...values, name: values.name.trim() })
+  return (
+    <form
+      className={classes.card}
+      onSubmit={form.onSubmit(async (values) => {
+        setBusy(true)
+        setFailure(null)
+        try {
+          setMade(await api.call(createEnrollmentToken, { body: bodyOf(values) }))
+          onMade()
+        } catch (reason) {
+          setFailure(reason)
+        } finally {
+          setBusy(false)
+        }
+      })}
+    >
+      <Stack gap="md">
+        <Group grow gap="md" align="flex-start">
+          <TextInput
+            label="What it is for"
+            required
+            withAsterisk={false}
+            maxLength={120}
+            {...form.getInputProps('name')}
+            error={fieldMessage(failure, 'name')}
+          />
+          <NumberInput
+            label="Good for hours"
+            min={1}
+            max={8760}
+            allowDecimal={false}
+            {...form.getInputProps('expiresInHours')}
+            error={fieldMessage(failure, 'expiresInHours')}
+          />
+          <NumberInput
+            label="Hosts at most"
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            {...form.getInputProps('maxUses')}
+            error={fieldMessage(failure, 'maxUses')}
+          />
+        </Group>
+        <TagsInput
+          label="Tags its hosts get"
+          placeholder={form.values.hashtags.length === 0 ? 'none' : ''}
+          data={(tags.data ?? []).map(({ name }) => name)}
+          maxTags={50}
+          {...form.getInputProps('hashtags')}
+          error={fieldMessage(failure, 'hashtags')}
+        />
+        <Checkbox
+          label="A known host whose agent is silent may take its place over (after a reinstallation)"
+          {...form.getInputProps('allowTakeOver', { type: 'checkbox' })}
+        />
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <Group gap="sm">
+          <Button type="submit" loading={busy}>
+            Make the command
+          </Button>
+          <MoreMenu
+            label="More"
+            curl={() => curlOf(window.location.origin, createEnrollmentToken, { body: bodyOf(form.values) })}
+          />
+        </Group>
+      </Stack>
+    </form>
+  )
+}

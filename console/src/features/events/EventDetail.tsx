@@ -1,0 +1,91 @@
+import { getEvents } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { EventLines } from '../../ui/EventLines.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { eventSeverity } from '../../ui/findings.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './EventDetail.module.css'
+
+const aroundCount = 12
+
+/** The name in `HOST (address)`; a host name has no blank and bracket of this form at its end otherwise. */
+const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
+
+/** One event and its story: what happened on the same host before and after it. */
+export const EventDetail = ({ eventId }: { eventId: string }) => {
+  const { api } = useServices()
+  const id = Number(eventId)
+  const one = useQuery({
+    queryKey: ['event', id],
+    queryFn: ({ signal }) => api.call(getEvents, { query: { fromEventId: id, PageSize: 1 }, signal }),
+    enabled: Number.isSafeInteger(id) && id >= 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const event = one.data?.data.find((row) => row.eventID === id)
+  const entity = event?.eventEntityID ?? ''
+  const before = useQuery({
+    queryKey: ['event-story', id, 'before'],
+    queryFn: ({ signal }) =>
+      api.call(getEvents, { query: { source: entity, toDate: event!.creationTime, PageSize: aroundCount }, signal }),
+    enabled: event !== undefined && entity !== '',
+  })
+  const after = useQuery({
+    queryKey: ['event-story', id, 'after'],
+    queryFn: ({ signal }) =>
+      api.call(getEvents, { query: { source: entity, fromEventId: id + 1, PageSize: aroundCount }, signal }),
+    enabled: event !== undefined && entity !== '',
+  })
+  if (one.error !== null) return <ErrorState failure={one.error} retry={() => void one.refetch()} />
+  if (one.isLoading) return <DetailSkeleton />
+  if (event === undefined) {
+    return (
+      <EmptyState icon="events" title="This event is not here">
+        <p>Old events are cleared away after their time; the number may also be wrong.</p>
+      </EmptyState>
+    )
+  }
+  const led = (before.data?.data ?? []).filter((row) => row.eventID < id)
+  const followed = (after.data?.data ?? []).filter((row) => row.eventID > id)
+  return (
+    <div className={classes.detail}>
+      <h2>{event.description}</h2>
+      <Facts
+        rows={[
+          ['Severity', <SeverityTag key="s" severity={eventSeverity(event.severity)} word={event.severityString} />],
+          ['When', <Time key="t" value={event.creationTime} form="local" />],
+          [
+            'Host',
+            <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) } as never}>
+              <DeviceText value={entity} />
+            </Link>,
+          ],
+          ['Details', <DeviceText key="d" value={event.details} />],
+          ['Tags then', event.hashtags === '' ? '–' : <TagList key="tags" tags={event.hashtags} />],
+          ['Category', event.category],
+          ['Code', <code key="c">{event.eventCode}</code>],
+          ['Id', String(event.eventID)],
+        ]}
+      />
+      {followed.length === 0 ? null : (
+        <section>
+          <h3>What followed on this host</h3>
+          <EventLines events={followed} />
+        </section>
+      )}
+      {led.length === 0 ? null : (
+        <section>
+          <h3>What led to it</h3>
+          <EventLines events={led} />
+        </section>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,15 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { FullPage } from '../../ui/FullPage.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { EventDetail } from './EventDetail.tsx'
+
+/** The full page of an event. */
+export const EventPage = () => {
+  const { eventId } = useParams({ strict: false }) as { eventId: string }
+  useTitle('Event')
+  return (
+    <FullPage back={<Link to="/events">Events</Link>}>
+      <EventDetail eventId={eventId} />
+    </FullPage>
+  )
+}

@@ -1,0 +1,74 @@
+import { type FleetEvent, getEvents } from '@portcullis/contract'
+import { useMemo, useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { listQueryOf } from '../../lib/list-query.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { useServices } from '../../lib/services.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { DataTable } from '../../ui/table/DataTable.tsx'
+import { ListFrame } from '../../ui/table/ListFrame.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
+import { EventDetail } from './EventDetail.tsx'
+import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
+
+const hrefOf = (event: FleetEvent) => `/events/${event.eventID}`
+
+/** Everything that happened, newest first. */
+export const EventsPage = () => {
+  useTitle('Events')
+  const { api } = useServices()
+  const view = useView(eventsView)
+  const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const { filters, search, sort, open } = view.state
+  const query = useMemo(() => listQueryOf({ filters, search, sort }), [filters, search, sort])
+  const source = useMemo(() => listSource(api, getEvents, query, (event) => String(event.eventID)), [api, query])
+  return (
+    <ListFrame
+      title="Events"
+      counts={counts}
+      filters={
+        <FilterBar view={view} filters={eventFilters} searchPlaceholder="Host, device, what happened">
+          <ColumnsMenu columns={eventColumns} view={view} />
+          <MoreMenu
+            label="More"
+            curl={() => curlOf(window.location.origin, getEvents, { query: { ...query, PageSize: 100 } })}
+          />
+        </FilterBar>
+      }
+      table={
+        <DataTable
+          label="Events"
+          columns={eventColumns}
+          source={source}
+          view={view}
+          topics={['events']}
+          hrefOf={hrefOf}
+          empty={
+            <EmptyState icon="events" title="Nothing has happened yet">
+              <p>
+                The first event comes with the first host: its enrolment, then every device that is attached or goes.
+              </p>
+            </EmptyState>
+          }
+          onCounts={setCounts}
+        />
+      }
+      drawer={
+        open === null ? null : (
+          <SidePanel
+            label="Event"
+            fullPage={`/events/${encodeURIComponent(open)}`}
+            close={() => view.set({ open: null })}
+          >
+            <EventDetail key={open} eventId={open} />
+          </SidePanel>
+        )
+      }
+    />
+  )
+}

@@ -1,0 +1,106 @@
+import { eventCategories, type FleetEvent, icons, severityNames } from '@portcullis/contract'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { eventSeverity } from '../../ui/findings.ts'
+import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+
+/** Filters of the events list, by the interface's names. */
+export const eventFilters: readonly Filter[] = [
+  {
+    name: 'minimumSeverity',
+    label: 'Severity at least',
+    kind: 'choice',
+    single: true,
+    options: severityNames.map((name) => ({ value: name, label: name })),
+  },
+  {
+    name: 'category',
+    label: 'Category',
+    kind: 'choice',
+    options: eventCategories.map((name) => ({ value: name, label: name })),
+  },
+  { name: 'fromDate', label: 'From', kind: 'instant' },
+  { name: 'toDate', label: 'Until', kind: 'instant' },
+  { name: 'source', label: 'Host', kind: 'text' },
+  {
+    name: 'peripheralIcon',
+    label: 'Kind of device',
+    kind: 'choice',
+    options: Object.entries(icons)
+      .filter(([number]) => number !== '0')
+      .map(([value, label]) => ({ value, label })),
+  },
+]
+
+export const eventsView: ViewSpec = {
+  filters: eventFilters.map(({ name }) => name),
+  defaultSort: 'eventID_desc',
+  defaultColumns: ['time', 'severity', 'what', 'host', 'details'],
+}
+
+const What = ({ event }: { event: FleetEvent }) => (
+  <>
+    {event.peripheralIcon === '-1' ? null : <Icon name={kindIcon(event.peripheralIcon)} />}
+    <span>{event.description}</span>
+  </>
+)
+
+export const eventColumns: readonly Column<FleetEvent>[] = [
+  {
+    id: 'time',
+    title: 'When',
+    width: 84,
+    sortKey: 'eventID',
+    naturalSort: 'desc',
+    align: 'right',
+    cell: (event) => <Time value={event.creationTime} />,
+  },
+  {
+    id: 'severity',
+    title: 'Severity',
+    width: 118,
+    sortKey: 'severity',
+    cell: (event) => <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />,
+  },
+  { id: 'what', title: 'What', width: 260, sortKey: 'description', cell: (event) => <What event={event} /> },
+  {
+    id: 'host',
+    title: 'Host',
+    width: 220,
+    sortKey: 'eventEntityID',
+    cell: (event) => <DeviceText value={event.eventEntityID} />,
+  },
+  {
+    id: 'details',
+    title: 'Details',
+    width: 380,
+    grow: true,
+    sortKey: 'details',
+    cell: (event) => <DeviceText value={event.details} />,
+  },
+  { id: 'category', title: 'Category', width: 90, sortKey: 'category', cell: (event) => <span>{event.category}</span> },
+  { id: 'code', title: 'Code', width: 90, sortKey: 'eventCode', cell: (event) => <code>{event.eventCode}</code> },
+  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (event) => <TagList tags={event.hashtags} /> },
+  {
+    id: 'exact',
+    title: 'Date and time',
+    width: 190,
+    sortKey: 'creationTime',
+    naturalSort: 'desc',
+    cell: (event) => <Time value={event.creationTime} form="local" />,
+  },
+  {
+    id: 'id',
+    title: 'Id',
+    width: 90,
+    align: 'right',
+    sortKey: 'eventID',
+    naturalSort: 'desc',
+    cell: (event) => <span>{event.eventID}</span>,
+  },
+]

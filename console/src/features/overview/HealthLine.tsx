@@ -1,0 +1,33 @@
+import { subsystemHealth } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import classes from './OverviewPage.module.css'
+
+/** How the product is, in one line that leads to the details. */
+export const HealthLine = () => {
+  const { api, session } = useServices()
+  const parts = useQuery({
+    queryKey: ['health', 'parts'],
+    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
+    refetchInterval: 30_000,
+    enabled: session.may('health:read'),
+  })
+  if (parts.data === undefined) return null
+  const failing = parts.data.filter(({ status }) => status === 'Error')
+  const warning = parts.data.filter(({ status }) => status === 'Warning')
+  const bad = [...failing, ...warning]
+  return (
+    <Link to="/settings/health" className={classes.health}>
+      {bad.length === 0 ? (
+        <>✓ All parts of the server are in order</>
+      ) : (
+        <>
+          <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
+          {bad.map(({ name }) => name).join(', ')}: {failing.length > 0 ? 'failing' : 'needs a look'}
+        </>
+      )}
+    </Link>
+  )
+}

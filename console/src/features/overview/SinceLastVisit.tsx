@@ -1,0 +1,73 @@
+import { eventCodes, getEvents } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { exactUtc } from '../../lib/time.ts'
+import { EventLines } from '../../ui/EventLines.tsx'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './OverviewPage.module.css'
+
+const day = 86_400_000
+
+const kinds = [
+  { title: 'attack tools detected', search: eventCodes.attackTool.description },
+  { title: 'vulnerable devices detected', search: eventCodes.vulnerable.description },
+  { title: 'devices attached', search: eventCodes.attached.description },
+  { title: 'hosts enrolled', search: eventCodes.enrolled.description },
+] as const
+
+/** What happened since the last visit, or in the last day at a first one. */
+export const SinceLastVisit = ({ since }: { since: number | null }) => {
+  const { api, clock } = useServices()
+  const [start] = useState(() => clock.now())
+  const from = new Date(since ?? start - day).toISOString()
+  const counts = useQuery({
+    queryKey: ['overview', 'since', from],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        kinds.map(async ({ search }) => {
+          const page = await api.call(getEvents, {
+            query: { globalSearch: search, fromDate: from, PageSize: 1 },
+            signal,
+          })
+          return page.recordsFiltered
+        }),
+      ),
+  })
+  const serious = useQuery({
+    queryKey: ['overview', 'serious', from],
+    queryFn: ({ signal }) =>
+      api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
+  })
+  useLive('events', () => {
+    void counts.refetch()
+    void serious.refetch()
+  })
+  return (
+    <section className={classes.card}>
+      <h2 title={exactUtc(since ?? start - day)}>{since === null ? 'In the last 24 hours' : 'Since you were here'}</h2>
+      <ul className={classes.counts}>
+        {kinds.map(({ title, search }, index) => (
+          <li key={title}>
+            <Link to="/events" search={{ q: search, fromDate: from } as never}>
+              <strong>{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong> {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {serious.data === undefined ? null : serious.data.data.length === 0 ? (
+        <p className={classes.quiet}>Nothing serious among it.</p>
+      ) : (
+        <>
+          <EventLines events={serious.data.data} />
+          {serious.data.recordsFiltered > serious.data.data.length ? (
+            <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from } as never}>
+              All {serious.data.recordsFiltered.toLocaleString('en')} serious events
+            </Link>
+          ) : null}
+        </>
+      )}
+    </section>
+  )
+}

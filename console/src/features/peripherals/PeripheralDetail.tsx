@@ -1,0 +1,107 @@
+import { Button } from '@mantine/core'
+import { getAgentPeripherals, getPeripherals } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
+import { DeviceFacts } from '../../ui/device/DeviceFacts.tsx'
+import { Why } from '../../ui/device/Why.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { TagEditor } from '../../ui/TagEditor.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './PeripheralDetail.module.css'
+
+// A host has at most 1,024 devices in one inventory; the gone ones come on top.
+const devicesOfHost = 5_000
+
+/** One device: what it is, why it is marked, where it is, and where its model is elsewhere. */
+export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
+  const { api, session } = useServices()
+  const input = { params: { uuid }, query: { PageSize: devicesOfHost } }
+  const devices = useQuery({
+    queryKey: ['agent-peripherals', uuid],
+    queryFn: ({ signal }) => api.call(getAgentPeripherals, { ...input, signal }),
+  })
+  useLive('peripherals', ({ changed }) => {
+    if (changed === null || changed.includes(uuid)) void devices.refetch()
+  })
+  const device = devices.data?.data.find((one) => one.deviceID === deviceId)
+  const sameModel = useQuery({
+    queryKey: ['same-model', device?.vid, device?.pid],
+    queryFn: ({ signal }) =>
+      api.call(getPeripherals, { query: { vid: device!.vid, pid: device!.pid, PageSize: 1 }, signal }),
+    enabled: device !== undefined,
+  })
+  if (devices.data === undefined) {
+    return devices.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={devices.error} retry={() => void devices.refetch()} />
+    )
+  }
+  if (device === undefined) {
+    return (
+      <EmptyState icon="peripherals" title="This device is not known on this host">
+        <p>It may have been cleared away after its host was removed, or the address is not right.</p>
+      </EmptyState>
+    )
+  }
+  const tags = device.hashtags.split(',').filter((name) => name !== '')
+  return (
+    <div className={classes.detail}>
+      <header className={classes.head}>
+        <h2>
+          <DeviceName device={device} />
+        </h2>
+        <div className={classes.line}>
+          <DeviceIds device={device} />
+          <DeviceFindings device={device} />
+          <span className={classes.quiet}>
+            on{' '}
+            <Link to="/agents/$agentId" params={{ agentId: uuid } as never}>
+              <DeviceText value={device.hostIdentifier} />
+            </Link>
+          </span>
+        </div>
+        <div className={classes.line}>
+          <TagList tags={device.hashtags} />
+          {session.may('fleet:write') ? (
+            <TagEditor
+              entityType="Peripheral"
+              elementIds={[`${uuid}|${deviceId}`]}
+              current={tags}
+              onChanged={() => void devices.refetch()}
+            >
+              {(open) => (
+                <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                  {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+                </Button>
+              )}
+            </TagEditor>
+          ) : null}
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgentPeripherals, input)} />
+        </div>
+      </header>
+      <div className={classes.body}>
+        <Why device={device} />
+        <DeviceFacts device={device} />
+        {sameModel.data === undefined ? null : (
+          <p>
+            <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid } as never}>
+              {sameModel.data.recordsFiltered === 1
+                ? 'The only device of this model'
+                : `${sameModel.data.recordsFiltered.toLocaleString('en')} devices of this model`}
+            </Link>
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core'
+import { getPeripherals, type Peripheral } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { listQueryOf } from '../../lib/list-query.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { useServices } from '../../lib/services.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { TagEditor } from '../../ui/TagEditor.tsx'
+import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { DataTable } from '../../ui/table/DataTable.tsx'
+import { ListFrame } from '../../ui/table/ListFrame.tsx'
+import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
+import { useSelection } from '../../ui/table/useSelection.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
+import { PeripheralDetail } from './PeripheralDetail.tsx'
+import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
+
+const fullPage = (uuid: string, deviceId: string) =>
+  `/peripherals/${encodeURIComponent(uuid)}/${encodeURIComponent(deviceId)}`
+const hrefOf = (device: Peripheral) => fullPage(device.uuid, device.deviceID)
+
+// The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
+const partsOf = (key: string): [uuid: string, deviceId: string] => {
+  const bar = key.indexOf('|')
+  return [key.slice(0, bar), key.slice(bar + 1)]
+}
+
+/** Every device of every host. */
+export const PeripheralsPage = () => {
+  useTitle('Peripherals')
+  const { api, session, queries } = useServices()
+  const view = useView(peripheralsView)
+  const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const { filters, search, sort, open } = view.state
+  const query = useMemo(() => listQueryOf({ filters, search, sort }), [filters, search, sort])
+  const source = useMemo(() => listSource(api, getPeripherals, query, deviceKey), [api, query])
+  const selection = useSelection(source, counts?.filtered ?? null)
+  const canWrite = session.may('fleet:write')
+  const opened = open === null ? null : partsOf(open)
+
+  return (
+    <ListFrame
+      title="Peripherals"
+      counts={counts}
+      filters={
+        <FilterBar view={view} filters={peripheralFilters} searchPlaceholder="Device, vendor, id, serial, host">
+          <ColumnsMenu columns={peripheralColumns} view={view} />
+          <MoreMenu
+            label="More"
+            curl={() => curlOf(window.location.origin, getPeripherals, { query: { ...query, PageSize: 100 } })}
+          />
+        </FilterBar>
+      }
+      table={
+        <DataTable
+          label="Peripherals"
+          columns={peripheralColumns}
+          source={source}
+          view={view}
+          topics={['peripherals']}
+          hrefOf={hrefOf}
+          {...(canWrite ? { selection } : {})}
+          empty={
+            <EmptyState icon="peripherals" title="No device has been seen yet">
+              <p>
+                Devices appear here as soon as a host reports. <Link to="/settings/enrolment">Add a host</Link>
+              </p>
+            </EmptyState>
+          }
+          onCounts={setCounts}
+        />
+      }
+      drawer={
+        opened === null ? null : (
+          <SidePanel label="Device" fullPage={fullPage(...opened)} close={() => view.set({ open: null })}>
+            <PeripheralDetail key={open} uuid={opened[0]} deviceId={opened[1]} />
+          </SidePanel>
+        )
+      }
+      selection={
+        canWrite ? (
+          <SelectionBar selection={selection} filtered={counts?.filtered ?? null}>
+            <TagEditor
+              entityType="Peripheral"
+              elementIds={[...selection.ids]}
+              onChanged={() => void queries.invalidateQueries({ queryKey: ['rows'] })}
+            >
+              {(openEditor) => (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={openEditor}
+                  leftSection={<Icon name="tag" size={14} />}
+                >
+                  Tag…
+                </Button>
+              )}
+            </TagEditor>
+          </SelectionBar>
+        ) : null
+      }
+    />
+  )
+}

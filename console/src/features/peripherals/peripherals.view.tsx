@@ -1,0 +1,172 @@
+import type { Peripheral } from '@portcullis/contract'
+import { icons } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+
+/** Filters of the peripherals list, by the interface's names. */
+export const peripheralFilters: readonly Filter[] = [
+  {
+    name: 'devIcon',
+    label: 'Kind',
+    kind: 'choice',
+    options: Object.entries(icons)
+      .filter(([number]) => number !== '0')
+      .map(([value, label]) => ({ value, label })),
+  },
+  { name: 'present', label: 'Attached now', kind: 'yesNo' },
+  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
+  { name: 'isVulnerablePeripheral', label: 'Vulnerable', kind: 'yesNo' },
+  { name: 'isUnapprovedPeripheral', label: 'Not approved', kind: 'yesNo' },
+  { name: 'vendor', label: 'Vendor', kind: 'text' },
+  { name: 'productInfo', label: 'Product', kind: 'text' },
+  { name: 'vid', label: 'Vendor id', kind: 'text' },
+  { name: 'pid', label: 'Product id', kind: 'text' },
+  { name: 'serialNumber', label: 'Serial number', kind: 'text' },
+  { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
+  { name: 'ipAddress', label: 'Address', kind: 'text' },
+  { name: 'hashtags', label: 'Tag', kind: 'tags' },
+]
+
+export const peripheralsView: ViewSpec = {
+  filters: peripheralFilters.map(({ name }) => name),
+  defaultSort: 'lastSeen_desc',
+  defaultColumns: ['device', 'findings', 'vendor', 'ids', 'host', 'state', 'serial', 'seen'],
+}
+
+/** Id of a device over all hosts, as the tag operations know it. */
+export const deviceKey = (device: Pick<Peripheral, 'uuid' | 'deviceID'>): string => `${device.uuid}|${device.deviceID}`
+
+const State = ({ device }: { device: Peripheral }) => {
+  if (!device.present) return <span>gone</span>
+  return <span>{device.isDisabled ? 'blocked' : 'attached'}</span>
+}
+
+export const peripheralColumns: readonly Column<Peripheral>[] = [
+  {
+    id: 'device',
+    title: 'Device',
+    width: 250,
+    grow: true,
+    sortKey: 'caption',
+    cell: (device) => <DeviceName device={device} />,
+  },
+  {
+    id: 'findings',
+    title: 'Findings',
+    width: 190,
+    sortKey: 'severity',
+    naturalSort: 'desc',
+    cell: (device) => <DeviceFindings device={device} />,
+  },
+  {
+    id: 'vendor',
+    title: 'Vendor',
+    width: 170,
+    grow: true,
+    sortKey: 'guiVid',
+    cell: (device) => <DeviceText value={device.guiVid} />,
+  },
+  { id: 'ids', title: 'Ids', width: 92, sortKey: 'vid', cell: (device) => <DeviceIds device={device} /> },
+  {
+    id: 'host',
+    title: 'Host',
+    width: 160,
+    grow: true,
+    sortKey: 'hostIdentifier',
+    cell: (device) => (
+      <Link to="/agents/$agentId" params={{ agentId: device.uuid } as never}>
+        <DeviceText value={device.hostIdentifier} />
+      </Link>
+    ),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: 80,
+    sortKey: 'present',
+    naturalSort: 'desc',
+    cell: (device) => <State device={device} />,
+  },
+  {
+    id: 'serial',
+    title: 'Serial number',
+    width: 150,
+    sortKey: 'serialNumber',
+    cell: (device) => <DeviceText value={device.serialNumber} />,
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: 90,
+    align: 'right',
+    sortKey: 'lastSeen',
+    naturalSort: 'desc',
+    cell: (device) => <Time value={device.lastSeen} />,
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    width: 90,
+    align: 'right',
+    sortKey: 'firstSeen',
+    naturalSort: 'desc',
+    cell: (device) => <Time value={device.firstSeen} />,
+  },
+  {
+    id: 'kind',
+    title: 'Kind',
+    width: 110,
+    sortKey: 'devIconDescription',
+    cell: (device) => <span>{device.devIconDescription}</span>,
+  },
+  {
+    id: 'product',
+    title: 'Product (usb.ids)',
+    width: 180,
+    sortKey: 'guiPid',
+    cell: (device) => <DeviceText value={device.guiPid} />,
+  },
+  {
+    id: 'maker',
+    title: 'Manufacturer',
+    width: 150,
+    sortKey: 'manufacturer',
+    cell: (device) => <DeviceText value={device.manufacturer} />,
+  },
+  {
+    id: 'revision',
+    title: 'Revision',
+    width: 84,
+    sortKey: 'bcdDevice',
+    cell: (device) => <code>{device.bcdDevice}</code>,
+  },
+  { id: 'port', title: 'Port', width: 84, sortKey: 'hierarchy', cell: (device) => <code>{device.hierarchy}</code> },
+  {
+    id: 'address',
+    title: 'Address',
+    width: 124,
+    sortKey: 'hostIp',
+    cell: (device) => <DeviceText value={device.hostIp} />,
+  },
+  {
+    id: 'interfaces',
+    title: 'Interfaces',
+    width: 200,
+    sortKey: 'interfaces',
+    cell: (device) => <code>{device.interfaces}</code>,
+  },
+  {
+    id: 'decision',
+    title: 'Decision',
+    width: 240,
+    sortKey: 'decisionReason',
+    cell: (device) => <span>{device.decisionReason}</span>,
+  },
+  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (device) => <TagList tags={device.hashtags} /> },
+]

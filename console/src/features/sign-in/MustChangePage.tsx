@@ -1,0 +1,73 @@
+import { Alert, Button, PasswordInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { updateUserDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { passwordFault } from '../../lib/password-rules.ts'
+import { messageOf } from '../../lib/problem.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { tellFailure } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { Card } from './Card.tsx'
+import { NewPasswordFields } from './NewPasswordFields.tsx'
+import classes from './sign-in.module.css'
+
+/** The one page of an account whose password must be changed first. */
+export const MustChangePage = () => {
+  useTitle('Change the password')
+  const { api, session } = useServices()
+  const state = useSession()
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const userName = state.phase === 'in' ? state.profile.account.userName : ''
+  const form = useForm({
+    initialValues: { oldPassword: '', newPassword: '', again: '' },
+    validate: {
+      newPassword: (value) => passwordFault(value, userName),
+      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+    },
+  })
+  return (
+    <Card title="Choose your own password">
+      <p className={classes.message}>
+        The password of <strong>{userName}</strong> was given to it. Change it now; everything else opens after that.
+      </p>
+      {refusal === null ? null : (
+        <Alert color="red" className={classes.note} role="alert">
+          {refusal}
+        </Alert>
+      )}
+      <form
+        className={classes.form}
+        onSubmit={form.onSubmit(async ({ oldPassword, newPassword }) => {
+          setBusy(true)
+          setRefusal(null)
+          try {
+            await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
+            await session.reload()
+          } catch (failure) {
+            const { detail, cure } = messageOf(failure)
+            setRefusal(`${detail} ${cure}`)
+            setBusy(false)
+          }
+        })}
+      >
+        <PasswordInput
+          label="Password you signed in with"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          autoFocus
+          {...form.getInputProps('oldPassword')}
+        />
+        <NewPasswordFields form={form} />
+        <Button type="submit" loading={busy} fullWidth>
+          Change the password
+        </Button>
+        <Button variant="default" fullWidth onClick={() => void session.signOut().catch(tellFailure)}>
+          Sign out
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,31 @@
+import { PasswordInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { passwordRules } from '../../lib/password-rules.ts'
+
+export interface NewPassword {
+  newPassword: string
+  again: string
+}
+
+/** A new password, twice. */
+export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFormReturnType<T> }) => (
+  <>
+    <PasswordInput
+      label="New password"
+      description={passwordRules.text}
+      name="new-password"
+      autoComplete="new-password"
+      required
+      withAsterisk={false}
+      {...form.getInputProps('newPassword')}
+    />
+    <PasswordInput
+      label="The same again"
+      name="new-password-again"
+      autoComplete="new-password"
+      required
+      withAsterisk={false}
+      {...form.getInputProps('again')}
+    />
+  </>
+)

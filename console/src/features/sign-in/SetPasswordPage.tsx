@@ -1,0 +1,84 @@
+import { Alert, Button } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { setPassword } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { passwordFault } from '../../lib/password-rules.ts'
+import { messageOf } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { Card } from './Card.tsx'
+import { NewPasswordFields } from './NewPasswordFields.tsx'
+import classes from './sign-in.module.css'
+
+// The token stands behind `#`, which browsers send to nobody. It leaves the address at once, so that no history keeps it.
+const takeToken = (): string => {
+  const token = new URLSearchParams(window.location.hash.slice(1)).get('token') ?? ''
+  if (token !== '') window.history.replaceState(window.history.state, '', window.location.pathname)
+  return token
+}
+
+/** Sets the first password, or a forgotten one, by a one-time link. */
+export const SetPasswordPage = () => {
+  useTitle('Set a password')
+  const { api } = useServices()
+  const [token] = useState(takeToken)
+  const [doneFor, setDoneFor] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useForm({
+    initialValues: { newPassword: '', again: '' },
+    validate: {
+      newPassword: (value) => passwordFault(value),
+      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+    },
+  })
+  if (doneFor !== null) {
+    return (
+      <Card title="Password set">
+        <p>
+          The password of <strong>{doneFor}</strong> is set. The link can not be used again.
+        </p>
+        <Button component={Link} to="/sign-in" fullWidth>
+          Sign in
+        </Button>
+      </Card>
+    )
+  }
+  if (token === '') {
+    return (
+      <Card title="This link is not complete">
+        <p>Open the whole link as you got it. If it was used before, ask an administrator for a new one.</p>
+      </Card>
+    )
+  }
+  return (
+    <Card title="Set your password">
+      {refusal === null ? null : (
+        <Alert color="red" className={classes.note} role="alert">
+          {refusal}
+        </Alert>
+      )}
+      <form
+        className={classes.form}
+        onSubmit={form.onSubmit(async ({ newPassword }) => {
+          setBusy(true)
+          setRefusal(null)
+          try {
+            setDoneFor((await api.call(setPassword, { body: { token, newPassword } })).userName)
+          } catch (failure) {
+            const { detail, cure } = messageOf(failure)
+            setRefusal(`${detail} ${cure}`)
+          } finally {
+            setBusy(false)
+          }
+        })}
+      >
+        <NewPasswordFields form={form} />
+        <Button type="submit" loading={busy} fullWidth>
+          Set the password
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,114 @@
+import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { authProviders } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { CallFailure, messageOf } from '../../lib/problem.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { Card } from './Card.tsx'
+import classes from './sign-in.module.css'
+
+/** Words for a refused sign-in. They never tell whether an account of that name exists. */
+const refusalText = (failure: unknown): string => {
+  if (failure instanceof CallFailure && failure.code === 'credentials_wrong') {
+    return 'User name or password is wrong.'
+  }
+  if (failure instanceof CallFailure && failure.code === 'too_many_requests') {
+    const wait = failure.retryAfter === null ? 'a few minutes' : `${Math.ceil(failure.retryAfter / 60)} min`
+    return `Too many failed attempts. Try again in ${wait}.`
+  }
+  const { title, cure } = messageOf(failure)
+  return `${title}. ${cure}`
+}
+
+// Only an address inside this console: `next=//evil.example` must not lead away.
+const safeNext = (next: string | undefined): string => (next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/')
+
+export const SignInPage = () => {
+  useTitle('Sign in')
+  const { api, session } = useServices()
+  const state = useSession()
+  const search = useSearch({ strict: false }) as { next?: string; ended?: string }
+  const providers = useQuery({
+    queryKey: ['providers'],
+    queryFn: ({ signal }) => api.call(authProviders, { signal }),
+    staleTime: 60_000,
+  })
+  const [accepted, setAccepted] = useState(false)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useForm({ initialValues: { username: '', password: '' } })
+
+  if (state.phase === 'in') return <Navigate to={safeNext(search.next)} replace />
+
+  const custom = providers.data?.customLogin
+  const banner = custom?.CUSTOM_LOGIN_BANNER ?? ''
+  if (banner !== '' && !accepted) {
+    return (
+      <Card custom={custom}>
+        <p className={classes.banner}>{banner}</p>
+        <Button fullWidth onClick={() => setAccepted(true)} autoFocus>
+          Accept and go on
+        </Button>
+      </Card>
+    )
+  }
+  return (
+    <Card custom={custom}>
+      {search.ended === '1' && refusal === null ? (
+        <Alert className={classes.note}>Your session has ended. Sign in to go on where you were.</Alert>
+      ) : null}
+      {refusal === null ? null : (
+        <Alert color="red" className={classes.note} role="alert">
+          {refusal}
+        </Alert>
+      )}
+      {providers.error === null ? null : (
+        <Alert color="red" className={classes.note}>
+          {refusalText(providers.error)}
+        </Alert>
+      )}
+      <form
+        className={classes.form}
+        onSubmit={form.onSubmit(async ({ username, password }) => {
+          setBusy(true)
+          setRefusal(null)
+          try {
+            await session.signIn(username, password)
+          } catch (failure) {
+            setRefusal(refusalText(failure))
+            setBusy(false)
+          }
+        })}
+      >
+        <TextInput
+          label="User name"
+          name="username"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          withAsterisk={false}
+          autoFocus
+          {...form.getInputProps('username')}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          Sign in
+        </Button>
+      </form>
+      <p className={classes.hint}>
+        First start? The administrator’s one-time name and password stand in the output of the server.
+      </p>
+    </Card>
+  )
+}

@@ -1,0 +1,35 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
+import type { Api } from './api.ts'
+import type { Clock } from './clock.ts'
+import type { Keys } from './keys.ts'
+import type { Live } from './live.ts'
+import type { Session } from './session.ts'
+
+/** What the screens are built on; made once in `app/main.tsx`. */
+export interface Services {
+  api: Api
+  live: Live
+  session: Session
+  clock: Clock
+  keys: Keys
+  queries: QueryClient
+}
+
+const ServicesContext = createContext<Services | null>(null)
+
+export const ServicesProvider = ({ services, children }: { services: Services; children: ReactNode }) => (
+  <ServicesContext value={services}>{children}</ServicesContext>
+)
+
+export const useServices = (): Services => {
+  const services = useContext(ServicesContext)
+  if (services === null) throw new Error('ServicesProvider is missing')
+  return services
+}
+
+/** The session as it is now; the component follows its changes. */
+export const useSession = () => {
+  const { session } = useServices()
+  return useSyncExternalStore(session.watch, session.state)
+}

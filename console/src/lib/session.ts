@@ -1,0 +1,84 @@
+import {
+  type authProviders,
+  consoleHeader,
+  getProfile,
+  localLogin,
+  logout,
+  type Permission,
+  type ResponseOf,
+  refreshToken,
+} from '@portcullis/contract'
+import type { Api, TokenAnswer } from './api.ts'
+import { CallFailure } from './problem.ts'
+
+export type Profile = ResponseOf<typeof getProfile>
+export type Providers = ResponseOf<typeof authProviders>
+
+export type SessionState =
+  /** Asking the server whether the cookie still stands for a session. */
+  | { phase: 'starting' }
+  | { phase: 'out'; ended: boolean }
+  | { phase: 'in'; profile: Profile }
+  /** The server could not be asked. */
+  | { phase: 'failed'; failure: unknown }
+
+/** Asks for a new access token by the HttpOnly cookie of the console. */
+export const refreshByCookie = async (send: Api['send']): Promise<TokenAnswer> => {
+  const response = await send(refreshToken, { body: {} }, { [consoleHeader]: '1' })
+  return (await response.json()) as TokenAnswer
+}
+
+/** Who is signed in. Only the access token is held here, in memory; the refresh token is a cookie no script can read. */
+export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'renew'>) => {
+  let state: SessionState = { phase: 'starting' }
+  const watchers = new Set<() => void>()
+  const set = (next: SessionState) => {
+    state = next
+    for (const watcher of watchers) watcher()
+  }
+  const reload = async () => set({ phase: 'in', profile: await api.call(getProfile) })
+
+  return {
+    state: () => state,
+    watch: (watcher: () => void): (() => void) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    /** At the start of the console: goes on with the session of the cookie, when there is one. */
+    start: async () => {
+      set({ phase: 'starting' })
+      try {
+        if (await api.renew()) await reload()
+        else set({ phase: 'out', ended: false })
+      } catch (failure) {
+        set({ phase: 'failed', failure })
+      }
+    },
+    signIn: async (username: string, password: string) => {
+      api.setToken(null)
+      const response = await api.send(localLogin, { body: { username, password } }, { [consoleHeader]: '1' })
+      api.setToken(((await response.json()) as TokenAnswer).token)
+      await reload()
+    },
+    /** Reads the own account and permissions again, after a change of them. */
+    reload,
+    signOut: async () => {
+      try {
+        await api.call(logout)
+      } catch (failure) {
+        // A session that is over already is what was wanted.
+        if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
+      } finally {
+        api.setToken(null)
+        set({ phase: 'out', ended: false })
+      }
+    },
+    /** The server no longer knows the session. */
+    ended: () => {
+      if (state.phase === 'in') set({ phase: 'out', ended: true })
+    },
+    may: (permission: Permission): boolean => state.phase === 'in' && state.profile.permissions.includes(permission),
+  }
+}
+
+export type Session = ReturnType<typeof createSession>

@@ -1,0 +1,37 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import classes from './CopyField.module.css'
+import { copyText } from './copy.ts'
+import { Icon } from './icons.tsx'
+
+export interface CopyFieldProps {
+  value: string
+  /** What it is, for the message after copying. */
+  what: string
+}
+
+/** A value to be copied whole: a command, a token, a link. */
+export const CopyField = ({ value, what }: CopyFieldProps) => {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 2_000)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <div className={classes.field}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long value scrolls, and the keyboard must reach that */}
+      <code className={classes.value} tabIndex={0}>
+        {value}
+      </code>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Icon name={copied ? 'check' : 'copy'} size={14} />}
+        onClick={() => void copyText(value, what).then(() => setCopied(true))}
+      >
+        {copied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  )
+}

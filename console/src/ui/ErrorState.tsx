@@ -1,0 +1,31 @@
+import { Button } from '@mantine/core'
+import { messageOf } from '../lib/problem.ts'
+import { SeverityShape } from './SeverityTag.tsx'
+import classes from './states.module.css'
+
+export interface ErrorStateProps {
+  failure: unknown
+  retry?: () => void
+  /** A strip above what is still shown, instead of a page of its own. */
+  inline?: boolean
+}
+
+/** A failure in words: what happened, the cure, and the way to try again. */
+export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) => {
+  const { title, detail, cure } = messageOf(failure)
+  return (
+    <div className={inline ? classes.strip : classes.page} role="alert">
+      <SeverityShape severity="red" />
+      <div className={classes.words}>
+        <strong>{title}</strong>
+        <span>{detail}</span>
+        <span className={classes.quiet}>{cure}</span>
+      </div>
+      {retry === undefined ? null : (
+        <Button size="compact-sm" variant="default" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import type { FleetEvent } from '@portcullis/contract'
+import { DeviceText } from './DeviceText.tsx'
+import classes from './EventLines.module.css'
+import { eventSeverity } from './findings.ts'
+import { Icon, kindIcon } from './icons.tsx'
+import { SeverityTag } from './SeverityTag.tsx'
+import { Time } from './Time.tsx'
+
+/** Events of one thing, newest first. */
+export const EventLines = ({ events }: { events: readonly FleetEvent[] }) => (
+  <ol className={classes.lines}>
+    {events.map((event) => (
+      <li key={event.eventID} className={classes.line}>
+        <span className={classes.time}>
+          <Time value={event.creationTime} />
+        </span>
+        <span className={classes.icon}>
+          {event.peripheralIcon === '-1' ? null : <Icon name={kindIcon(event.peripheralIcon)} />}
+        </span>
+        <div>
+          <span>{event.description}</span>{' '}
+          {event.severity <= 4 ? (
+            <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />
+          ) : null}
+          <div className={classes.details}>
+            <DeviceText value={event.details} absent="" />
+          </div>
+        </div>
+      </li>
+    ))}
+  </ol>
+)

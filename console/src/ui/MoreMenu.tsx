@@ -1,0 +1,30 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { copyText } from './copy.ts'
+import { Icon } from './icons.tsx'
+
+export interface MoreMenuProps {
+  label: string
+  /** The call behind this view or action, as a shell command. */
+  curl?: () => string
+  children?: ReactNode
+}
+
+/** The menu of a list or thing: its rarer actions, and the same call as curl. */
+export const MoreMenu = ({ label, curl, children }: MoreMenuProps) => (
+  <Menu position="bottom-end">
+    <Menu.Target>
+      <ActionIcon variant="subtle" color="gray" aria-label={label} title={label}>
+        <Icon name="more" />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>
+      {children}
+      {curl === undefined ? null : (
+        <Menu.Item leftSection={<Icon name="copy" />} onClick={() => void copyText(curl(), 'Command')}>
+          Copy as curl
+        </Menu.Item>
+      )}
+    </Menu.Dropdown>
+  </Menu>
+)

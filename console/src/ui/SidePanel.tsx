@@ -1,0 +1,46 @@
+import { ActionIcon } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Icon } from './icons.tsx'
+import classes from './SidePanel.module.css'
+
+export interface SidePanelProps {
+  /** Name of the open thing, for screen readers. */
+  label: string
+  /** Address of its full page. */
+  fullPage: string
+  close: () => void
+  /** Further tools beside the close button. */
+  tools?: ReactNode
+  children: ReactNode
+}
+
+/**
+ * The drawer of a row: lies over the right of the list, so that no row moves, and leaves the list usable: `j` and `k`
+ * walk through it with the drawer open.
+ */
+export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanelProps) => {
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [])
+  return (
+    <aside ref={panel} className={classes.panel} aria-label={label} tabIndex={-1}>
+      <div className={classes.tools}>
+        {tools}
+        <ActionIcon
+          component={Link}
+          to={fullPage}
+          variant="subtle"
+          color="gray"
+          aria-label="Open the full page"
+          title="Open the full page"
+        >
+          <Icon name="external" />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="gray" onClick={close} aria-label="Close" title="Close (esc)">
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
+      {children}
+    </aside>
+  )
+}

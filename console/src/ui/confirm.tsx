@@ -1,0 +1,86 @@
+import { Button, Group, TextInput } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { useState } from 'react'
+import classes from './confirm.module.css'
+import { DeviceText } from './DeviceText.tsx'
+import { ErrorState } from './ErrorState.tsx'
+
+// Above this many things a click is too easy: the number is typed.
+const typedAbove = 1_000
+const namesShown = 8
+
+export interface Confirmation {
+  title: string
+  /** Names of what is meant. */
+  names: readonly string[]
+  /** What they are, for one and for many. */
+  kind: readonly [one: string, many: string]
+  /** What will happen, and whether it can be taken back. */
+  consequence: string
+  /** Words of the button. */
+  action: string
+  run: () => Promise<unknown>
+}
+
+const Body = ({ id, names, kind, consequence, action, run }: Confirmation & { id: string }) => {
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const mustType = names.length > typedAbove
+  return (
+    <form
+      className={classes.body}
+      onSubmit={(event) => {
+        event.preventDefault()
+        setBusy(true)
+        setFailure(null)
+        run().then(
+          () => modals.close(id),
+          (reason) => {
+            setFailure(reason)
+            setBusy(false)
+          },
+        )
+      }}
+    >
+      <p>
+        <strong>
+          {names.length.toLocaleString('en')} {names.length === 1 ? kind[0] : kind[1]}
+        </strong>
+        : {consequence}
+      </p>
+      <ul className={classes.names}>
+        {names.slice(0, namesShown).map((name) => (
+          <li key={name}>
+            <DeviceText value={name} />
+          </li>
+        ))}
+        {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
+      </ul>
+      {mustType ? (
+        <TextInput
+          label={`Type ${names.length} to go on`}
+          value={typed}
+          inputMode="numeric"
+          data-autofocus
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={() => modals.close(id)}>
+          Cancel
+        </Button>
+        <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(names.length)}>
+          {action}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** Asks before something that hurts: how many, which, what will happen. */
+export const confirm = (confirmation: Confirmation): void => {
+  const id = modals.open({ title: confirmation.title })
+  modals.updateModal({ modalId: id, children: <Body {...confirmation} id={id} /> })
+}

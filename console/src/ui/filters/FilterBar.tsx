@@ -1,0 +1,135 @@
+import { Button, CloseButton, Menu, Popover, TextInput } from '@mantine/core'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Icon } from '../icons.tsx'
+import { useKeys } from '../useKeys.ts'
+import type { View } from '../useView.ts'
+import classes from './FilterBar.module.css'
+import { FilterEditor } from './FilterEditor.tsx'
+import { type Filter, filterText } from './filter.ts'
+
+// Typing pauses longer than this send the search; shorter ones would ask the server for every letter.
+const typingPause = 200
+
+const SearchField = ({ view, placeholder }: { view: View; placeholder: string }) => {
+  const input = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(view.state.search)
+  useEffect(() => setText(view.state.search), [view.state.search])
+  useEffect(() => {
+    if (text === view.state.search) return
+    const timer = setTimeout(() => view.set({ search: text }, { replace: true }), typingPause)
+    return () => clearTimeout(timer)
+  }, [text, view])
+  useKeys([{ keys: '/', description: 'Search this list', run: () => input.current?.focus() }])
+  return (
+    <TextInput
+      ref={input}
+      size="xs"
+      className={classes.search}
+      aria-label={placeholder}
+      placeholder={placeholder}
+      leftSection={<Icon name="search" size={14} />}
+      rightSection={
+        text === '' ? (
+          <kbd className={classes.key}>/</kbd>
+        ) : (
+          <CloseButton size="xs" aria-label="Clear the search" onClick={() => setText('')} />
+        )
+      }
+      value={text}
+      maxLength={256}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur()
+      }}
+    />
+  )
+}
+
+interface ChipProps {
+  filter: Filter
+  value: string | undefined
+  opened: boolean
+  setOpened: (opened: boolean) => void
+  change: (value: string | null) => void
+}
+
+const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
+  <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus>
+    <Popover.Target>
+      <span className={classes.chip} data-empty={value === undefined || undefined}>
+        <button type="button" className={classes.chipText} onClick={() => setOpened(!opened)} aria-expanded={opened}>
+          {filter.label}
+          {value === undefined ? '' : ': '}
+          {value === undefined ? null : <strong>{filterText(filter, value)}</strong>}
+        </button>
+        {value === undefined ? null : (
+          <button
+            type="button"
+            className={classes.chipClose}
+            onClick={() => change(null)}
+            aria-label={`Remove ${filter.label}`}
+          >
+            <Icon name="close" size={11} />
+          </button>
+        )}
+      </span>
+    </Popover.Target>
+    <Popover.Dropdown className={classes.editor}>
+      <FilterEditor filter={filter} value={value} change={change} close={() => setOpened(false)} />
+    </Popover.Dropdown>
+  </Popover>
+)
+
+export interface FilterBarProps {
+  view: View
+  filters: readonly Filter[]
+  searchPlaceholder: string
+  /** Tools at the right end: columns, more. */
+  children?: ReactNode
+}
+
+/** Search and filters of a list: every filter in force is a chip that opens its editor, every other is behind "filter". */
+export const FilterBar = ({ view, filters, searchPlaceholder, children }: FilterBarProps) => {
+  const [opened, setOpened] = useState<string | null>(null)
+  const set = view.state.filters
+  const shown = filters.filter(({ name }) => set[name] !== undefined || opened === name)
+  const others = filters.filter((filter) => !shown.includes(filter))
+  return (
+    <div className={classes.bar} role="search">
+      <SearchField view={view} placeholder={searchPlaceholder} />
+      {shown.map((filter) => (
+        <Chip
+          key={filter.name}
+          filter={filter}
+          value={set[filter.name]}
+          opened={opened === filter.name}
+          setOpened={(next) => setOpened(next ? filter.name : null)}
+          change={(value) => view.set({ filters: { [filter.name]: value } }, { replace: true })}
+        />
+      ))}
+      {others.length > 0 ? (
+        <Menu position="bottom-start">
+          <Menu.Target>
+            <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
+              Filter
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
+            {others.map(({ name, label }) => (
+              // The menu gives the focus back as it closes; the editor opens after that.
+              <Menu.Item key={name} onClick={() => setTimeout(() => setOpened(name), 0)}>
+                {label}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      ) : null}
+      {shown.length > 1 ? (
+        <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
+          Clear
+        </Button>
+      ) : null}
+      <div className={classes.tools}>{children}</div>
+    </div>
+  )
+}

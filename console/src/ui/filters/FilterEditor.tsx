@@ -1,0 +1,194 @@
+import { Button, Checkbox, Group, Radio, Stack, TextInput } from '@mantine/core'
+import { getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../DeviceText.tsx'
+import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
+
+interface EditorProps {
+  filter: Filter
+  value: string | undefined
+  change: (value: string | null) => void
+  close: () => void
+}
+
+const TextEditor = ({ filter, value, change, close }: EditorProps) => {
+  const [text, setText] = useState(value ?? '')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        change(text === '' ? null : text)
+        close()
+      }}
+    >
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          size="xs"
+          label={`${filter.label} contains`}
+          value={text}
+          maxLength={256}
+          data-autofocus
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit">
+          Set
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+const TagsEditor = ({ value, change }: EditorProps) => {
+  const { api } = useServices()
+  const [text, setText] = useState('')
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const found = (tags.data ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 40)
+  const chosen = (value ?? '').split(',')
+  return (
+    <Stack gap="sm">
+      <TextInput
+        size="xs"
+        placeholder="Find a tag"
+        value={text}
+        data-autofocus
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Stack gap={6} mah={240} style={{ overflow: 'auto' }}>
+        {found.map(({ name }) => (
+          <Checkbox
+            key={name}
+            label={<DeviceText value={name} />}
+            checked={chosen.includes(name)}
+            onChange={() => change(toggled(value, name))}
+          />
+        ))}
+        {tags.data !== undefined && found.length === 0 ? <span>No such tag.</span> : null}
+      </Stack>
+    </Stack>
+  )
+}
+
+const spans: [title: string, hours: number][] = [
+  ['Last hour', 1],
+  ['24 hours', 24],
+  ['7 days', 168],
+  ['30 days', 720],
+]
+
+const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {
+  const { clock } = useServices()
+  return (
+    <Group gap={4}>
+      {spans.map(([title, hours]) => (
+        <Button
+          key={title}
+          size="compact-xs"
+          variant="default"
+          onClick={() => pick(new Date(clock.now() - hours * 3_600_000).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z'))}
+        >
+          {title}
+        </Button>
+      ))}
+    </Group>
+  )
+}
+
+const InstantEditor = ({ filter, value, change }: EditorProps) => (
+  <Stack gap="sm">
+    <SpanButtons pick={change} />
+    <TextInput
+      size="xs"
+      type="datetime-local"
+      label={filter.label}
+      data-autofocus
+      value={value === undefined ? '' : fieldOfInstant(value)}
+      onChange={(event) => change(instantOfField(event.currentTarget.value))}
+    />
+  </Stack>
+)
+
+const PeriodEditor = ({ value, change }: EditorProps) => {
+  const [from = '', to = ''] = (value ?? '').split('..')
+  const set = (nextFrom: string, nextTo: string) =>
+    change(nextFrom === '' && nextTo === '' ? null : `${nextFrom}..${nextTo}`)
+  return (
+    <Stack gap="sm">
+      <SpanButtons pick={(start) => set(start, '')} />
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label="From"
+        data-autofocus
+        value={fieldOfInstant(from)}
+        onChange={(event) => set(instantOfField(event.currentTarget.value) ?? '', to)}
+      />
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label="Until"
+        value={fieldOfInstant(to)}
+        onChange={(event) => set(from, instantOfField(event.currentTarget.value) ?? '')}
+      />
+    </Stack>
+  )
+}
+
+/** The editor of one filter; each change is in force at once. */
+export const FilterEditor = (props: EditorProps) => {
+  const { filter, value, change, close } = props
+  switch (filter.kind) {
+    case 'text':
+      return <TextEditor {...props} />
+    case 'tags':
+      return <TagsEditor {...props} />
+    case 'instant':
+      return <InstantEditor {...props} />
+    case 'period':
+      return <PeriodEditor {...props} />
+    case 'yesNo':
+    case 'choice': {
+      const options =
+        filter.kind === 'yesNo'
+          ? [
+              { value: 'true', label: 'Yes' },
+              { value: 'false', label: 'No' },
+            ]
+          : filter.options
+      if (filter.kind === 'yesNo' || filter.single === true) {
+        return (
+          <Stack gap={6}>
+            {options.map((option, index) => (
+              <Radio
+                key={option.value}
+                size="xs"
+                name={filter.name}
+                label={option.label}
+                data-autofocus={index === 0 || undefined}
+                checked={value?.toLowerCase() === option.value.toLowerCase()}
+                onChange={() => {
+                  change(option.value)
+                  close()
+                }}
+              />
+            ))}
+          </Stack>
+        )
+      }
+      return (
+        <Stack gap={6} mah={300} style={{ overflow: 'auto' }}>
+          {options.map((option, index) => (
+            <Checkbox
+              key={option.value}
+              label={option.label}
+              data-autofocus={index === 0 || undefined}
+              checked={(value ?? '').split(',').includes(option.value)}
+              onChange={() => change(toggled(value, option.value))}
+            />
+          ))}
+        </Stack>
+      )
+    }
+  }
+}

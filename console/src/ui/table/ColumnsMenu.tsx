@@ -1,0 +1,48 @@
+import { Button, Menu } from '@mantine/core'
+import { Icon } from '../icons.tsx'
+import type { View } from '../useView.ts'
+import type { Column } from './column.ts'
+
+/** Chooses the columns of a list; the choice is in the address. */
+export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<Row>[]; view: View }) => {
+  const shown = view.state.columns
+  return (
+    <Menu position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>
+        <Button variant="subtle" size="compact-sm" leftSection={<Icon name="columns" size={14} />}>
+          Columns
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah={420} style={{ overflow: 'auto' }}>
+        {columns.map(({ id, title }) => {
+          const isShown = shown.includes(id)
+          return (
+            <Menu.Item
+              key={id}
+              role="menuitemcheckbox"
+              aria-checked={isShown}
+              disabled={isShown && shown.length === 1}
+              leftSection={isShown ? <Icon name="check" /> : <span style={{ display: 'inline-block', width: 16 }} />}
+              onClick={() =>
+                view.set(
+                  {
+                    columns: columns
+                      .map((column) => column.id)
+                      .filter((one) => (one === id ? !isShown : shown.includes(one))),
+                  },
+                  { replace: true },
+                )
+              }
+            >
+              {title}
+            </Menu.Item>
+          )
+        })}
+        <Menu.Divider />
+        <Menu.Item onClick={() => view.set({ columns: view.spec.defaultColumns }, { replace: true })}>
+          Back to the usual ones
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

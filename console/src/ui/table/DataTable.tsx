@@ -1,0 +1,254 @@
+import {
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import type { LiveTopic } from '../../lib/live.ts'
+import { nextSort, sortDirection } from '../../lib/view-state.ts'
+import { ErrorState } from '../ErrorState.tsx'
+import { Icon } from '../icons.tsx'
+import { rowHeight } from '../theme/tokens.ts'
+import { useKeys } from '../useKeys.ts'
+import type { View } from '../useView.ts'
+import type { Column, RowSource } from './column.ts'
+import classes from './DataTable.module.css'
+import { HeaderRow } from './HeaderRow.tsx'
+import { PendingBar } from './PendingBar.tsx'
+import { Row } from './Row.tsx'
+import { useRows } from './useRows.ts'
+import type { Selection } from './useSelection.ts'
+
+const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature, columnResizingFeature })
+
+// The table keeps the columns: which are shown and how wide. Rows come in windows and are drawn by the virtualizer.
+const noRows: Record<string, never>[] = []
+
+// Beyond this, browsers other than Chromium can not scroll; nobody reads that far, he filters.
+const scrollLimit = 500_000
+
+export interface DataTableProps<RowData> {
+  /** What the rows are, for screen readers. */
+  label: string
+  columns: readonly Column<RowData>[]
+  source: RowSource<RowData>
+  view: View
+  /** Live topics after which the rows on the screen are read again. */
+  topics: readonly LiveTopic[]
+  /** Address of a row's full page. */
+  hrefOf: (row: RowData) => string
+  selection?: Selection<RowData>
+  /** Shown when the list has no rows at all. */
+  empty: ReactNode
+  /** Hears the exact counts: all rows, and those the filters leave. */
+  onCounts?: (counts: { total: number; filtered: number }) => void
+}
+
+/** The one list of the console: server-side sort and filter, virtual rows over any total, keyboard, selection, live marks. */
+export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
+  const { label, columns, source, view, topics, hrefOf, selection, empty, onCounts } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const gridId = useId()
+  const [cursor, setCursor] = useState<number | null>(null)
+  const [pointerInside, setPointerInside] = useState(false)
+  const [range, setRange] = useState({ first: 0, last: 40 })
+  const calm = !pointerInside && cursor === null && view.state.open === null && (selection?.size ?? 0) === 0
+  const rows = useRows(source, range, topics, calm)
+  const count = Math.min(rows.filtered ?? 0, scrollLimit)
+
+  const table = useTable({
+    features,
+    data: noRows,
+    columns: useMemo(
+      () => columns.map(({ id, title, width }) => ({ id, header: title, size: width, minSize: 56, maxSize: 900 })),
+      [columns],
+    ),
+    state: {
+      columnVisibility: useMemo(
+        () => Object.fromEntries(columns.map(({ id }) => [id, view.state.columns.includes(id)])),
+        [columns, view.state.columns],
+      ),
+    },
+    columnResizeMode: 'onChange',
+  })
+  const shown = table.getVisibleLeafColumns().map((column) => ({
+    column: columns.find(({ id }) => id === column.id)!,
+    width: column.getSize(),
+  }))
+  const resized = Object.keys(table.state.columnSizing ?? {}).length > 0
+  const template = [
+    ...(selection === undefined ? [] : ['36px']),
+    ...shown.map(({ column, width }) =>
+      column.grow === true && !resized ? `minmax(${width}px, ${width}fr)` : `${width}px`,
+    ),
+    ...(resized ? ['minmax(0, 1fr)'] : []),
+  ].join(' ')
+
+  const virtual = useVirtualizer({
+    count: rows.isFirst ? 24 : count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+    scrollPaddingStart: rowHeight,
+  })
+  const items = virtual.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => setRange({ first, last }), [first, last])
+
+  const listKey = JSON.stringify(source.key)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 })
+    setCursor(null)
+  }, [listKey])
+
+  const { total, filtered } = rows
+  const report = useRef(onCounts)
+  report.current = onCounts
+  useEffect(() => {
+    if (total !== null && filtered !== null && !rows.isStale) report.current?.({ total, filtered })
+  }, [total, filtered, rows.isStale])
+
+  const moveTo = (index: number) => {
+    if (count === 0) return
+    const next = Math.max(0, Math.min(count - 1, index))
+    setCursor(next)
+    virtual.scrollToIndex(next, { align: 'auto' })
+    const row = rows.rowAt(next)
+    if (view.state.open !== null && row !== undefined) view.set({ open: source.idOf(row) }, { replace: true })
+  }
+  const atCursor = () => (cursor === null ? undefined : rows.rowAt(cursor))
+  const pageRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 640) / rowHeight) - 2)
+  useKeys([
+    { keys: 'j', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
+    { keys: 'k', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
+    { keys: 'ArrowDown', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
+    { keys: 'ArrowUp', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
+    { keys: 'PageDown', description: 'A page down', run: () => moveTo((cursor ?? 0) + pageRows) },
+    { keys: 'PageUp', description: 'A page up', run: () => moveTo((cursor ?? 0) - pageRows) },
+    { keys: 'Home', description: 'First row', run: () => moveTo(0) },
+    { keys: 'End', description: 'Last row', run: () => moveTo(count - 1) },
+    {
+      keys: 'Enter',
+      description: 'Open the row',
+      run: () => {
+        const row = atCursor()
+        if (row !== undefined) view.set({ open: source.idOf(row) })
+      },
+    },
+    {
+      keys: 'x',
+      description: 'Select the row',
+      run: () => {
+        const row = atCursor()
+        if (row !== undefined) selection?.toggle(row, cursor ?? undefined)
+      },
+    },
+    {
+      keys: 'Escape',
+      description: 'Close what is open',
+      run: () => {
+        if (view.state.open !== null) view.set({ open: null, tab: null })
+        else if ((selection?.size ?? 0) > 0) selection?.clear()
+        else setCursor(null)
+      },
+    },
+  ])
+
+  if (rows.failure !== null && rows.total === null) return <ErrorState failure={rows.failure} retry={rows.retry} />
+  if (rows.total === 0 && !rows.isStale) return <>{empty}</>
+
+  const width = shown.reduce((sum, column) => sum + column.width, selection === undefined ? 0 : 36)
+  return (
+    <div className={classes.frame}>
+      {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
+      <PendingBar pending={rows.pending} apply={rows.apply} />
+      {/* biome-ignore lint/a11y/useSemanticElements: virtual rows over any total can not be a table element */}
+      <div
+        ref={scroller}
+        role="grid"
+        id={gridId}
+        aria-label={label}
+        aria-rowcount={count + 1}
+        aria-busy={rows.isFirst || rows.isStale}
+        aria-multiselectable={selection !== undefined}
+        aria-activedescendant={cursor === null ? undefined : `${gridId}-${cursor}`}
+        tabIndex={0}
+        className={classes.scroller}
+        data-stale={rows.isStale || undefined}
+        onPointerEnter={() => setPointerInside(true)}
+        onPointerLeave={() => setPointerInside(false)}
+      >
+        <HeaderRow
+          columns={shown.map(({ column }) => column)}
+          template={template}
+          width={width}
+          sort={view.state.sort}
+          onSort={(column) => {
+            if (column.sortKey === undefined) return
+            const natural = column.naturalSort ?? 'asc'
+            view.set(
+              { sort: nextSort(view.state.sort, column.sortKey, natural, view.spec.defaultSort) },
+              { replace: true },
+            )
+          }}
+          directionOf={(column) =>
+            column.sortKey === undefined ? null : sortDirection(view.state.sort, column.sortKey)
+          }
+          onResize={(id) =>
+            table
+              .getFlatHeaders()
+              .find((header) => header.column.id === id)
+              ?.getResizeHandler()
+          }
+          selection={selection}
+        />
+        <div className={classes.body} style={{ height: virtual.getTotalSize(), minWidth: width }} role="presentation">
+          {items.map(({ index, start }) => {
+            const row = rows.isFirst ? undefined : rows.rowAt(index)
+            const id = row === undefined ? null : source.idOf(row)
+            return (
+              <Row
+                key={index}
+                id={`${gridId}-${index}`}
+                index={index}
+                top={start}
+                template={template}
+                columns={shown}
+                row={row}
+                href={row === undefined ? null : hrefOf(row)}
+                isOpen={id !== null && id === view.state.open}
+                isCursor={cursor === index}
+                isMarked={id !== null && rows.marked.has(id)}
+                selection={selection}
+                onOpen={() => {
+                  if (id === null) return
+                  setCursor(index)
+                  view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
+                }}
+              />
+            )
+          })}
+        </div>
+        {rows.filtered === 0 && !rows.isFirst ? (
+          <div className={classes.noMatch}>
+            <Icon name="filter" size={20} />
+            <p>Nothing matches these filters.</p>
+            <button type="button" className={classes.linkButton} onClick={() => view.clearFilters()}>
+              Clear all filters
+            </button>
+          </div>
+        ) : null}
+      </div>
+      {(rows.filtered ?? 0) > scrollLimit ? (
+        <p className={classes.note}>
+          The first {scrollLimit.toLocaleString('en')} rows can be scrolled; narrow the filter to reach the others.
+        </p>
+      ) : null}
+    </div>
+  )
+}

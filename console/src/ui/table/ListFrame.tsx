@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import classes from './ListFrame.module.css'
+
+export interface ListFrameProps {
+  title: string
+  counts: { total: number; filtered: number } | null
+  /** Actions at the right of the title. */
+  actions?: ReactNode
+  filters: ReactNode
+  table: ReactNode
+  /** The bar of what is selected. */
+  selection?: ReactNode
+  /** The drawer of the open row. */
+  drawer?: ReactNode
+}
+
+const number = (value: number) => value.toLocaleString('en')
+
+/** The frame of every list: title with counts, filters, table, selection, drawer. */
+export const ListFrame = ({ title, counts, actions, filters, table, selection, drawer }: ListFrameProps) => (
+  <div className={classes.frame}>
+    <div className={classes.head}>
+      <h1>{title}</h1>
+      <span className={classes.counts} aria-live="polite">
+        {counts === null
+          ? ''
+          : counts.filtered === counts.total
+            ? number(counts.total)
+            : `${number(counts.filtered)} of ${number(counts.total)}`}
+      </span>
+      <div className={classes.actions}>{actions}</div>
+    </div>
+    {filters}
+    <div className={classes.body}>
+      {table}
+      {drawer}
+    </div>
+    {selection}
+  </div>
+)

@@ -1,0 +1,169 @@
+import { useQueries } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { LiveTopic } from '../../lib/live.ts'
+import { reconcile } from '../../lib/reconcile.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { ListPage, RowSource } from './column.ts'
+
+/** Rows of one request while scrolling. */
+export const windowSize = 100
+
+// While the view flies past, nothing is asked for; 60 ms of rest is shorter than a person notices.
+const restTime = 60
+// The server may tell of changes every second; reading the view again more often than this shows nothing new.
+const refreshGap = 1_500
+// How long a changed row stays marked.
+const markTime = 4_000
+
+export interface Pending {
+  /** Rows that came since the shown state. */
+  arrived: number
+  /** Rows that went or would stand elsewhere. */
+  moved: number
+}
+
+const useSettled = <T>(value: T, text: string): T => {
+  const [settled, setSettled] = useState(value)
+  const latest = useRef(value)
+  latest.current = value
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(latest.current), restTime)
+    return () => clearTimeout(timer)
+    // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the identity of the value
+  }, [text])
+  return settled
+}
+
+const pagesOf = (range: { first: number; last: number }): number[] => {
+  const from = Math.floor(range.first / windowSize)
+  const to = Math.floor(Math.max(range.first, range.last) / windowSize)
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
+
+/**
+ * The rows of a long list around the view: pages of it, fetched as it scrolls. What the live channel tells changes
+ * values in place; rows that came or moved wait until `apply`. `calm` is true while nobody's pointer or cursor is on the
+ * table: then they need not wait.
+ */
+export const useRows = <Row>(
+  source: RowSource<Row>,
+  range: { first: number; last: number },
+  topics: readonly LiveTopic[],
+  calm: boolean,
+) => {
+  const { queries: client, live, clock } = useServices()
+  const [epoch, setEpoch] = useState(0)
+  const [pending, setPending] = useState<Pending | null>(null)
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
+  const key = JSON.stringify(source.key)
+  const keyOf = (page: number, of = epoch, list = key) => ['rows', list, of, page] as const
+  const settled = useSettled(pagesOf(range), `${key}:${pagesOf(range).join()}`)
+  const wanted = settled.length > 0 ? settled : [0]
+
+  const results = useQueries({
+    queries: wanted.map((page) => ({
+      queryKey: keyOf(page),
+      queryFn: ({ signal }: { signal: AbortSignal }) => source.load(page + 1, windowSize, signal),
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 60_000,
+      retry: false,
+    })),
+  })
+  const answered = results.find((result) => result.data !== undefined)?.data
+  const failed = results.find((result) => result.error !== null)
+
+  // Until the first answer of a new list, the old one stays on the screen, dimmed.
+  const shown = useRef<{ list: string; epoch: number; total: number; filtered: number } | null>(null)
+  if (answered !== undefined) {
+    shown.current = { list: key, epoch, total: answered.recordsTotal, filtered: answered.recordsFiltered }
+  }
+  const current = shown.current
+
+  const rowAt = (index: number): Row | undefined =>
+    current === null
+      ? undefined
+      : client.getQueryData<ListPage<Row>>(keyOf(Math.floor(index / windowSize), current.epoch, current.list))?.data[
+          index % windowSize
+        ]
+
+  const fresh = useRef<Map<number, ListPage<Row>>>(new Map())
+  const apply = useCallback(() => {
+    for (const [page, data] of fresh.current) client.setQueryData(['rows', key, epoch + 1, page], data)
+    fresh.current = new Map()
+    setPending(null)
+    setEpoch(epoch + 1)
+  }, [client, key, epoch])
+
+  const state = useRef({ wanted, source, calm, key, epoch, apply })
+  state.current = { wanted, source, calm, key, epoch, apply }
+
+  const refresh = useCallback(async () => {
+    const { wanted, source, key, epoch } = state.current
+    const pages = await Promise.all(
+      wanted.map(async (page) => [page, await source.load(page + 1, windowSize)] as const),
+    )
+    // The list was changed meanwhile: what came belongs to no view.
+    if (state.current.key !== key || state.current.epoch !== epoch) return
+    const changed: string[] = []
+    let arrived = 0
+    let moved = 0
+    fresh.current = new Map(pages)
+    for (const [page, next] of pages) {
+      const before = client.getQueryData<ListPage<Row>>(['rows', key, epoch, page])
+      if (before === undefined) continue
+      const laid = reconcile(before.data, next.data, source.idOf)
+      changed.push(...laid.changed)
+      moved += laid.moved
+      arrived = Math.max(arrived, laid.arrived, next.recordsFiltered - before.recordsFiltered)
+      client.setQueryData(['rows', key, epoch, page], { ...before, data: laid.rows })
+    }
+    if (changed.length > 0) {
+      setMarked((old) => new Set([...old, ...changed]))
+      setTimeout(() => setMarked((old) => new Set([...old].filter((id) => !changed.includes(id)))), markTime)
+    }
+    if (arrived === 0 && moved === 0) setPending(null)
+    else if (state.current.calm) state.current.apply()
+    else setPending({ arrived: Math.max(0, arrived), moved })
+  }, [client])
+
+  useEffect(() => {
+    let last = 0
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const run = () => {
+      timer = undefined
+      last = clock.now()
+      // A failed refresh is not told here: the live banner says how old the view is.
+      void refresh().catch(() => undefined)
+    }
+    const ask = () => {
+      if (timer !== undefined) return
+      timer = setTimeout(run, Math.max(0, last + refreshGap - clock.now()))
+    }
+    const stops = topics.map((topic) => live.on(topic, ask))
+    return () => {
+      clearTimeout(timer)
+      for (const stop of stops) stop()
+    }
+    // biome-ignore lint/correctness/useExhaustiveDependencies: topics are constant per table
+  }, [live, clock, refresh])
+
+  // The pointer has left: what waited may come.
+  useEffect(() => {
+    if (calm && pending !== null) apply()
+  }, [calm, pending, apply])
+
+  return {
+    rowAt,
+    total: current?.total ?? null,
+    filtered: current?.filtered ?? null,
+    /** Nothing is there yet: draw the skeleton. */
+    isFirst: current === null && failed === undefined,
+    /** Rows of another list stand in for those that were asked for. */
+    isStale: current !== null && (current.list !== key || current.epoch !== epoch),
+    failure: failed?.error ?? null,
+    retry: () => results.forEach((result) => void (result.error !== null && result.refetch())),
+    pending,
+    apply,
+    marked,
+  }
+}

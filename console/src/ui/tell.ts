@@ -1,0 +1,30 @@
+import { notifications } from '@mantine/notifications'
+import { createElement } from 'react'
+import { messageOf } from '../lib/problem.ts'
+import { Undo } from './Undo.tsx'
+
+/** Tells that something was done. */
+export const tell = (message: string): void => {
+  notifications.show({ message, autoClose: 4_000, withBorder: true })
+}
+
+/** Tells a failure with its cure, until the reader closes it. */
+export const tellFailure = (failure: unknown): void => {
+  const { title, detail, cure } = messageOf(failure)
+  notifications.show({ title, message: `${detail} ${cure}`, color: 'red', autoClose: 12_000, withBorder: true })
+}
+
+/** Tells that something was done and offers to take it back for ten seconds. */
+export const tellWithUndo = (message: string, undo: () => Promise<unknown>): void => {
+  const id = notifications.show({
+    message: createElement(Undo, {
+      message,
+      undo: () => {
+        notifications.hide(id)
+        undo().then(() => tell('Taken back.'), tellFailure)
+      },
+    }),
+    autoClose: 10_000,
+    withBorder: true,
+  })
+}
