@@ -8,6 +8,7 @@ import { auditFeature } from '#features/audit/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { healthFeature } from '#features/health/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
+import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
@@ -83,6 +84,7 @@ export const compose = async (options: ComposeOptions) => {
 
   const audit = auditFeature(app, { db, clock })
   const events = eventsFeature(app, { ...lists, log })
+  const tags = tagsFeature(app, { ...lists, audit })
   const accounts = await accountsFeature(app, {
     db,
     clock,
@@ -99,7 +101,7 @@ export const compose = async (options: ComposeOptions) => {
     keys,
     audit,
     events,
-    tags: { ensureTags: async () => [], tagAgents: async () => {} },
+    tags,
     reach,
     agentBuildDir: options.agentBuildDir,
     peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
