@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { report } from './sum.mjs'
+
+let said
+beforeEach(() => {
+  said = []
+  vi.spyOn(console, 'log').mockImplementation((line) => said.push(line))
+})
+afterEach(() => vi.restoreAllMocks())
+
+it('names what was skipped and failed, and ends with the sum alone on its line', () => {
+  const skipped = [{ name: 'a.test.ts > opens', reason: 'no chromium' }]
+  expect(
+    report([
+      { passed: 4, failed: ['lint'] },
+      { passed: 2, failed: [], skipped },
+    ]),
+  ).toBe(1)
+  expect(said).toEqual(['skipped: a.test.ts > opens (no chromium)', 'failed: lint', '6 passed, 1 failed, 1 skipped'])
+})
+
+it.each([
+  ['all passed', [{ passed: 1, failed: [] }], 0],
+  ['nothing ran', [{ passed: 0, failed: [] }], 1],
+  ['all were skipped', [{ passed: 0, failed: [], skipped: [{ name: 'x', reason: 'y' }] }], 1],
+])('decides the exit code: %s', (_name, parts, code) => {
+  expect(report(parts)).toBe(code)
+})
