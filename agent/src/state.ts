@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { cannotStart, messageOf } from './exit.ts'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
 
 /** Who this host is to its server; written once at enrolment. */
@@ -42,6 +42,18 @@ export interface Status {
   nextCheckInSeconds?: number
 }
 
+/** Not `recursive: true`: under /proc Node's own recursion never returns, because mkdir answers ENOENT for ever. */
+const makeDir = (dir: string): void => {
+  try {
+    mkdirSync(dir, { mode: 0o700 })
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return
+    if (errnoOf(error) !== 'ENOENT' || existsSync(dirname(dir))) throw error
+    makeDir(dirname(dir))
+    mkdirSync(dir, { mode: 0o700 })
+  }
+}
+
 /**
  * Makes the state directory private and usable, or says in one sentence why it is not.
  *
@@ -49,7 +61,7 @@ export interface Status {
  */
 export const prepareStateDir = (dir: string): void => {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeDir(dir)
     const stat = statSync(dir)
     if (!stat.isDirectory()) throw new Error('it is not a directory')
     if ((stat.mode & 0o077) !== 0) chmodSync(dir, 0o700)

@@ -1,0 +1,188 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { Value } from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import { createBackoff } from '../src/backoff.ts'
+import { createFactsCollector, parseOsRelease } from '../src/collectors/facts.ts'
+import { loadConfig } from '../src/config.ts'
+import { machineHash } from '../src/keys.ts'
+import { createLog } from '../src/log.ts'
+import { createTree, temporaryDir } from './harness.ts'
+
+describe('settings', () => {
+  it('takes arguments before the environment and has defaults', () => {
+    const config = loadConfig(['--state-dir', '/a'], {
+      PORTCULLIS_AGENT_STATE_DIR: '/b',
+      PORTCULLIS_AGENT_SERVER: 'https://h.example:8443',
+      HOME: '/root',
+    })
+    expect(config).toMatchObject({
+      command: 'run',
+      stateDir: '/a',
+      sysfsRoot: '/sys',
+      once: false,
+      logLevel: 'info',
+      allowInsecureHttp: false,
+    })
+    expect(config.server?.href).toBe('https://h.example:8443/')
+    expect(config.monitorCommand?.[0]).toBe('udevadm')
+  })
+
+  it('polls another tree than /sys unless a monitor is named for it', () => {
+    expect(loadConfig(['--sysfs-root', '/x'], {}).monitorCommand).toBeUndefined()
+    expect(loadConfig(['--sysfs-root', '/x', '--monitor-command', 'cat  events'], {}).monitorCommand).toEqual([
+      'cat',
+      'events',
+    ])
+    expect(loadConfig(['--monitor-command', 'none'], {}).monitorCommand).toBeUndefined()
+  })
+
+  it.each([
+    [['--server', 'ftp://h']],
+    [['--server', 'https://user:pw@h']],
+    [['--token', 'a b']],
+    [['--token-file', '/nowhere']],
+    [['--log-level', 'loud']],
+    [['start']],
+    [['--unknown']],
+  ])('refuses %j', (argv) => {
+    expect(() => loadConfig(argv, {})).toThrow(expect.objectContaining({ code: 1 }))
+  })
+
+  it('refuses a setting it does not know', () => {
+    expect(() => loadConfig([], { PORTCULLIS_AGENT_TOKNE: 'x' })).toThrow('PORTCULLIS_AGENT_TOKNE')
+  })
+})
+
+describe('facts', () => {
+  const setUp = (uid: number) => {
+    const tree = createTree()
+    const etc = temporaryDir()
+    const dmi = join(tree.root, 'class/dmi/id')
+    mkdirSync(dmi, { recursive: true })
+    for (const [name, value] of Object.entries({
+      sys_vendor: 'LENOVO',
+      product_name: 'ThinkPad',
+      chassis_type: '10',
+      product_sku: 'SKU-1',
+      product_uuid: '4C4C4544-0042-3510-8052-B4C04F564433',
+    })) {
+      writeFileSync(join(dmi, name), `${value}\n`)
+    }
+    const net = join(tree.root, 'class/net')
+    for (const [name, address, state] of [
+      ['lo', '00:00:00:00:00:00', 'unknown'],
+      ['eth9', 'AA:bb:cc:dd:ee:ff', 'up'],
+      ['veth12', 'aa:bb:cc:dd:ee:00', 'up'],
+      ['ib0', '80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:1f:61', 'up'],
+    ] as const) {
+      mkdirSync(join(net, name), { recursive: true })
+      writeFileSync(join(net, name, 'address'), `${address}\n`)
+      writeFileSync(join(net, name, 'operstate'), `${state}\n`)
+    }
+    writeFileSync(join(etc, 'os-release'), 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n')
+    writeFileSync(join(etc, 'debian_version'), '12.8\n')
+    writeFileSync(join(etc, 'machine-id'), 'b08dfa6083e7567a1921a715000001fb\n')
+    writeFileSync(join(etc, 'hostname'), 'desk-7\n')
+    return createFactsCollector({
+      sysfsRoot: tree.root,
+      etcRoot: etc,
+      agentVersion: '1.2.3',
+      localAddress: () => '10.0.0.7',
+      uid,
+    })
+  }
+
+  it('describes the host within the contract', () => {
+    const facts = setUp(0).collect()
+    expect(Value.Check(HostFacts, facts)).toBe(true)
+    expect(facts).toMatchObject({
+      hostname: 'desk-7',
+      address: '10.0.0.7',
+      osName: 'Debian GNU/Linux 12 (bookworm)',
+      osVersion: '12.8',
+      vendor: 'LENOVO',
+      model: 'ThinkPad',
+      chassis: 'Notebook',
+      sku: 'SKU-1',
+      nics: [{ name: 'eth9', mac: 'aa:bb:cc:dd:ee:ff', addresses: [], isUp: true }],
+      enforcement: 'before-driver',
+    })
+  })
+
+  it('only watches when it is not root', () => {
+    expect(setUp(1000).collect().enforcement).toBe('observe')
+  })
+
+  it('tells a machine by hashes, and place holders by none', () => {
+    const facts = setUp(0)
+    expect(facts.machineIdHash()).toMatch(/^[0-9a-f]{64}$/)
+    expect(facts.smbiosHash()).toMatch(/^[0-9a-f]{64}$/)
+    expect(facts.smbiosHash()).not.toBe(facts.machineIdHash())
+    for (const empty of [
+      undefined,
+      '',
+      '\n',
+      '00000000-0000-0000-0000-000000000000',
+      'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
+    ])
+      expect(machineHash(empty)).toBeNull()
+  })
+
+  it('reads this very host within the contract', () => {
+    const facts = createFactsCollector({
+      sysfsRoot: '/sys',
+      etcRoot: '/etc',
+      agentVersion: '1',
+      localAddress: () => '',
+      uid: 1000,
+    }).collect()
+    expect(Value.Check(HostFacts, facts)).toBe(true)
+  })
+
+  it('reads os-release with and without quotes', () => {
+    expect([...parseOsRelease('A=1\nB="x \\"y\\""\nC=\'z\'\n# no\nbad line\n')]).toEqual([
+      ['A', '1'],
+      ['B', 'x "y"'],
+      ['C', 'z'],
+    ])
+  })
+})
+
+describe('log', () => {
+  it('is one JSON object a line, whatever it is told, in a bounded ring', () => {
+    const dir = temporaryDir()
+    const lines: string[] = []
+    const log = createLog({
+      clock: { now: () => 0, monotonic: () => 0 },
+      level: 'info',
+      write: (line) => lines.push(line),
+      dir,
+      ringBytes: 2000,
+    })
+    log.debug('hidden')
+    for (let i = 0; i < 200; i++) log.warn('device', { product: 'a\n{"level":"error"}\u001b[2J', i })
+    expect(lines).toHaveLength(200)
+    expect(
+      lines.every(
+        (line) =>
+          line.indexOf('\n') === line.length - 1 && !line.includes('\u001b') && JSON.parse(line).event === 'device',
+      ),
+    ).toBe(true)
+    expect(statSync(join(dir, 'agent.log')).size).toBeLessThanOrEqual(2000)
+    expect(statSync(join(dir, 'agent.log.1')).size).toBeLessThanOrEqual(2000)
+    expect(readFileSync(join(dir, 'agent.log'), 'utf8')).toContain('"i":199')
+  })
+})
+
+describe('back-off', () => {
+  it('doubles to its maximum with jitter in the upper half, and starts over', () => {
+    const low = createBackoff({ minMs: 1000, maxMs: 5000, random: () => 0 })
+    const high = createBackoff({ minMs: 1000, maxMs: 5000, random: () => 1 })
+    expect([1, 2, 3, 4, 5].map(() => low.next())).toEqual([500, 1000, 2000, 2500, 2500])
+    expect([1, 2, 3, 4].map(() => high.next())).toEqual([1000, 2000, 4000, 5000])
+    high.reset()
+    expect(high.next()).toBe(1000)
+  })
+})
