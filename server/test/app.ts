@@ -31,6 +31,8 @@ export interface TestAppOptions {
   keyDir?: string
   /** Folder of a built console. */
   consoleDir?: string
+  /** Listens on a free port of 127.0.0.1, for what `request` does not reach: check-ins, wake sockets, raw bytes. */
+  listen?: boolean
   logLevel?: string
 }
 
@@ -61,6 +63,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     passwordCost: cheapPasswords,
   })
   await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
+  const address = options.listen === true ? await server.app.fastify.listen({ host: '127.0.0.1', port: 0 }) : null
 
   const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)
   /** Token of an account, by LocalLogin. */
@@ -73,7 +76,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     if (answer.statusCode !== 200) throw new Error(`sign-in of ${username}: ${answer.statusCode} ${answer.body}`)
     return answer.json().token
   }
-  let adminToken: string | undefined
+  let adminToken = ''
+  let adminTokenEnds = 0
   const as = (token: string | undefined) => ({
     get: (url: string, headers: Record<string, string> = {}) =>
       request({
@@ -98,6 +102,11 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   return {
     ...server,
     server,
+    /** Where it listens. */
+    get address(): string {
+      if (address === null) throw new Error('startTestApp was not told to listen')
+      return address
+    },
     clock,
     database,
     keyDir,
@@ -107,7 +116,11 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     as,
     /** Requests as the first administrator. */
     admin: async () => {
-      adminToken ??= await signIn()
+      // Access tokens live 15 minutes of the fake clock.
+      if (clock.now() >= adminTokenEnds) {
+        adminToken = await signIn()
+        adminTokenEnds = clock.now() + 14 * 60_000
+      }
       return as(adminToken)
     },
     close: async () => {

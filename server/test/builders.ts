@@ -1,0 +1,232 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
+import {
+  type Agent,
+  type AgentDetail,
+  agentPaths,
+  type CheckInRequest,
+  type CheckInResponse,
+  type DeviceReport,
+  enrolProofText,
+  type FleetEvent,
+  type HostFacts,
+  type Peripheral,
+  type Problem,
+  sessionProofText,
+} from '@portcullis/contract'
+import { factsHash, inventoryHash } from '@portcullis/domain'
+import type { TestApp } from './app.ts'
+
+/** Facts of a host; a name of its own when none is given. */
+export const hostFacts = (change: Partial<HostFacts> = {}): HostFacts => ({
+  hostname: `host-${randomBytes(4).toString('hex')}`,
+  address: '10.1.2.3',
+  osName: 'Debian GNU/Linux 12 (bookworm)',
+  osVersion: '12.8',
+  kernel: '6.1.0-28-amd64',
+  architecture: 'x64',
+  vendor: 'LENOVO',
+  model: '21CB',
+  chassis: 'Notebook',
+  sku: 'LENOVO_MT_21CB',
+  nics: [{ name: 'eth0', mac: '02:00:00:00:00:01', addresses: ['10.1.2.3'], isUp: true }],
+  agentVersion: '1.0.0',
+  enforcement: 'after-attach',
+  ...change,
+})
+
+export interface HttpAnswer {
+  status: number
+  headers: Headers
+  text: string
+}
+
+/** A real request over the socket; the test app has to listen. */
+export const fetchText = async (
+  t: Pick<TestApp, 'address'>,
+  path: string,
+  init: RequestInit = {},
+): Promise<HttpAnswer> => {
+  const answer = await fetch(t.address + path, init)
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+/** POST of a JSON body (text goes as it is) to an agent path. */
+export const agentPost = (
+  t: Pick<TestApp, 'address'>,
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<HttpAnswer> =>
+  fetchText(t, path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  })
+
+export class Refused extends Error {
+  readonly status: number
+  readonly problem: Problem
+  readonly headers: Headers
+  constructor({ status, text, headers }: HttpAnswer) {
+    super(`${status} ${text}`)
+    this.status = status
+    this.problem = JSON.parse(text) as Problem
+    this.headers = headers
+  }
+}
+
+const okJson = <T>(answer: HttpAnswer): T => {
+  if (answer.status !== 200) throw new Refused(answer)
+  return JSON.parse(answer.text) as T
+}
+
+/** An enrolment token made by the administrator. */
+export const enrolmentToken = async (t: TestApp, change: Record<string, unknown> = {}): Promise<string> => {
+  const made = await (await t.admin()).post('/prime/webui/agents/enrollmenttokens', {
+    name: 'test',
+    maxUses: 1_000_000,
+    ...change,
+  })
+  if (made.statusCode !== 200) throw new Error(`enrolment token: ${made.statusCode} ${made.body}`)
+  return made.json().token
+}
+
+const tokens = new WeakMap<TestApp, Promise<string>>()
+const sharedToken = (t: TestApp): Promise<string> => {
+  const known = tokens.get(t) ?? enrolmentToken(t)
+  tokens.set(t, known)
+  return known
+}
+
+export interface EnrolOptions {
+  facts?: Partial<HostFacts>
+  token?: string
+  devices?: readonly DeviceReport[]
+  machineIdHash?: string | null
+  smbiosHash?: string | null
+  /** Key of another agent: a copied one. */
+  privateKey?: KeyObject
+  /** Leaves the session and the first check-in to the test. */
+  only?: 'enrol'
+}
+
+export type TestAgent = Awaited<ReturnType<typeof enrolAgent>>
+
+/** What a check-in of a test says beyond the counter and the hash. */
+export type Said = Partial<Omit<CheckInRequest, 'bootId'>>
+
+/** A host that speaks the real protocol: enrolled, with a session and its first inventory sent. The test app has to listen. */
+export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
+  const facts = hostFacts(options.facts)
+  const pair = options.privateKey === undefined ? generateKeyPairSync('ed25519') : null
+  const privateKey = options.privateKey ?? (pair?.privateKey as KeyObject)
+  const publicKey = (pair?.publicKey ?? privateKey).export({ type: 'spki', format: 'der' } as never)
+  const publicText = Buffer.from(publicKey as unknown as Buffer).toString('base64')
+  const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
+  const token = options.token ?? (await sharedToken(t))
+
+  const enrolled = okJson<{ agentId: string; tookOver: boolean }>(
+    await agentPost(t, agentPaths.enrol, {
+      token,
+      keyAlgorithm: 'Ed25519',
+      publicKey: publicText,
+      machineIdHash: options.machineIdHash ?? null,
+      smbiosHash: options.smbiosHash ?? null,
+      facts,
+      proof: signed(enrolProofText(token, publicText)),
+    }),
+  )
+  const agentId = enrolled.agentId
+  const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
+  const state = { bootId: randomUUID() as string, seq: 0, session: '' }
+
+  /** Opens a session for a start (a new one when none is named). Does not touch the agent's own state. */
+  const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> => {
+    const proven = { agentId, bootId, timestamp: t.clock.now(), nonce: randomBytes(24).toString('base64url') }
+    return okJson(await agentPost(t, agentPaths.session, { ...proven, signature: signed(sessionProofText(proven)) }))
+  }
+  /** Opens a session and goes on with it; `restart` makes a new start of the agent. */
+  const session = async (restart = false): Promise<void> => {
+    if (restart) state.bootId = randomUUID()
+    const opened = await openSession(state.bootId)
+    state.session = opened.token
+    state.seq = opened.nextSeq - 1
+  }
+  const hash = (): string => inventoryHash([...devices.values()])
+  const body = (said: Said = {}): CheckInRequest => ({
+    bootId: state.bootId,
+    seq: ++state.seq,
+    inventoryHash: hash(),
+    clock: t.clock.now(),
+    ...said,
+  })
+  /** The bare exchange, for repeats and malformed reports. */
+  const post = (request: unknown, session = state.session): Promise<HttpAnswer> =>
+    agentPost(t, agentPaths.checkIn, request, session)
+  const checkIn = async (said: Said = {}): Promise<CheckInResponse> => okJson(await post(body(said)))
+  const inventory = (): Promise<CheckInResponse> =>
+    checkIn({ inventory: [...devices.values()], facts, factsHash: factsHash(facts) })
+
+  const agent = {
+    agentId,
+    facts,
+    privateKey,
+    tookOver: enrolled.tookOver,
+    /** What is attached, by port. */
+    devices,
+    state,
+    openSession,
+    session,
+    hash,
+    body,
+    post,
+    checkIn,
+    /** Sends everything that is attached, and the facts. */
+    inventory,
+    plug: (device: DeviceReport): Promise<CheckInResponse> => {
+      devices.set(device.portPath, device)
+      return checkIn({ changes: [{ op: 'attached', at: t.clock.now(), device }] })
+    },
+    change: (device: DeviceReport): Promise<CheckInResponse> => {
+      devices.set(device.portPath, device)
+      return checkIn({ changes: [{ op: 'changed', at: t.clock.now(), device }] })
+    },
+    unplug: (portPath: string): Promise<CheckInResponse> => {
+      devices.delete(portPath)
+      return checkIn({ changes: [{ op: 'removed', at: t.clock.now(), portPath }] })
+    },
+    /** The agent as its page shows it. */
+    detail: async (): Promise<AgentDetail> =>
+      okAnswer(await (await t.admin()).get(`/prime/webui/agents/agent/${agentId}`)),
+    peripherals: async (query = ''): Promise<Peripheral[]> =>
+      (await pageOf<Peripheral>(t, `peripherals/${agentId}?PageSize=5000&SortBy=deviceID${query}`)).data,
+    /** All its events, oldest first. */
+    events: async (): Promise<FleetEvent[]> =>
+      (
+        await pageOf<FleetEvent>(t, `events/getevents?PageSize=1000000&source=${encodeURIComponent(facts.hostname)}`)
+      ).data.toReversed(),
+  }
+  if (options.only !== 'enrol') {
+    await session()
+    await inventory()
+  }
+  return agent
+}
+
+const okAnswer = <T>(answer: { statusCode: number; body: string }): T => {
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+  return JSON.parse(answer.body) as T
+}
+
+export interface Page<T> {
+  recordsTotal: number
+  recordsFiltered: number
+  data: T[]
+}
+
+/** A list as the administrator sees it; `path` below `/prime/webui/`. */
+export const pageOf = async <T = Agent>(t: TestApp, path: string): Promise<Page<T>> =>
+  okAnswer(await (await t.admin()).get(`/prime/webui/${path}`))
