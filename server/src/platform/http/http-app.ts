@@ -17,6 +17,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
+  LogController,
 } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -126,12 +127,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
 
   const settings = {
     loggerInstance: log as never,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: jsonLimit,
     requestTimeout: 30_000,
     connectionTimeout: 0,
     keepAliveTimeout: 75_000,
-    maxParamLength: 512,
     exposeHeadRoutes: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     genReqId: () => randomBytes(8).toString('hex'),
@@ -140,6 +140,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: false,
       useSemicolonDelimiter: false,
+      maxParamLength: 512,
       querystringParser: () => ({}),
     },
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>

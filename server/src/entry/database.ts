@@ -1,0 +1,36 @@
+import pg from 'pg'
+import type { Config } from '#platform/config.ts'
+import type { Log } from '#platform/log.ts'
+import { assertDatabaseFitness, startEmbeddedPostgres } from '#platform/postgres/index.ts'
+import { StartError } from '#platform/start-error.ts'
+
+export interface OpenDatabase {
+  connection: pg.PoolConfig
+  stop(): Promise<void>
+}
+
+/** The outside database when one is named, checked before anything trusts it; else the embedded one. */
+export const openDatabase = async (config: Config, log: Log): Promise<OpenDatabase> => {
+  if (config.databaseUrl === null) {
+    const embedded = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      log,
+      onCrash: (crash) => log.error({ crash }, 'the database stopped; it is started again'),
+    })
+    return { connection: { ...embedded.connection }, stop: embedded.stop }
+  }
+  const connection = { connectionString: config.databaseUrl.reveal() }
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm')
+    await assertDatabaseFitness(client)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`The database of DATABASE_URL can not be used: ${(error as Error).message}.`)
+  } finally {
+    await client.end().catch(() => {})
+  }
+  return { connection, stop: async () => {} }
+}
