@@ -1,0 +1,171 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { StartError } from '../start-error.ts'
+import { issueCertificate, keyHash } from './certificate.ts'
+
+const day = 86_400_000
+/** Longest life that clients of today accept from a server certificate. */
+const leafDays = 825
+const caDays = 3_650
+/** A certificate with less left is renewed when the server starts. */
+const renewDays = 30
+/** Clocks of hosts are behind: certificates are valid from a day ago. */
+const backdate = day
+
+export interface OwnCertificateOptions {
+  /** Folder that holds keys and certificates; made when missing. */
+  dir: string
+  /** Host names the server is called by. */
+  names: readonly string[]
+  /** IP addresses the server is called by. */
+  addresses: readonly string[]
+  now: number
+}
+
+export interface OwnCertificate {
+  /** PEM chain: server certificate, then the CA's. */
+  cert: string
+  /** PEM of the server's private key. */
+  key: string
+  caPem: string
+  /** Base64url SHA-256 of the CA's SPKI DER, for enrolment tokens. */
+  caKeyHash: string
+  /** The same of the server's own key; stays when the certificate is renewed. */
+  leafKeyHash: string
+}
+
+/** What a certificate can be issued for; anything else is left out. */
+const dnsName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*$/
+
+const unique = (values: readonly string[]): string[] => [...new Set(values)].sort()
+
+const read = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new StartError(`${file} can not be read: ${(error as Error).message}.`)
+  }
+}
+
+const write = (file: string, text: string, mode: number): void => {
+  try {
+    writeFileSync(`${file}.new`, text, { mode, flush: true })
+    chmodSync(`${file}.new`, mode)
+    renameSync(`${file}.new`, file)
+  } catch (error) {
+    throw new StartError(`${file} can not be written: ${(error as Error).message}.`)
+  }
+}
+
+const remedy =
+  'Restore it from a backup; or remove the folder to make a new CA, after which every host must be enrolled anew.'
+
+/** A key from its file, or a new one stored there; `mustExist` when a certificate for it lies beside it. */
+const keyIn = (file: string, mustExist: boolean): KeyObject => {
+  const text = read(file)
+  if (text === null) {
+    if (mustExist) throw new StartError(`The key ${file} is missing, but its certificate is there. ${remedy}`)
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    write(file, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, 0o600)
+    return privateKey
+  }
+  let key: KeyObject
+  try {
+    key = createPrivateKey(text)
+  } catch {
+    throw new StartError(`${file} is damaged: it holds no private key. ${remedy}`)
+  }
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new StartError(`${file} is not a key of this server: it must be ECDSA P-256. ${remedy}`)
+  chmodSync(file, 0o600)
+  return key
+}
+
+const certificateIn = (file: string, key: KeyObject): X509Certificate | null => {
+  const text = read(file)
+  if (text === null) return null
+  let certificate: X509Certificate
+  try {
+    certificate = new X509Certificate(text)
+  } catch {
+    throw new StartError(`${file} is damaged: it holds no certificate. ${remedy}`)
+  }
+  if (!certificate.checkPrivateKey(key)) throw new StartError(`${file} does not belong to the key beside it. ${remedy}`)
+  return certificate
+}
+
+const daysLeft = (certificate: X509Certificate, now: number): number => (Date.parse(certificate.validTo) - now) / day
+
+const covers = (certificate: X509Certificate, names: readonly string[], addresses: readonly string[]): boolean =>
+  names.every((dns) => certificate.checkHost(dns, { subject: 'never' }) !== undefined) &&
+  addresses.every((address) => certificate.checkIP(address) !== undefined)
+
+/**
+ * The server's own CA (ECDSA P-256, 10 years) and a certificate by it for these names and addresses (825 days), read from
+ * `dir` or made there. At each call a certificate with less than 30 days left, or one that lacks a name or address, is
+ * issued anew; keys stay. Damaged files are a StartError: a silently new CA would lock every enrolled host out.
+ */
+export const ensureOwnCertificate = ({ dir, names, addresses, now }: OwnCertificateOptions): OwnCertificate => {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StartError(`The folder ${dir} can not be made: ${(error as Error).message}.`)
+  }
+  const file = (name: string) => join(dir, name)
+
+  const caKey = keyIn(file('ca.key'), read(file('ca.crt')) !== null)
+  let ca = certificateIn(file('ca.crt'), caKey)
+  const caHash = keyHash(caKey)
+  const caName = `Portcullis CA ${caHash.slice(0, 8)}`
+  // No leaf outlives its CA.
+  if (ca === null || daysLeft(ca, now) < leafDays + renewDays) {
+    const pem = issueCertificate({
+      subject: caName,
+      issuer: caName,
+      key: caKey,
+      issuerKey: caKey,
+      notBefore: now - backdate,
+      notAfter: now - backdate + caDays * day,
+      server: null,
+    })
+    write(file('ca.crt'), pem, 0o644)
+    ca = new X509Certificate(pem)
+  }
+
+  const wantedNames = unique(['localhost', ...names.map((dns) => dns.toLowerCase().replace(/\.$/, ''))]).filter((dns) =>
+    dnsName.test(dns),
+  )
+  const wantedAddresses = unique(['127.0.0.1', '::1', ...addresses]).filter(
+    (address) => isIP(address) !== 0 && !address.includes('%'),
+  )
+  const key = keyIn(file('server.key'), read(file('server.crt')) !== null)
+  let leaf = certificateIn(file('server.crt'), key)
+  const isGood =
+    leaf !== null &&
+    daysLeft(leaf, now) >= renewDays &&
+    leaf.verify(ca.publicKey) &&
+    covers(leaf, wantedNames, wantedAddresses)
+  if (leaf === null || !isGood) {
+    const pem = issueCertificate({
+      subject: wantedNames.find((dns) => dns !== 'localhost') ?? 'localhost',
+      issuer: caName,
+      key,
+      issuerKey: caKey,
+      notBefore: now - backdate,
+      notAfter: now - backdate + leafDays * day - 1_000,
+      server: { names: wantedNames, addresses: wantedAddresses },
+    })
+    write(file('server.crt'), pem, 0o644)
+    leaf = new X509Certificate(pem)
+  }
+  return {
+    cert: `${leaf.toString()}${ca.toString()}`,
+    key: key.export({ type: 'pkcs8', format: 'pem' }) as string,
+    caPem: ca.toString(),
+    caKeyHash: caHash,
+    leafKeyHash: keyHash(key),
+  }
+}
