@@ -21,4 +21,3 @@ export const createBackoff = ({
     },
   }
 }
-export type Backoff = ReturnType<typeof createBackoff>

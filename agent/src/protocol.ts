@@ -32,7 +32,7 @@ export class Refusal extends Error {
 }
 
 /** The server answered 200 with something that is not the protocol's answer (a captive portal, a wrong address). */
-export class BadAnswer extends Error {}
+class BadAnswer extends Error {}
 
 /** Bounds of the interval that a server may name: neither a spin nor a sleep without end. */
 const MIN_INTERVAL_SECONDS = 0.1

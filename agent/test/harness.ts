@@ -43,10 +43,9 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
   for (const device of devices) tree.plug(device)
   return tree
 }
-export type Tree = ReturnType<typeof createTree>
 
 /** Real machinery with short waits: a retry after 10 to 50 ms instead of seconds. */
-export const quickTiming: AgentTiming = {
+const quickTiming: AgentTiming = {
   ...agentTiming,
   loop: { backoff: { minMs: 20, maxMs: 50 }, supersededMemoryMs: 60_000 },
   watcher: { pollMs: 20, resyncMs: 1000, settleMs: 10, settleMaxMs: 100 },

@@ -262,4 +262,3 @@ export const startPeer = async (options: PeerOptions = {}) => {
     resume: () => listen(port),
   }
 }
-export type Peer = Awaited<ReturnType<typeof startPeer>>

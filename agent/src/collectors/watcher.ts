@@ -187,4 +187,3 @@ export const createWatcher = ({
     },
   }
 }
-export type Watcher = ReturnType<typeof createWatcher>

@@ -150,4 +150,3 @@ export const createWake = ({
     },
   }
 }
-export type Wake = ReturnType<typeof createWake>

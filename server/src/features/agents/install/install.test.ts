@@ -86,12 +86,14 @@ describe('install command', () => {
       const command = installCommand({ serverUrl: 'https://p.example', token, scriptSha256, caPin: 'x' })
       // Stand-ins on the path of this shell: sudo that only runs, curl that writes the script.
       return sh(
-        `sudo() { "$@"; }\ndir=$(mktemp -d)\nprintf '#!/bin/sh\\nprintf %%s "$SCRIPT" >"$3"\\n' >"$dir/curl"\nchmod +x "$dir/curl"\nPATH="$dir:$PATH"\n${command}\nrm -r "$dir"`,
+        `sudo() { "$@"; }\ndir=$(mktemp -d)\nprintf '#!/bin/sh\\nprintf %%s "$SCRIPT" >"$3"\\n' >"$dir/curl"\nchmod +x "$dir/curl"\nPATH="$dir:$PATH"\n${command}\necho "exit $?"\nrm -r "$dir"`,
         [],
         { SCRIPT: script },
       )
     }
-    expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b\n")
-    expect(run('0'.repeat(64), 'pce_1_x').stdout).not.toContain('ran')
+    expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b\nexit 0\n")
+    const refused = run('0'.repeat(64), 'pce_1_x')
+    expect(refused.stdout).not.toContain('ran')
+    expect(refused.stdout).toContain('exit 1')
   })
 })
