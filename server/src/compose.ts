@@ -69,6 +69,7 @@ export const compose = async (options: ComposeOptions) => {
   const app = await createHttpApp({
     log,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
+    redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
     allowedOrigins: () => [],
     trustedProxies: config.trustedProxies,
     tls: options.tls,
@@ -108,6 +109,9 @@ export const compose = async (options: ComposeOptions) => {
     beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
     announceRemoved: async (tx, ids) => {
       await live.announce(tx, { agents: [...ids], peripherals: [] })
+      // Whichever replica holds their sockets closes them. A message holds some 200 ids (bus.ts, payloadLimit).
+      for (let at = 0; at < ids.length; at += 150)
+        await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
     },
   })
   const peripherals = peripheralsFeature(app, { ...lists, knowledge })
@@ -129,6 +133,7 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   ingest.register(app)
+  bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
   const health = await healthFeature(app, {
     db,
     clock,
@@ -150,6 +155,7 @@ export const compose = async (options: ComposeOptions) => {
   return {
     app,
     db,
+    bus,
     accounts,
     ingest,
     schemaVersion,

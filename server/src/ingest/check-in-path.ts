@@ -33,6 +33,13 @@ const hasBadText = (value: unknown): boolean => {
   return Object.values(value).some(hasBadText)
 }
 
+const isBeat = (r: CheckInRequest): boolean =>
+  r.changes === undefined &&
+  r.inventory === undefined &&
+  r.facts === undefined &&
+  r.acks === undefined &&
+  r.errors === undefined
+
 const parse = (body: Buffer): CheckInRequest => {
   let value: unknown
   try {
@@ -48,17 +55,11 @@ const parse = (body: Buffer): CheckInRequest => {
       { errors: faults },
     )
   }
-  if (body.length > 512 && hasBadText(value))
+  // A beat has no text that its patterns leave free.
+  if (!isBeat(value) && hasBadText(value))
     throw new AppError('agent_report_invalid', { detail: 'A text holds U+0000 or half of a surrogate pair.' })
   return value
 }
-
-const isBeat = (r: CheckInRequest): boolean =>
-  r.changes === undefined &&
-  r.inventory === undefined &&
-  r.facts === undefined &&
-  r.acks === undefined &&
-  r.errors === undefined
 
 /**
  * The check-in, taken before the router: nine of ten requests a server gets are this one, and routing, hooks and schema
