@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
 import {
   type Agent,
   type AgentDetail,
@@ -121,10 +121,8 @@ export type Said = Partial<Omit<CheckInRequest, 'bootId'>>
 /** A host that speaks the real protocol: enrolled, with a session and its first inventory sent. The test app has to listen. */
 export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const facts = hostFacts(options.facts)
-  const pair = options.privateKey === undefined ? generateKeyPairSync('ed25519') : null
-  const privateKey = options.privateKey ?? (pair?.privateKey as KeyObject)
-  const publicKey = (pair?.publicKey ?? privateKey).export({ type: 'spki', format: 'der' } as never)
-  const publicText = Buffer.from(publicKey as unknown as Buffer).toString('base64')
+  const privateKey = options.privateKey ?? generateKeyPairSync('ed25519').privateKey
+  const publicText = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
   const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
   const token = options.token ?? (await sharedToken(t))
 

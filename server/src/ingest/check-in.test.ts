@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agentPaths, type CheckInRequest } from '@portcullis/contract'
+import {
+  hub,
+  plainKeyboard,
+  plainMouse,
+  rubberDucky,
+  storageStick,
+  unifyingReceiver1207,
+} from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { agentPost, enrolAgent, enrolmentToken, fetchText, pageOf, Refused, type TestAgent } from '#test/builders.ts'
+import { person } from '#test/people.ts'
+
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const json = (answer: { text: string }) => JSON.parse(answer.text)
+const refusal = async (work: Promise<unknown>): Promise<[number, string]> => {
+  const error = await work.then(
+    () => null,
+    (e: unknown) => e,
+  )
+  if (!(error instanceof Refused)) throw error ?? new Error('was not refused')
+  return [error.status, error.problem.code]
+}
+const codesOf = async (agent: TestAgent): Promise<string[]> => (await agent.events()).map((e) => e.eventCode)
+const remove = async (...ids: string[]) => {
+  const answer = await (await t.admin()).post('/prime/webui/agents/deleteAgents', ids)
+  expect([answer.statusCode, answer.json().accepted]).toEqual([200, ids])
+}
+const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + 5_000
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within 5 s: ${what}`)
+    await pause(10)
+  }
+}
+
+describe('a check-in', () => {
+  it('shows the host and its devices, and says nothing more than when to come again', async () => {
+    const agent = await enrolAgent(t, { devices: [plainKeyboard(), storageStick({ portPath: '1-2' })] })
+    expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
+    const detail = await agent.detail()
+    expect(detail).toMatchObject({
+      hostIdentifier: agent.facts.hostname,
+      localIpAddress: '10.1.2.3',
+      connectionStatus: 'Connected',
+      approvedAndPresent: 2,
+      approvedAndDisconnected: 0,
+      serviceVersion: '1.0.0',
+      pcModel: 'LENOVO 21CB||Notebook||LENOVO_MT_21CB',
+      nicsText: '02:00:00:00:00:01||||eth0',
+      lastUpdated: '2031-05-04T10:11:12.000',
+    })
+    expect(detail.peripherals.map((p) => p.deviceID).sort()).toEqual([
+      'USB\\VID_0781&PID_5581\\4C530001230615112345',
+      'USB\\VID_413C&PID_2113\\1-1',
+    ])
+  })
+
+  it('is taken once, however often it is sent, and answered alike', async () => {
+    const agent = await enrolAgent(t)
+    agent.devices.set('1-1', plainKeyboard())
+    const request = agent.body({ changes: [{ op: 'attached', at: 1, device: plainKeyboard() }] })
+    const first = await agent.post(request)
+    const again = await Promise.all([agent.post(request), agent.post(request), agent.post(request)])
+    for (const answer of again) expect([answer.status, answer.text]).toEqual([first.status, first.text])
+    expect(await codesOf(agent)).toEqual(['0x120002', '0x120001', '0x110001'])
+    expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
+  })
+
+  it('that comes late changes nothing', async () => {
+    const agent = await enrolAgent(t)
+    const plugged = agent.body({ changes: [{ op: 'attached', at: 1, device: plainMouse() }] })
+    const unplugged = agent.body({ changes: [{ op: 'removed', at: 2, portPath: '1-1' }] })
+    expect((await agent.post(plugged)).status).toBe(200)
+    expect((await agent.post(unplugged)).status).toBe(200)
+    expect((await agent.post(plugged)).status).toBe(200)
+    expect((await agent.peripherals()).map((p) => p.status)).toEqual(['Gone'])
+    expect(await codesOf(agent)).toEqual(['0x120002', '0x120001', '0x110001', '0x110003'])
+  })
+
+  it('that was skipped is made up for by the inventory that the next one is asked for', async () => {
+    const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
+    agent.devices.set('1-2', storageStick({ portPath: '1-2' }))
+    agent.body() // lost on its way
+    expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60, needInventory: true })
+    expect(await agent.inventory()).toEqual({ nextCheckInSeconds: 60 })
+    expect((await agent.peripherals()).map((p) => p.vid)).toEqual(['0781', '413C'])
+    expect((await codesOf(agent)).filter((code) => code === '0x110001')).toHaveLength(1)
+  })
+
+  it('asks for facts when they differ and shows the new ones', async () => {
+    const agent = await enrolAgent(t)
+    const facts = { ...agent.facts, address: '10.9.9.9' }
+    expect(await agent.checkIn({ factsHash: 'f'.repeat(32) })).toEqual({ nextCheckInSeconds: 60, needFacts: true })
+    expect(await agent.checkIn({ facts })).toEqual({ nextCheckInSeconds: 60 })
+    expect((await agent.detail()).localIpAddress).toBe('10.9.9.9')
+  })
+
+  it('notes how far the host clock is off', async () => {
+    const agent = await enrolAgent(t)
+    await agent.checkIn({ clock: t.clock.now() - 3_600_000 })
+    expect((await agent.detail()).clockSkewSeconds).toBe(-3600)
+    await agent.checkIn({ clock: Number.MAX_SAFE_INTEGER })
+    expect((await agent.detail()).clockSkewSeconds).toBe(2_147_483_647)
+  })
+
+  it('makes a silent host connected again', async () => {
+    const agent = await enrolAgent(t)
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    expect((await agent.detail()).displayStatusCombined).toBe('Disconnected')
+    await agent.session()
+    await agent.checkIn()
+    expect((await agent.detail()).displayStatusCombined).toBe('Free')
+  })
+})
+
+describe('events', () => {
+  it('give a new host one inventory and its findings, later ones each attachment', async () => {
+    const agent = await enrolAgent(t, {
+      facts: { hostname: 'lab-7', address: '10.0.0.7' },
+      devices: [plainKeyboard(), rubberDucky({ portPath: '1-2' }), unifyingReceiver1207({ portPath: '1-3' })],
+    })
+    await agent.unplug('1-2')
+    await agent.plug(storageStick({ portPath: '1-4' }))
+    const events = await agent.events()
+    expect(events.map((e) => [e.eventCode, e.severityString, e.category, e.peripheralIcon, e.description])).toEqual([
+      ['0x120002', 'Notice', 'Agent', '-1', 'Agent enrolled'],
+      ['0x120001', 'Notice', 'Agent', '-1', 'Inventory received'],
+      ['0x110010', 'Critical', 'USB', '1', 'Known attack tool detected'],
+      ['0x110012', 'Warning', 'USB', '1', 'Vulnerable USB peripheral detected'],
+      ['0x110003', 'Notice', 'USB', '1', 'USB peripheral disconnected'],
+      ['0x110001', 'Warning', 'USB', '3', 'New USB peripheral detected'],
+    ])
+    expect(new Set(events.map((e) => e.eventEntityID))).toEqual(new Set(['lab-7 (10.0.0.7)']))
+    expect(events.at(-1)?.details).toMatch(
+      /^\[Agent\] Device VID\/PID are 0781\/5581 SN 4C530001230615112345 {2}\(SanDisk.* .+\)$/,
+    )
+    expect(events[3]?.details).toMatch(/^\[Agent\] Vulnerable Device VID\/PID are 046D\/C52B {2}\(/)
+    const detail = await agent.detail()
+    expect(detail.latestEventText).toBe(`2031-05-04 10:14:13 New USB peripheral detected: ${events.at(-1)?.details}`)
+    expect(detail.recentEvents.map((e) => e.eventID)).toEqual(events.map((e) => e.eventID).toReversed())
+  })
+
+  it('have ids without gaps when many hosts report at once', async () => {
+    const before = (await pageOf<{ eventID: number }>(t, 'events/getevents?PageSize=1')).data[0]?.eventID ?? 0
+    const agents = await Promise.all(Array.from({ length: 20 }, () => enrolAgent(t)))
+    await Promise.all(agents.map((agent, i) => agent.plug(storageStick({ serial: `many-${i}` }))))
+    const { data } = await pageOf<{ eventID: number }>(t, `events/getevents?PageSize=1000&fromEventId=${before + 1}`)
+    expect(data.map((e) => e.eventID)).toEqual(Array.from({ length: 60 }, (_, i) => before + 60 - i))
+  })
+
+  it('tell errors of an agent', async () => {
+    const agent = await enrolAgent(t)
+    await agent.checkIn({ errors: [{ at: 1, code: 'sysfs_unreadable', message: 'EACCES\u202e on 1-1' }] })
+    expect((await agent.events()).at(-1)).toMatchObject({
+      eventCode: '0x120011',
+      severityString: 'Error',
+      details: 'EACCES on 1-1',
+    })
+  })
+})
+
+describe('sessions', () => {
+  it('of an earlier start are superseded by a restart; the counter starts anew', async () => {
+    const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
+    const old = { bootId: agent.state.bootId, session: agent.state.session }
+    await agent.session(true)
+    expect(agent.state.seq).toBe(0)
+    expect(await refusal(agent.checkIn({}).then(() => oldBeat(agent, old)))).toEqual([409, 'agent_session_superseded'])
+    expect((await codesOf(agent)).includes('0x120010')).toBe(false)
+  })
+
+  it('tell a copied key: an old start that comes back is an event, and both are served in turn', async () => {
+    const agent = await enrolAgent(t)
+    const first = agent.state.bootId
+    await agent.session(true)
+    const back = await agent.openSession(first)
+    expect(back.nextSeq).toBe(2)
+    const events = await agent.events()
+    expect(events.at(-1)).toMatchObject({ eventCode: '0x120010', severityString: 'Critical', category: 'Agent' })
+    expect(events.at(-1)?.details).toContain('127.0.0.1')
+  })
+
+  it('need the key, a fresh nonce and a current token', async () => {
+    const agent = await enrolAgent(t)
+    const body = {
+      agentId: agent.agentId,
+      bootId: agent.state.bootId,
+      timestamp: 1,
+      nonce: 'n'.repeat(24),
+      signature: 'AAAA',
+    }
+    expect(json(await agentPost(t, agentPaths.session, body)).code).toBe('agent_unknown')
+    expect(json(await agentPost(t, agentPaths.session, { ...body, agentId: randomUUID() })).code).toBe('agent_unknown')
+    expect(json(await agentPost(t, agentPaths.session, { ...body, agentId: "' or 1=1 --" })).code).toBe('agent_unknown')
+    t.clock.advance(3_600_000)
+    const late = await agent.post(agent.body())
+    expect([late.status, json(late).code, late.headers.get('www-authenticate')]).toEqual([
+      401,
+      'agent_session_expired',
+      'Bearer',
+    ])
+    for (const token of ['', 'pas_', `${agent.state.session.slice(0, -1)}A`, 'x'.repeat(20_000)].map(String)) {
+      const answer = await agent.post(agent.body(), token)
+      expect([401, 431]).toContain(answer.status)
+    }
+  })
+
+  it('are of no use on the routes of people, nor theirs here', async () => {
+    const agent = await enrolAgent(t)
+    const admin = await t.signIn()
+    const api = await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'siem' })
+    for (const path of ['agents', 'admin/all', 'events/getevents', 'admin/profile'])
+      expect((await t.as(agent.state.session).get(`/prime/webui/${path}`)).statusCode).toBe(401)
+    for (const token of [admin, api.json().token as string, (await person(t)).token])
+      expect((await agent.post(agent.body(), token)).status).toBe(401)
+    expect((await t.as(await enrolmentToken(t)).get('/prime/webui/agents')).statusCode).toBe(401)
+  })
+
+  it('are of one agent: what it says of another is its own', async () => {
+    const [one, other] = [await enrolAgent(t, { devices: [plainKeyboard()] }), await enrolAgent(t)]
+    const stolen = { ...one.body({ inventory: [] }), bootId: one.state.bootId }
+    expect(json(await other.post(stolen)).code).toBe('agent_session_superseded')
+    expect((await one.peripherals())[0]?.present).toBe(true)
+  })
+})
+
+const oldBeat = async (agent: TestAgent, old: { bootId: string; session: string }): Promise<never> => {
+  const request: CheckInRequest = { ...agent.body(), bootId: old.bootId, seq: 99 }
+  throw new Refused(await agent.post(request, old.session))
+}
+
+describe('the same host again', () => {
+  const machineIdHash = (n: number) => n.toString(16).repeat(64).slice(0, 64)
+
+  it('takes its silent predecessor over, which keeps id, devices and history', async () => {
+    const machine = { machineIdHash: machineIdHash(1) }
+    const old = await enrolAgent(t, { ...machine, devices: [storageStick()], facts: { hostname: 'phoenix' } })
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    const fresh = await enrolAgent(t, {
+      ...machine,
+      devices: [storageStick(), plainMouse({ portPath: '1-2' })],
+      facts: { hostname: 'phoenix' },
+    })
+    expect([fresh.tookOver, fresh.agentId]).toEqual([true, old.agentId])
+    expect(await codesOf(fresh)).toEqual(['0x120002', '0x120001', '0x120004', '0x110001'])
+    expect(await refusal(old.session())).toEqual([403, 'agent_unknown'])
+    expect((await old.post(old.body())).status).toBe(409)
+  })
+
+  it('is a possible duplicate while its predecessor is connected', async () => {
+    const machine = { machineIdHash: machineIdHash(2) }
+    const one = await enrolAgent(t, machine)
+    const two = await enrolAgent(t, machine)
+    expect(two.tookOver).toBe(false)
+    expect(await codesOf(two)).toContain('0x120012')
+    expect((await one.detail()).possibleDuplicates).toEqual([{ uuid: two.agentId, hostIdentifier: two.facts.hostname }])
+    expect((await two.detail()).possibleDuplicates).toEqual([{ uuid: one.agentId, hostIdentifier: one.facts.hostname }])
+  })
+
+  it('is another one when only one of two hashes agrees', async () => {
+    await enrolAgent(t, { machineIdHash: machineIdHash(3), smbiosHash: machineIdHash(4) })
+    const clone = await enrolAgent(t, { machineIdHash: machineIdHash(3), smbiosHash: machineIdHash(5) })
+    expect(await codesOf(clone)).toEqual(['0x120002', '0x120001'])
+  })
+})
+
+describe('a removed agent', () => {
+  it('is refused from its next request on, its wake socket is closed, its events and the audit stay', async () => {
+    const agent = await enrolAgent(t, { devices: [plainKeyboard({ vid: 'AAAA', pid: '0001' })] })
+    const socket = new WebSocket(`${t.address.replace('http', 'ws')}${agentPaths.wake}`, {
+      headers: { authorization: `Bearer ${agent.state.session}` },
+    })
+    await new Promise((resolve, reject) => {
+      socket.once('open', resolve)
+      socket.once('error', reject)
+    })
+    await until('the wake socket is known', () => t.server.ingest.wake.wake(agent.agentId))
+    let closed = 0
+    socket.once('close', (code) => {
+      closed = code
+    })
+    await remove(agent.agentId)
+    for (const work of [() => agent.checkIn(), agent.inventory, agent.session])
+      expect(await refusal(work())).toEqual([403, 'agent_revoked'])
+    await until('the wake socket is closed', () => closed === 4003)
+    expect((await (await t.admin()).get(`/prime/webui/agents/agent/${agent.agentId}`)).statusCode).toBe(404)
+    expect(await codesOf(agent)).toEqual(['0x120002', '0x120001', '0x120003'])
+    const audits = (await pageOf<{ action: string; details: string }>(t, 'events/GetAuditsIntegration?PageSize=1')).data
+    expect(audits[0]).toMatchObject({ action: 'agent.removed', details: `agent ${agent.agentId}` })
+    const [model] = (await pageOf<{ agentsCount: number }>(t, 'peripherals/models?vid=AAAA')).data
+    expect(model?.agentsCount).toBe(0)
+  })
+
+  it('comes back as a new agent only', async () => {
+    const agent = await enrolAgent(t, { machineIdHash: 'ab'.repeat(32) })
+    await remove(agent.agentId)
+    const again = await enrolAgent(t, { machineIdHash: 'ab'.repeat(32), privateKey: agent.privateKey })
+    expect(again.agentId).not.toBe(agent.agentId)
+    expect(again.tookOver).toBe(false)
+  })
+
+  it('may be named beside unknown ones', async () => {
+    const agent = await enrolAgent(t)
+    const unknown = [randomUUID(), 'no-uuid', '__proto__']
+    const answer = await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId, ...unknown])
+    expect(answer.json()).toEqual({ accepted: [agent.agentId], notFound: unknown })
+  })
+})
+
+describe('an enrolment token', () => {
+  it('counts its uses also when hosts come at once', async () => {
+    const token = await enrolmentToken(t, { maxUses: 3 })
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => enrolAgent(t, { token, only: 'enrol' })))
+    expect(results.filter((r) => r.status === 'fulfilled')).toHaveLength(3)
+    const refused = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as Refused).problem.code)
+    expect(new Set(refused)).toEqual(new Set(['enrolment_refused']))
+  })
+
+  it('ends by time, by revocation and for whoever does not know all of it', async () => {
+    const admin = await t.admin()
+    const enrol = (token: string) => refusal(enrolAgent(t, { token, only: 'enrol' }))
+    const brief = await enrolmentToken(t, { expiresInHours: 1, name: 'brief' })
+    const list = (await admin.get('/prime/webui/agents/enrollmenttokens')).json().data as { id: string; name: string }[]
+    const revoked = await enrolmentToken(t, { name: 'revoked' })
+    const { id } = (await admin.get('/prime/webui/agents/enrollmenttokens'))
+      .json()
+      .data.find((row: { name: string }) => row.name === 'revoked')
+    expect(list.some((row) => row.name === 'brief')).toBe(true)
+    expect((await admin.delete(`/prime/webui/agents/enrollmenttokens/${id}`)).json()).toEqual({ deleted: true })
+    expect(await enrol(revoked)).toEqual([403, 'enrolment_refused'])
+    expect(await enrol(`${brief.slice(0, -1)}${brief.endsWith('A') ? 'B' : 'A'}`)).toEqual([403, 'enrolment_refused'])
+    expect(await enrol("pce_' or '1'='1")).toEqual([403, 'enrolment_refused'])
+    t.clock.advance(3_600_000)
+    expect(await enrol(brief)).toEqual([403, 'enrolment_refused'])
+  })
+
+  it('is never shown again', async () => {
+    const token = await enrolmentToken(t)
+    const secret = token.split('_')[2] as string
+    expect((await (await t.admin()).get('/prime/webui/agents/enrollmenttokens')).body).not.toContain(secret)
+    const dump = JSON.stringify(await t.server.db.query(sql`select * from enrollment_tokens`))
+    expect(dump).not.toContain(secret)
+    expect((await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=1000')).body).not.toContain(
+      secret,
+    )
+  })
+})
+
+describe('the wake socket', () => {
+  const attempt = (headers: Record<string, string>, path: string = agentPaths.wake): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${t.address.replace('http', 'ws')}${path}`, { headers })
+      socket.once('open', () => {
+        socket.close()
+        resolve(101)
+      })
+      socket.once('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0))
+      socket.once('error', reject)
+    })
+
+  it('is for agents alone: no browser, no account, no other path', async () => {
+    const agent = await enrolAgent(t, { devices: [hub()] })
+    const good = { authorization: `Bearer ${agent.state.session}` }
+    expect(await attempt(good)).toBe(101)
+    expect(await attempt({})).toBe(401)
+    expect(await attempt({ authorization: `Bearer ${await t.signIn()}` })).toBe(401)
+    expect(await attempt({ ...good, origin: t.address })).toBe(403)
+    expect(await attempt({ ...good, origin: 'https://evil.example' })).toBe(403)
+    expect(await attempt(good, '/prime/webui/live')).toBe(404)
+  })
+})
+
+describe('paths of agents', () => {
+  it('are POST alone', async () => {
+    for (const path of [agentPaths.enrol, agentPaths.session]) expect((await fetchText(t, path)).status).toBe(405)
+  })
+})
