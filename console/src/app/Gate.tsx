@@ -1,5 +1,5 @@
-import { Navigate, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { useRouter } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
 import { useServices, useSession } from '../lib/services.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import { Frame } from './Frame.tsx'
@@ -12,12 +12,22 @@ const ChangePassword = lazy(async () => ({
 export const Gate = () => {
   const state = useSession()
   const { session } = useServices()
-  const { pathname, searchStr } = useLocation()
-  if (state.phase === 'failed') return <ErrorState failure={state.failure} retry={() => void session.start()} />
-  if (state.phase === 'out') {
+  const router = useRouter()
+  const isOut = state.phase === 'out'
+  const hasEnded = state.phase === 'out' && state.ended
+  useEffect(() => {
+    if (!isOut) return
+    // Read here, not in render: while the sign-in page loads, this is still shown and its address has changed already.
+    const { pathname, searchStr } = router.latestLocation
     const next = pathname === '/' && searchStr === '' ? undefined : pathname + searchStr
-    return <Navigate to="/sign-in" search={{ next, ended: state.ended ? '1' : undefined } as never} replace />
-  }
+    void router.navigate({
+      to: '/sign-in',
+      search: { next, ended: hasEnded ? '1' : undefined } as never,
+      replace: true,
+    })
+  }, [isOut, hasEnded, router])
+  if (state.phase === 'failed') return <ErrorState failure={state.failure} retry={() => void session.start()} />
+  if (isOut) return null
   if (state.phase === 'in' && state.profile.account.mustChangePassword) {
     return (
       <Suspense>

@@ -104,9 +104,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
                 label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
                 description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
                 leftSection={<Icon name={kindIcon(device.devIcon)} />}
-                onClick={() =>
-                  goTo(`/peripherals/${encodeURIComponent(device.uuid)}/${encodeURIComponent(device.deviceID)}`)
-                }
+                onClick={() => goTo(`/peripherals/${encodeURIComponent(device.uuid)}`, { device: device.deviceID })}
               />
             ))}
           </Spotlight.ActionsGroup>

@@ -12,7 +12,7 @@ import { createKeys, domFocus } from '../lib/keys.ts'
 import { createLive } from '../lib/live.ts'
 import { CallFailure } from '../lib/problem.ts'
 import { ServicesProvider } from '../lib/services.tsx'
-import { createSession, refreshByCookie, type Session } from '../lib/session.ts'
+import { createSession, refreshByCookie, type Session, type SessionMark } from '../lib/session.ts'
 import { cssVariables, theme } from '../ui/theme/theme.ts'
 import { createAppRouter } from './router.tsx'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
@@ -32,6 +32,26 @@ const queries = new QueryClient({
   },
 })
 
+// The mark is no secret and no proof: the session itself is a cookie that no script can read.
+const markKey = 'portcullis-has-session'
+const sessionMark: SessionMark = {
+  isSet: () => {
+    try {
+      return window.localStorage.getItem(markKey) === '1'
+    } catch {
+      return true
+    }
+  },
+  set: (has) => {
+    try {
+      if (has) window.localStorage.setItem(markKey, '1')
+      else window.localStorage.removeItem(markKey)
+    } catch {
+      // Without storage the console asks each time.
+    }
+  },
+}
+
 let session: Session | null = null
 const api = createApi({
   fetch: (...input) => window.fetch(...input),
@@ -42,7 +62,7 @@ const api = createApi({
       ? work()
       : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
 })
-session = createSession(api)
+session = createSession(api, sessionMark)
 const live = createLive({
   api,
   clock: systemClock,

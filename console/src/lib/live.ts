@@ -50,7 +50,7 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
 
   /** Tells every listener that anything may have changed while the channel was away. */
   const emitAll = () => {
-    for (const [name, set] of listeners) {
+    for (const set of listeners.values()) {
       const value = { changed: null } as never
       for (const listener of set) listener(value)
     }

@@ -28,12 +28,19 @@ export const refreshByCookie = async (send: Api['send']): Promise<TokenAnswer> =
   return (await response.json()) as TokenAnswer
 }
 
+/** Remembers that this browser has had a session, so that a first visit does not ask for one in vain. */
+export interface SessionMark {
+  isSet: () => boolean
+  set: (has: boolean) => void
+}
+
 /** Who is signed in. Only the access token is held here, in memory; the refresh token is a cookie no script can read. */
-export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'renew'>) => {
+export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'renew'>, mark: SessionMark) => {
   let state: SessionState = { phase: 'starting' }
   const watchers = new Set<() => void>()
   const set = (next: SessionState) => {
     state = next
+    if (next.phase === 'in' || next.phase === 'out') mark.set(next.phase === 'in')
     for (const watcher of watchers) watcher()
   }
   const reload = async () => set({ phase: 'in', profile: await api.call(getProfile) })
@@ -46,6 +53,7 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
     },
     /** At the start of the console: goes on with the session of the cookie, when there is one. */
     start: async () => {
+      if (!mark.isSet()) return set({ phase: 'out', ended: false })
       set({ phase: 'starting' })
       try {
         if (await api.renew()) await reload()

@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
 import classes from './SidePanel.module.css'
@@ -20,6 +20,7 @@ export interface SidePanelProps {
  * walk through it with the drawer open.
  */
 export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanelProps) => {
+  const router = useRouter()
   const panel = useRef<HTMLElement>(null)
   useEffect(() => panel.current?.focus({ preventScroll: true }), [])
   return (
@@ -27,8 +28,13 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
       <div className={classes.tools}>
         {tools}
         <ActionIcon
-          component={Link}
-          to={fullPage}
+          component="a"
+          href={fullPage}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+            event.preventDefault()
+            router.history.push(fullPage)
+          }}
           variant="subtle"
           color="gray"
           aria-label="Open the full page"

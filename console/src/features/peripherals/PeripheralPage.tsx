@@ -1,15 +1,16 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { PeripheralDetail } from './PeripheralDetail.tsx'
 
 /** The full page of a device. */
 export const PeripheralPage = () => {
-  const { uuid, deviceId } = useParams({ strict: false }) as { uuid: string; deviceId: string }
+  const { uuid } = useParams({ strict: false }) as { uuid: string }
+  const { device } = useSearch({ strict: false }) as { device?: string }
   useTitle('Device')
   return (
     <FullPage back={<Link to="/peripherals">Peripherals</Link>}>
-      <PeripheralDetail uuid={uuid} deviceId={deviceId} />
+      <PeripheralDetail uuid={uuid} deviceId={device ?? ''} />
     </FullPage>
   )
 }

@@ -22,8 +22,9 @@ import { useView } from '../../ui/useView.ts'
 import { PeripheralDetail } from './PeripheralDetail.tsx'
 import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
 
+// The id of a device has dots and backslashes, so it is no part of the path.
 const fullPage = (uuid: string, deviceId: string) =>
-  `/peripherals/${encodeURIComponent(uuid)}/${encodeURIComponent(deviceId)}`
+  `/peripherals/${encodeURIComponent(uuid)}?device=${encodeURIComponent(deviceId)}`
 const hrefOf = (device: Peripheral) => fullPage(device.uuid, device.deviceID)
 
 // The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.

@@ -2,8 +2,8 @@ import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { authProviders } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { CallFailure, messageOf } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -41,7 +41,13 @@ export const SignInPage = () => {
   const [busy, setBusy] = useState(false)
   const form = useForm({ initialValues: { username: '', password: '' } })
 
-  if (state.phase === 'in') return <Navigate to={safeNext(search.next)} replace />
+  const router = useRouter()
+  const isIn = state.phase === 'in'
+  const next = safeNext(search.next)
+  useEffect(() => {
+    if (isIn) router.history.replace(next)
+  }, [isIn, next, router])
+  if (isIn || state.phase === 'starting') return null
 
   const custom = providers.data?.customLogin
   const banner = custom?.CUSTOM_LOGIN_BANNER ?? ''

@@ -95,7 +95,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
   const shown = filters.filter(({ name }) => set[name] !== undefined || opened === name)
   const others = filters.filter((filter) => !shown.includes(filter))
   return (
-    <div className={classes.bar} role="search">
+    <search className={classes.bar}>
       <SearchField view={view} placeholder={searchPlaceholder} />
       {shown.map((filter) => (
         <Chip
@@ -130,6 +130,6 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
         </Button>
       ) : null}
       <div className={classes.tools}>{children}</div>
-    </div>
+    </search>
   )
 }

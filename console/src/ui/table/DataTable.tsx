@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
 import {
   columnResizingFeature,
   columnSizingFeature,
@@ -167,7 +168,6 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
     <div className={classes.frame}>
       {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
       <PendingBar pending={rows.pending} apply={rows.apply} />
-      {/* biome-ignore lint/a11y/useSemanticElements: virtual rows over any total can not be a table element */}
       <div
         ref={scroller}
         role="grid"

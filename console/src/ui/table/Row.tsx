@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
 import { Checkbox } from '@mantine/core'
 import type { MouseEvent } from 'react'
 import type { Column } from './column.ts'

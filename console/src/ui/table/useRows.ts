@@ -26,10 +26,10 @@ const useSettled = <T>(value: T, text: string): T => {
   const [settled, setSettled] = useState(value)
   const latest = useRef(value)
   latest.current = value
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the identity of the value
   useEffect(() => {
     const timer = setTimeout(() => setSettled(latest.current), restTime)
     return () => clearTimeout(timer)
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the identity of the value
   }, [text])
   return settled
 }
@@ -126,6 +126,7 @@ export const useRows = <Row>(
     else setPending({ arrived: Math.max(0, arrived), moved })
   }, [client])
 
+  const topicNames = topics.join(' ')
   useEffect(() => {
     let last = 0
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -139,13 +140,12 @@ export const useRows = <Row>(
       if (timer !== undefined) return
       timer = setTimeout(run, Math.max(0, last + refreshGap - clock.now()))
     }
-    const stops = topics.map((topic) => live.on(topic, ask))
+    const stops = topicNames.split(' ').map((topic) => live.on(topic as LiveTopic, ask))
     return () => {
       clearTimeout(timer)
       for (const stop of stops) stop()
     }
-    // biome-ignore lint/correctness/useExhaustiveDependencies: topics are constant per table
-  }, [live, clock, refresh])
+  }, [live, clock, refresh, topicNames])
 
   // The pointer has left: what waited may come.
   useEffect(() => {

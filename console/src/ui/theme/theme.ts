@@ -3,11 +3,13 @@ import {
   type CSSVariablesResolver,
   createTheme,
   Drawer,
+  defaultVariantColorsResolver,
   type MantineColorsTuple,
   Menu,
   Modal,
   Popover,
   Tooltip,
+  type VariantColorsResolver,
 } from '@mantine/core'
 import { dark, fonts, light, schemeVariables } from './tokens.ts'
 
@@ -24,6 +26,17 @@ const accentShades: MantineColorsTuple = [
   light.accentHover,
   '#063f4b',
 ]
+
+const filled: Readonly<Record<string, { background: string; hover: string; color: string }>> = {
+  accent: { background: 'var(--pc-accent)', hover: 'var(--pc-accent-hover)', color: 'var(--pc-on-accent)' },
+  red: { background: 'var(--pc-red)', hover: 'var(--pc-red)', color: 'var(--pc-surface)' },
+}
+
+// Mantine writes white on every filled ground; on the light accent of the dark scheme that can not be read.
+const variantColors: VariantColorsResolver = (input) => {
+  const known = input.variant === 'filled' ? filled[input.color ?? 'accent'] : undefined
+  return known === undefined ? defaultVariantColorsResolver(input) : { ...known, border: '1px solid transparent' }
+}
 
 /** The theme: Mantine's components in our measures. Overlays never lock the scroll: the page itself does not scroll. */
 export const theme = createTheme({
@@ -47,6 +60,7 @@ export const theme = createTheme({
     },
   },
   cursorType: 'pointer',
+  variantColorResolver: variantColors,
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg' } }),
