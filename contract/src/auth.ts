@@ -129,7 +129,7 @@ export const refreshToken = operation({
   description:
     'Refresh tokens rotate; one that was used before ends its session. Without `refreshToken` in the body the cookie of the console is read, and the next one is set as a cookie.',
   permission: 'public',
-  body: closed({ refreshToken: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 256 }))) }),
+  body: closed({ refreshToken: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4096 }))) }),
   bodyOptional: true,
   response: LocalLoginAnswer,
   errors: ['session_ended'],

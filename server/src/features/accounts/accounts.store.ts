@@ -62,11 +62,10 @@ export const createAccountsStore = (db: Queryable) => ({
       where a.name_key = any(${nameKeys}::text[]) or a.user_profile = 10 or a.account_id = ${actorId}::uuid
       order by a.account_id for update`),
 
+  isEmpty: async (): Promise<boolean> => (await db.query(sql`select 1 from accounts a limit 1`)).length === 0,
+
   /** Keeps two replicas from making the first account at once; released at COMMIT. */
-  lockEmpty: async (): Promise<boolean> => {
-    await db.query(sql`lock table accounts in share row exclusive mode`)
-    return (await db.query(sql`select 1 from accounts a limit 1`)).length === 0
-  },
+  lockAll: (): Promise<number> => db.execute(sql`lock table accounts in share row exclusive mode`),
 
   insertLink: (row: { tokenHash: Buffer; accountId: string; expiresAt: Date }): Promise<number> =>
     db.execute(sql`

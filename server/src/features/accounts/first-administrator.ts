@@ -35,13 +35,14 @@ export const createFirstAdministrator =
   ({ db, clock, audit, passwords, store }: FirstAdministratorDeps) =>
   async (given: Secret | null): Promise<{ userName: string; password: string } | null> => {
     // Hashing takes 30 ms and only the first start needs it; the table is locked only then.
-    if ((await store(db).all()).length > 0) return null
+    if (!(await store(db).isEmpty())) return null
     const fault = given === null ? null : passwordFault(given.reveal(), userName)
     if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD can not be used. ${fault}`)
     const password = given?.reveal() ?? generated()
     const hash = await passwords.hash(password)
     const isMade = await db.transaction(async (tx) => {
-      if (!(await store(tx).lockEmpty())) return false
+      await store(tx).lockAll()
+      if (!(await store(tx).isEmpty())) return false
       await store(tx).insert({
         account_id: newId(clock.now()),
         user_name: userName,

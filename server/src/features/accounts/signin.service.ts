@@ -49,7 +49,7 @@ export const createSigninService = ({ db, clock, audit, passwords, store, sessio
       else {
         await release()
         const oldest = (await store(db).oldest(bucket, cutoff())) ?? stamp
-        const seconds = Math.max(1, Math.ceil((oldest / 1000 + windowMs - clock.now()) / 1000))
+        const seconds = Math.max(1, Math.ceil((Math.floor(oldest / 1000) + windowMs - clock.now()) / 1000))
         throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
       }
     }

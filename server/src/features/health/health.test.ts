@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMetrics } from '#platform/metrics.ts'
+import { createRate } from '#platform/rate.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { person } from '#test/people.ts'
+import { agentGatewayProbe, clockProbe, databaseProbe, eventProcessingProbe } from './health.probes.ts'
+import { createHealthService, overall } from './health.service.ts'
+
+const admin = '/prime/webui/admin'
+
+describe('health', () => {
+  let t: TestApp
+  beforeAll(async () => {
+    // The clock of the database is real, so this one is too.
+    t = await startTestApp()
+  })
+  afterAll(() => t.close())
+
+  it('names every subsystem, and says which are not configured', async () => {
+    const user = await person(t)
+    const items = (await user.api.get(`${admin}/SubsystemHealth`)).json()
+    expect(items.map((item: { name: string }) => item.name)).toEqual([
+      'database',
+      'agent gateway',
+      'event processing',
+      'job queue',
+      'agentless worker',
+      'mail',
+      'LDAP',
+      'ISE',
+      'CACT',
+      'asset stream',
+      'disk',
+      'licence',
+      'clock',
+    ])
+    const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
+    expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })
+    expect(by.disk.description).toContain('GB free')
+    expect(by.LDAP).toMatchObject({ status: 'Unknown', description: 'Not configured', latencyMs: null })
+    // The fake clock of the test stands years ahead of the database's.
+    expect(by.clock.status).toBe('Error')
+  })
+
+  it('tells how the server is and what it runs', async () => {
+    const user = await person(t)
+    const status = (await user.api.get(`${admin}/systemstatus`)).json()
+    expect(status).toMatchObject({
+      status: 'Error',
+      serverTime: '2031-05-04T10:11:12.000Z',
+      licenseStatus: 'Activated',
+      agents: { total: 0, connected: 0 },
+      queueDepth: 0,
+      database: { status: 'OK' },
+    })
+    expect(status.disk.totalBytes).toBeGreaterThan(status.disk.freeBytes)
+    expect(status.database.sizeBytes).toBeGreaterThan(1_000_000)
+    const version = (await user.api.get(`${admin}/PrimeVersion`)).json()
+    expect(version).toMatchObject({ nodeVersion: process.versions.node, schemaVersion: t.schemaVersion })
+    expect(version.databaseVersion).toMatch(/^\d+\.\d+/)
+    expect(version.commit).toMatch(/^(?:[0-9a-f]{40})?$/)
+    expect(version.version).toMatch(/^\d+\.\d+\.\d+$/)
+  })
+
+  it('asks for a token, except where a load balancer or Prometheus on this machine asks', async () => {
+    const nobody = t.as(undefined)
+    for (const path of ['SubsystemHealth', 'systemstatus', 'PrimeVersion'])
+      expect((await nobody.get(`${admin}/${path}`)).statusCode).toBe(401)
+    expect((await nobody.get('/healthz')).json()).toEqual({ status: 'OK' })
+    expect((await nobody.get('/readyz')).json()).toEqual({ status: 'OK' })
+    expect((await nobody.get('/metrics')).statusCode).toBe(200)
+    const elsewhere = (headers: Record<string, string> = {}, remoteAddress = '192.0.2.1') =>
+      t.request({ method: 'GET', url: '/metrics', remoteAddress, headers })
+    expect((await elsewhere()).statusCode).toBe(401)
+    // Handed on by a proxy on this machine: the caller may sit anywhere.
+    expect((await elsewhere({ 'x-forwarded-for': '192.0.2.1' }, '127.0.0.1')).statusCode).toBe(401)
+    expect((await elsewhere({ authorization: 'Bearer nonsense' }, '127.0.0.1')).statusCode).toBe(401)
+    const user = await person(t)
+    expect((await elsewhere({ authorization: `Bearer ${user.token}` })).statusCode).toBe(200)
+  })
+
+  it('gives Prometheus what it reads', async () => {
+    const answer = await t.as(undefined).get('/metrics')
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(answer.body).toMatch(/^portcullis_check_ins_total 0$/m)
+    expect(answer.body).toMatch(/^portcullis_agents 0$/m)
+    expect(answer.body).toMatch(/^portcullis_http_requests_total\{operation="localLogin",status="200"\} [1-9]/m)
+    for (const line of answer.body.trim().split('\n'))
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) .+|[a-z_]+(?:\{[^}]*\})? [\d.e+-]+)$/)
+  })
+})
+
+describe('readiness', () => {
+  it('turns red within three seconds of losing the database', async () => {
+    const t = await startTestApp()
+    expect((await t.as(undefined).get('/readyz')).statusCode).toBe(200)
+    await t.db.close()
+    const startedAt = performance.now()
+    const answer = await t.as(undefined).get('/readyz')
+    expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'unavailable', '2'])
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    expect((await t.as(undefined).get('/healthz')).statusCode).toBe(200)
+    await t.close().catch(() => {})
+  })
+
+  it('turns red when the database does not answer at all', async () => {
+    const health = createHealthService({
+      clock: { now: () => 0 },
+      read: { ping: () => new Promise(() => {}) } as never,
+      probes: {},
+      license: async () => ({ primeAccountName: 'Community', licenseStatus: 'Activated' }),
+      fleet: async () => ({ total: 0, connected: 0 }),
+      ingest: () => ({ queueDepth: 0, checkInsPerSecond: 0 }),
+      dataDir: '/',
+      version: '0',
+    })
+    const startedAt = performance.now()
+    await expect(health.assertReady()).rejects.toMatchObject({ code: 'unavailable' })
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    health.close()
+  })
+})
+
+describe('probes', () => {
+  it('tell failing, slow and well apart', async () => {
+    const ingest = (queueDepth: number) => () => ({ queueDepth, checkInsPerSecond: 1 })
+    const read = (over: object) =>
+      ({ ping: async () => {}, now: async () => new Date(0), newestEventId: async () => 7, ...over }) as never
+    const at = (skew: number) => clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 })()
+    expect((await at(1_000)).status).toBe('OK')
+    expect((await at(-10_000)).status).toBe('Warning')
+    expect((await at(60_000)).status).toBe('Error')
+    expect((await databaseProbe(read({}))()).status).toBe('OK')
+    expect((await eventProcessingProbe(read({}), ingest(0))()).description).toContain('newest event is 7')
+    expect((await eventProcessingProbe(read({}), ingest(20_000))()).status).toBe('Warning')
+    expect((await eventProcessingProbe(read({}), ingest(100_000))()).status).toBe('Error')
+    const gateway = (total: number, connected: number) =>
+      agentGatewayProbe(ingest(0), async () => ({ total, connected }))()
+    expect((await gateway(0, 0)).status).toBe('OK')
+    expect((await gateway(3, 0)).status).toBe('OK')
+    expect((await gateway(100, 20)).status).toBe('Warning')
+  })
+
+  it('leaves what is not configured out of the overall status', () => {
+    const status = (...all: ('OK' | 'Warning' | 'Error' | 'Unknown')[]) => overall(all.map((one) => ({ status: one })))
+    expect(status('OK', 'Unknown')).toBe('OK')
+    expect(status('OK', 'Warning', 'Unknown')).toBe('Warning')
+    expect(status('Warning', 'Error')).toBe('Error')
+    expect(status('Unknown')).toBe('Unknown')
+  })
+})
+
+describe('figures', () => {
+  it('count by label, escape what stands in labels, and stay bounded', async () => {
+    const metrics = createMetrics()
+    const plain = metrics.counter('plain_total', 'Plain.')
+    const labelled = metrics.counter('labelled_total', 'With labels.', ['name'])
+    expect(await metrics.text()).toContain('plain_total 0\n')
+    plain.inc()
+    plain.inc({}, 4)
+    labelled.inc({ name: 'a"b\\c\nd' })
+    for (let i = 0; i < 3_000; i++) labelled.inc({ name: `n${i}` })
+    const lines = (await metrics.text()).split('\n')
+    expect(lines).toContain('plain_total 5')
+    expect(lines).toContain('labelled_total{name="a\\"b\\\\c\\nd"} 1')
+    expect(lines).toContain('labelled_total{name="other"} 2001')
+    expect(lines.length).toBeLessThan(1_010)
+    expect(() => metrics.counter('plain_total', 'Again.')).toThrow('twice')
+  })
+
+  it('put durations into buckets', async () => {
+    const metrics = createMetrics()
+    const seconds = metrics.histogram('took_seconds', 'Took.', [], [0.1, 1])
+    for (const value of [0.05, 0.1, 0.5, 5]) seconds.observe(value)
+    expect((await metrics.text()).split('\n').slice(2, 7)).toEqual([
+      'took_seconds_bucket{le="0.1"} 2',
+      'took_seconds_bucket{le="1"} 3',
+      'took_seconds_bucket{le="+Inf"} 4',
+      'took_seconds_sum 5.65',
+      'took_seconds_count 4',
+    ])
+  })
+
+  it('leave out what can not be read', async () => {
+    const metrics = createMetrics()
+    metrics.read('broken', 'gauge', 'Broken.', async () => {
+      throw new Error('away')
+    })
+    metrics.read('fine', 'gauge', 'Fine.', () => 3)
+    expect(await metrics.text()).toBe(
+      '# HELP broken Broken.\n# TYPE broken gauge\n# HELP fine Fine.\n# TYPE fine gauge\nfine 3\n',
+    )
+  })
+
+  it('give a rate over the last minute', () => {
+    let now = 1_000
+    const rate = createRate(() => now)
+    rate.add(10)
+    expect(rate.perSecond()).toBe(10)
+    now += 9
+    expect(rate.perSecond()).toBe(1)
+    now += 50
+    rate.add(50)
+    expect(rate.perSecond()).toBe(1)
+    now += 1
+    expect(rate.perSecond()).toBeCloseTo(50 / 60)
+    now += 3_600
+    expect(rate.perSecond()).toBe(0)
+  })
+})
