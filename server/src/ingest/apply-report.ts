@@ -165,10 +165,7 @@ export const verdictOf = (all: readonly HostPeripheral[]) => {
   })
   const score = riskScore(factors)
   return {
-    severity: Math.max(
-      10,
-      ...designs.map((d) => severityOf({ vulnerable: d.vulnerable, attackTool: d.attackTool })),
-    ),
+    severity: Math.max(10, ...designs.map((d) => severityOf({ vulnerable: d.vulnerable, attackTool: d.attackTool }))),
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length,

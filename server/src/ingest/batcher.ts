@@ -18,6 +18,8 @@ export interface BatcherOptions<In, Out> {
   run(items: In[]): Promise<Out[]>
   /** What an item over the capacity is refused with. */
   overflow(): Error
+  /** True when two transactions stood in each other's way: the same batch is run again. */
+  isConflict(error: unknown): boolean
   /** True for failures of the whole database: trying the items one by one would only make it worse. */
   isHopeless(error: unknown): boolean
 }
@@ -49,9 +51,18 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     return batch
   }
 
+  const attempt = async (items: In[], tries = 3): Promise<Out[]> => {
+    try {
+      return await options.run(items)
+    } catch (error) {
+      if (tries <= 1 || !options.isConflict(error)) throw error
+      return attempt(items, tries - 1)
+    }
+  }
+
   const runOne = async (entry: Waiting<In, Out>): Promise<void> => {
     try {
-      entry.resolve((await options.run([entry.item]))[0] as Out)
+      entry.resolve((await attempt([entry.item]))[0] as Out)
     } catch (error) {
       entry.reject(error)
     }
@@ -59,7 +70,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
 
   const runBatch = async (batch: Waiting<In, Out>[]): Promise<void> => {
     try {
-      const results = await options.run(batch.map((entry) => entry.item))
+      const results = await attempt(batch.map((entry) => entry.item))
       batch.forEach((entry, i) => {
         entry.resolve(results[i] as Out)
       })

@@ -1,6 +1,6 @@
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { isUnavailable } from '#platform/db/db.ts'
+import { isConflict, isUnavailable } from '#platform/db/db.ts'
 import { createBatcher } from './batcher.ts'
 import type { Beat, BeatsStore } from './beats.store.ts'
 import type { CheckIn, Outcome, Reports } from './reports.ts'
@@ -29,7 +29,12 @@ const refusedBeat = async (
 
 /** Takes check-ins in: those that say nothing new by the hundred in one statement, the others by transactions of their own. */
 export const createCheckIns = (deps: CheckInsDeps) => {
-  const common = { key: (item: { agentId: string }) => item.agentId, overflow: unavailable, isHopeless: isUnavailable }
+  const common = {
+    key: (item: { agentId: string }) => item.agentId,
+    overflow: unavailable,
+    isConflict,
+    isHopeless: isUnavailable,
+  }
 
   const beats = createBatcher<Beat, Outcome | AppError>({
     ...common,

@@ -138,6 +138,9 @@ export const isPgError = (error: unknown, code: string, constraint?: string): bo
   return e?.code === code && (constraint === undefined || e.constraint === constraint)
 }
 
+/** Whether two transactions stood in each other's way: a deadlock or a failed serialisation. Running again helps. */
+export const isConflict = (error: unknown): boolean => isPgError(error, '40P01') || isPgError(error, '40001')
+
 /** Whether the failure means "the database is away or busy", so that a retry may succeed. */
 export const isUnavailable = (error: unknown): boolean => {
   const e = error as { code?: unknown; message?: unknown } | null
