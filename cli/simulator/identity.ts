@@ -1,0 +1,60 @@
+/** Keys and ids of simulated hosts. Kept in a file, a fleet comes back as itself instead of enrolling anew. */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+/** Who a simulated host is to the server. */
+export interface Identity {
+  agentId: string
+  privateKey: KeyObject
+}
+
+export const createKey = (): { privateKey: KeyObject; publicKey: string } => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return { privateKey, publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') }
+}
+
+/** Base64 signature over a text. */
+export const signText = (privateKey: KeyObject, text: string): string =>
+  sign(null, Buffer.from(text), privateKey).toString('base64')
+
+interface StoredFleet {
+  server: string
+  seed: number
+  agents: { index: number; agentId: string; key: string }[]
+}
+
+/**
+ * Identities kept from an earlier run against the same server with the same seed, by number of the host; none when the
+ * file is absent or of another fleet.
+ */
+export const loadIdentities = (path: string, server: string, seed: number): Map<number, Identity> => {
+  const result = new Map<number, Identity>()
+  if (!existsSync(path)) return result
+  const stored = JSON.parse(readFileSync(path, 'utf8')) as StoredFleet
+  if (stored.server !== server || stored.seed !== seed) return result
+  for (const { index, agentId, key } of stored.agents) {
+    const privateKey = createPrivateKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'pkcs8' })
+    if (createPublicKey(privateKey).asymmetricKeyType === 'ed25519') result.set(index, { agentId, privateKey })
+  }
+  return result
+}
+
+/** Replaces the file; only its owner can read it. */
+export const saveIdentities = (
+  path: string,
+  server: string,
+  seed: number,
+  identities: ReadonlyMap<number, Identity>,
+): void => {
+  const stored: StoredFleet = {
+    server,
+    seed,
+    agents: [...identities].map(([index, { agentId, privateKey }]) => ({
+      index,
+      agentId,
+      key: privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+    })),
+  }
+  writeFileSync(`${path}.new`, JSON.stringify(stored), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}

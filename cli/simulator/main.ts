@@ -1,0 +1,113 @@
+/** `npm run simulate`: a fleet of simulated hosts, a client of the agent protocol like any other. */
+import { caHashOf, fetchPin } from '../../agent/src/transport/tls-pin.ts'
+import { readArguments, type SimulatorArguments, UsageError, usage } from './arguments.ts'
+import { runFleet } from './fleet.ts'
+import { createHostAgent } from './host-agent.ts'
+import { createHost } from './hosts.ts'
+import { type Identity, loadIdentities, saveIdentities } from './identity.ts'
+import { createInventory } from './inventory.ts'
+import { createRandom } from './random.ts'
+import { createTransport } from './transport.ts'
+import { createWaits } from './waits.ts'
+
+/** More would measure the kernel's sockets; enough to keep a server of many cores busy. */
+const maxConnections = 256
+const plugsPerHostAndSecond = 1 / 600
+const clock = { now: () => Date.now() }
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`)
+}
+
+/** The CA that the token names by its hash, fetched and compared; undefined for plain HTTP or a public CA. */
+const pinnedCa = async (server: URL, token: string): Promise<string | undefined> => {
+  const hash = server.protocol === 'https:' ? caHashOf(token) : undefined
+  if (hash === undefined) return undefined
+  const host = server.hostname.replace(/^\[|\]$/g, '')
+  return fetchPin({
+    host,
+    port: Number(server.port || 443),
+    hash,
+    timeoutMs: 15_000,
+    signal: AbortSignal.timeout(15_000),
+  })
+}
+
+/** Tells about failures without a line for each: the first ones, then at powers of two. */
+const createFailures = () => {
+  let count = 0
+  return {
+    count: (): number => count,
+    add: (what: string): void => {
+      count += 1
+      if (count <= 3 || Number.isInteger(Math.log2(count))) say(`Failed request ${count}: ${what}`)
+    },
+  }
+}
+
+const run = async (args: SimulatorArguments): Promise<void> => {
+  const anyToken = args.tokens.get('') ?? ([...args.tokens.values()][0] as string)
+  const ca = await pinnedCa(args.server, anyToken)
+  const transport = createTransport({
+    server: args.server,
+    connections: Math.min(maxConnections, args.agents),
+    ...(ca === undefined ? {} : { ca }),
+  })
+  const waits = createWaits()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, waits.end)
+  const failures = createFailures()
+  const known =
+    args.stateFile === undefined
+      ? new Map<number, Identity>()
+      : loadIdentities(args.stateFile, args.server.origin, args.seed)
+
+  const agents = Array.from({ length: args.agents }, (_, index) => {
+    const random = createRandom(Math.imul(args.seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
+    const host = createHost(index, random, `seed ${args.seed}`)
+    const inventory = createInventory(host.department, random)
+    const deps = { host, inventory, transport, clock, waits, failed: failures.add }
+    return createHostAgent(deps, known.get(index))
+  })
+
+  const startedAt = performance.now()
+  const report = await runFleet({
+    agents,
+    tokenFor: ({ host }) => args.tokens.get(host.department.name) ?? anyToken,
+    intervalMs: args.intervalSeconds * 1000,
+    durationMs: args.durationSeconds * 1000,
+    plugRate: args.plugRate ?? args.agents * plugsPerHostAndSecond,
+    random: createRandom(args.seed),
+    waits,
+    errors: failures.count,
+    progress: (joined) => {
+      if (joined % 1000 === 0) say(`${joined} of ${args.agents} hosts enrolled`)
+    },
+    enrolled: (joined) => {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      say(`${joined.length} hosts enrolled in ${seconds} s, ${known.size} known from before`)
+      if (args.stateFile !== undefined)
+        saveIdentities(
+          args.stateFile,
+          args.server.origin,
+          args.seed,
+          new Map(joined.map((agent) => [agent.host.index, agent.identity() as Identity])),
+        )
+    },
+  })
+  transport.close()
+  if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+  else
+    process.stdout.write(
+      `${report.agents} hosts, ${report.checkIns} check-ins (${report.perSecond}/s), ${report.errors} errors, ` +
+        `p50 ${report.p50Ms} ms, p95 ${report.p95Ms} ms, p99 ${report.p99Ms} ms\n`,
+    )
+  if (report.agents === 0) process.exitCode = 1
+}
+
+try {
+  await run(readArguments(process.argv.slice(2)))
+} catch (error) {
+  if (error instanceof UsageError) say(`${error.message}\n\n${usage}`)
+  else say(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

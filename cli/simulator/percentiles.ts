@@ -1,0 +1,32 @@
+/** Share of values below, in steps that grow with the value: 3 % wide, 0.01 ms to 10 min in 620 numbers. */
+const base = 1.03
+const floorMs = 0.01
+
+/** Collects durations in constant memory and tells percentiles within 3 %. */
+export const createPercentiles = () => {
+  const buckets = new Uint32Array(640)
+  let count = 0
+  let max = 0
+  return {
+    add: (milliseconds: number): void => {
+      const index = Math.ceil(Math.log(Math.max(milliseconds, floorMs) / floorMs) / Math.log(base))
+      const at = Math.min(index, buckets.length - 1)
+      buckets[at] = (buckets[at] as number) + 1
+      count += 1
+      if (milliseconds > max) max = milliseconds
+    },
+    count: (): number => count,
+    /** Milliseconds below which this share (0 to 1) of the values lies; 0 without values. */
+    at: (share: number): number => {
+      const wanted = Math.max(1, Math.ceil(count * share))
+      let seen = 0
+      for (const [index, n] of buckets.entries()) {
+        seen += n
+        if (n > 0 && seen >= wanted) return Math.min(max, floorMs * base ** index)
+      }
+      return 0
+    },
+  }
+}
+
+export type Percentiles = ReturnType<typeof createPercentiles>

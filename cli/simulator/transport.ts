@@ -1,0 +1,125 @@
+/** The way of many simulated agents to one server: a few kept-alive connections that they share. */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+/** An answer, whatever its status. */
+export interface Answer {
+  status: number
+  body: Record<string, unknown>
+  retryAfterMs: number
+}
+
+export interface TransportOptions {
+  server: URL
+  /** PEM of the only CA to trust; absent: those of the system. */
+  ca?: string
+  /** Connections at once. One per agent would measure the kernel, not the server. */
+  connections: number
+  timeoutMs?: number
+}
+
+/** Why a request has no answer. */
+export class NoAnswer extends Error {}
+
+const parse = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+export type Transport = ReturnType<typeof createTransport>
+
+export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }: TransportOptions) => {
+  const isTls = server.protocol === 'https:'
+  const pool = isTls
+    ? new HttpsAgent({ keepAlive: true, maxSockets: connections, ...(ca === undefined ? {} : { ca }) })
+    : new HttpAgent({ keepAlive: true, maxSockets: connections })
+  const send = isTls ? httpsRequest : httpRequest
+  const target = {
+    host: server.hostname.replace(/^\[|\]$/g, ''),
+    port: server.port === '' ? (isTls ? 443 : 80) : Number(server.port),
+    method: 'POST',
+    agent: pool,
+    timeout: timeoutMs,
+  }
+  const base = server.pathname.replace(/\/+$/, '')
+  let free = connections
+  const waiting: (() => void)[] = []
+  let firstWaiting = 0
+
+  // Waiting happens here and not inside the pool of connections: a body is formed only when its turn has come, so ten
+  // thousand inventories are never in memory at once.
+  const take = (): Promise<void> | undefined => {
+    if (free > 0) {
+      free -= 1
+      return undefined
+    }
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+  const give = (): void => {
+    const next = waiting[firstWaiting]
+    if (next === undefined) {
+      free += 1
+      return
+    }
+    firstWaiting += 1
+    // A shift() per request would move ten thousand entries each time.
+    if (firstWaiting > 10_000) {
+      waiting.splice(0, firstWaiting)
+      firstWaiting = 0
+    }
+    next()
+  }
+
+  const exchange = (path: string, body: string, token: string | undefined): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const request = send({
+        ...target,
+        path: base + path,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+      })
+      const fail = (error: Error): void => reject(new NoAnswer(error.message))
+      request.on('error', fail)
+      request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+      request.on('response', (response: IncomingMessage) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => (text += chunk))
+        response.on('error', fail)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: parse(text),
+            retryAfterMs: Math.min(3_600, Number(response.headers['retry-after'] ?? 0) || 0) * 1000,
+          }),
+        )
+      })
+      request.end(body)
+    })
+
+  return {
+    /** Waits for a free connection, forms the body, sends it. `started` tells when it had the connection. */
+    post: async (
+      path: string,
+      form: () => string,
+      token: string | undefined,
+      started: () => void = () => {},
+    ): Promise<Answer> => {
+      await take()
+      try {
+        started()
+        return await exchange(path, form(), token)
+      } finally {
+        give()
+      }
+    },
+    close: (): void => pool.destroy(),
+  }
+}
