@@ -31,7 +31,7 @@ export interface PasswordLinksDeps {
 export type PasswordLinks = ReturnType<typeof createPasswordLinks>
 
 /** The base of links: SERVER_DOMAIN_NAME (a name, a name with port, or a whole address), else where the server listens. */
-export const linkBase = (domainName: string | undefined, serverUrl: string): string => {
+const linkBase = (domainName: string | undefined, serverUrl: string): string => {
   if (domainName === undefined || domainName === '') return serverUrl.replace(/\/+$/, '')
   if (/^https?:\/\//i.test(domainName)) return domainName.replace(/\/+$/, '')
   const base = new URL(serverUrl)
