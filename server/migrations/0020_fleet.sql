@@ -39,6 +39,8 @@ CREATE TABLE agents (
   -- Agents this one may be a duplicate of, or a copy of whose key was seen.
   possible_duplicates uuid[] NOT NULL DEFAULT '{}'
 );
+-- A key belongs to one agent; an enrolment whose answer was lost finds itself again by it.
+CREATE UNIQUE INDEX agents_key ON agents (public_key) WHERE public_key IS NOT NULL;
 CREATE INDEX agents_machine ON agents (machine_id_hash) WHERE machine_id_hash IS NOT NULL;
 CREATE INDEX agents_smbios ON agents (smbios_hash) WHERE smbios_hash IS NOT NULL;
 

@@ -4,7 +4,6 @@ import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { isBadText } from '#platform/http/names.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
 import { schemaFaults } from '#platform/http/read-body.ts'
 import { newId } from '#platform/ids.ts'
@@ -26,13 +25,6 @@ export interface CheckInPathDeps {
 const check = Compile(CheckInRequest)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether any text in a report can not be stored. */
-const hasBadText = (value: unknown): boolean => {
-  if (typeof value === 'string') return isBadText(value)
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(hasBadText)
-}
-
 const isBeat = (r: CheckInRequest): boolean =>
   r.changes === undefined &&
   r.inventory === undefined &&
@@ -40,6 +32,7 @@ const isBeat = (r: CheckInRequest): boolean =>
   r.acks === undefined &&
   r.errors === undefined
 
+/** Texts of devices are taken as they are and cleaned before they are stored: a device must not hide by an odd string. */
 const parse = (body: Buffer): CheckInRequest => {
   let value: unknown
   try {
@@ -55,9 +48,6 @@ const parse = (body: Buffer): CheckInRequest => {
       { errors: faults },
     )
   }
-  // A beat has no text that its patterns leave free.
-  if (!isBeat(value) && hasBadText(value))
-    throw new AppError('agent_report_invalid', { detail: 'A text holds U+0000 or half of a surrogate pair.' })
   return value
 }
 

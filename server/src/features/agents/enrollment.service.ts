@@ -165,6 +165,9 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       const now = new Date(clock.now())
       const actor: Actor = { ...systemActor('enrolment'), ip }
       return db.transaction(async (tx) => {
+        const enrolled = await store.agentOfKey(tx, publicKey, token.token_id)
+        if (enrolled !== undefined)
+          return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, commandKey: deps.commandKey }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         const silent = token.allow_take_over ? known.find((host) => !host.connected) : undefined

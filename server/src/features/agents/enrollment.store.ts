@@ -61,6 +61,14 @@ export const createEnrollmentStore = (db: Queryable) => ({
       update enrollment_tokens e set uses = e.uses + 1
       where e.token_id = ${tokenId} and e.uses < e.max_uses and e.expires_at > ${now} and e.revoked_at is null`)) === 1,
 
+  /** The agent that this key was enrolled for with this token, when the answer to that enrolment was lost. */
+  agentOfKey: async (tx: Tx, publicKey: Buffer, tokenId: string): Promise<string | undefined> =>
+    (
+      await tx.query<{ agent_id: string }>(
+        sql`select a.agent_id from agents a where a.public_key = ${publicKey} and a.enrollment_token_id = ${tokenId}`,
+      )
+    )[0]?.agent_id,
+
   /** Agents of what looks like the same machine. Both hashes must agree where both sides have both. */
   sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
     tx.query<KnownHost>(sql`
