@@ -62,6 +62,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
   loop.enable()
   let cpuBefore = process.cpuUsage()
   let cpuAt = performance.now()
+  let ping: { answer: Promise<void>; at: number } | null = null
 
   const run = async (name: SubsystemName, probe: Probe): Promise<Subsystem> => {
     const startedAt = performance.now()
@@ -152,9 +153,18 @@ export const createHealthService = (deps: HealthServiceDeps) => {
       }
     },
 
-    /** Asks the database anew each time: a load balancer reads this. */
+    /** Asks the database; who asks while a question is on its way shares it: one that hangs holds a connection. */
     assertReady: async (): Promise<void> => {
-      await within(readyLimitMs, read.ping()).catch((cause: unknown) => {
+      const now = performance.now()
+      if (ping === null || now - ping.at > 500) {
+        const asked = { answer: within(readyLimitMs, read.ping()), at: now }
+        const settled = () => {
+          if (ping === asked) ping = null
+        }
+        asked.answer.then(settled, settled)
+        ping = asked
+      }
+      await ping.answer.catch((cause: unknown) => {
         throw new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause })
       })
     },
