@@ -157,6 +157,7 @@ export const compose = async (options: ComposeOptions) => {
     db,
     bus,
     accounts,
+    agents,
     ingest,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */

@@ -7,30 +7,35 @@ import { loadKeys } from '#platform/keys.ts'
 import { createLog, type Log } from '#platform/log.ts'
 import { StartError } from '#platform/start-error.ts'
 import { compose, type Server } from '../compose.ts'
+import { chooseAddress } from './address.ts'
 import { openDatabase } from './database.ts'
+import { demoSize, startDemo } from './demo.ts'
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-const listen = (server: Server, { host, port }: Config): Promise<string> =>
-  server.app.fastify.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE'
-      ? new StartError(
-          `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
-        )
-      : new StartError(`Can not listen on ${host}:${port}: ${error.message}.`)
-  })
+/** Gives the port that is listened on: 0 in the configuration means any. */
+const listen = (server: Server, { host, port }: Config): Promise<number> =>
+  server.app.fastify.listen({ host, port, listenTextResolver: () => `listening on port ${port}` }).then(
+    (url) => Number(new URL(url).port) || port,
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === 'EADDRINUSE'
+        ? new StartError(
+            `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
+          )
+        : new StartError(`Can not listen on ${host}:${port}: ${error.message}.`)
+    },
+  )
 
 /** Starts everything; `stops` gets what has to be undone, in order. */
-const start = async (config: Config, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
+const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
   const database = await openDatabase(config, log)
   stops.push(database.stop)
-  let address = `http://${config.host}:${config.port}`
+  const address = chooseAddress(config, systemClock.now())
+  let { port } = config
   const server = await compose({
     config,
     connection: database.connection,
@@ -38,24 +43,37 @@ const start = async (config: Config, log: Log, stops: (() => Promise<unknown>)[]
     clock: systemClock,
     log,
     knowledge: await loadKnowledge(fromRoot('knowledge')),
-    tls: null,
-    reach: () => ({ url: address, caKeyHash: null, reachableFromElsewhere: !isLoopback(config.host) }),
+    tls: address.tls,
+    reach: () => address.reach(port),
     agentBuildDir: fromRoot('build/agent'),
     consoleDir: fromRoot('build/console'),
     validateResponses: false,
   })
   stops.push(server.close)
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
-  address = await listen(server, config)
+  port = await listen(server, config)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
-  say(`Portcullis is at ${address}`)
+  say(`Portcullis is at ${address.reach(port).url}`)
+  if (address.isOwnCa) say('Its certificate comes from a CA of its own; browsers ask once, agents pin it.')
   if (config.databaseUrl === null) say(`Data: ${config.dataDir}`)
   if (credentials !== null)
     say(`First sign-in: user ${credentials.userName}, password ${credentials.password} (to be changed at once)`)
+  if (demoHosts > 0) {
+    const { dataDir } = config
+    const demo = await startDemo({
+      agents: server.agents,
+      url: address.reach(port).url,
+      hosts: demoHosts,
+      dataDir,
+      say,
+    })
+    stops.push(demo.stop)
+  }
 }
 
 const main = async (): Promise<void> => {
+  const demoHosts = demoSize(process.argv.slice(2))
   const config = loadConfig(process.env, process.getuid?.() === 0)
   const log = createLog(config.logLevel)
   const stops: (() => Promise<unknown>)[] = []
@@ -70,7 +88,7 @@ const main = async (): Promise<void> => {
   // A second signal changes nothing: killing a server that is stopping would leave its database behind.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop().then(() => process.exit(0)))
   try {
-    await start(config, log, stops)
+    await start(config, demoHosts, log, stops)
   } catch (error) {
     await stop()
     throw error

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
+import { join } from 'node:path'
+import type { Reach } from '#features/agents/index.ts'
+import type { Config } from '#platform/config.ts'
+import { StartError } from '#platform/start-error.ts'
+import { ensureOwnCertificate, localIdentity } from '#platform/tls/index.ts'
+
+/** How this server is served and how hosts get to it. */
+export interface Address {
+  tls: { cert: string; key: string } | null
+  /** What hosts are told, given the port that is really listened on. */
+  reach(port: number): Reach
+  /** True when the certificate comes from the server's own CA. */
+  isOwnCa: boolean
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+const readPem = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StartError(`The certificate file ${file} can not be read: ${(error as Error).message}.`)
+  }
+}
+
+/** The name in links: what is listened on, else this machine's first address that others reach. */
+const publicHost = (host: string): string => {
+  if (host !== '0.0.0.0' && host !== '::') return isIPv6(host) ? `[${host}]` : host
+  const { addresses, names } = localIdentity(host)
+  const found = addresses.find((a) => !isLoopback(a) && !isIPv6(a)) ?? names[0] ?? 'localhost'
+  return isIPv6(found) ? `[${found}]` : found
+}
+
+/** Plain HTTP on loopback; beyond it HTTPS, by the certificate that was given or by one of the server's own CA. */
+export const chooseAddress = (config: Config, now: number): Address => {
+  const host = publicHost(config.host)
+  const reachableFromElsewhere = !isLoopback(config.host)
+  const reachBy = (scheme: string, caKeyHash: string | null) => (port: number) => ({
+    url: `${scheme}://${host}:${port}`,
+    caKeyHash,
+    reachableFromElsewhere,
+  })
+  if (config.tls !== null) {
+    const tls = { cert: readPem(config.tls.certFile), key: readPem(config.tls.keyFile) }
+    return { tls, reach: reachBy('https', null), isOwnCa: false }
+  }
+  if (!reachableFromElsewhere) return { tls: null, reach: reachBy('http', null), isOwnCa: false }
+  const own = ensureOwnCertificate({ dir: join(config.dataDir, 'tls'), ...localIdentity(config.host), now })
+  return { tls: { cert: own.cert, key: own.key }, reach: reachBy('https', own.caKeyHash), isOwnCa: true }
+}

@@ -1,0 +1,94 @@
+/** `npm start -- --demo N`: a simulated fleet beside the server, a client of the agent protocol like any other. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { systemActor } from '#platform/http/actor.ts'
+import { StartError } from '#platform/start-error.ts'
+import type { Server } from '../compose.ts'
+
+/** Departments of the simulated organisation and the tags their hosts get. */
+const tagsOf: Readonly<Record<string, readonly string[]>> = {
+  office: ['office'],
+  engineering: ['engineering', 'laptop'],
+  sales: ['sales', 'laptop'],
+  finance: ['finance', 'restricted'],
+  kiosk: ['kiosk', 'public area'],
+  lab: ['lab', 'engineering'],
+  server: ['server', 'data centre'],
+}
+const checkInSeconds = 30
+/** Devices plugged in or taken away per second, over all hosts. */
+const plugRate = 1
+const stopMs = 5_000
+
+const simulator = fileURLToPath(new URL('../../../cli/simulator/main.ts', import.meta.url))
+
+/** Hosts asked for by `--demo N`; 0 without. @throws StartError */
+export const demoSize = (args: readonly string[]): number => {
+  let text: string | undefined
+  try {
+    text = parseArgs({ args: [...args], options: { demo: { type: 'string' } } }).values.demo
+  } catch (error) {
+    throw new StartError(`${(error as Error).message} Known is --demo N.`)
+  }
+  if (text === undefined) return 0
+  if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > 100_000)
+    throw new StartError(`--demo must be a whole number of hosts from 1 to 100000, not "${text}".`)
+  return Number(text)
+}
+
+export interface DemoOptions {
+  agents: Server['agents']
+  url: string
+  hosts: number
+  /** Keeps the identities of the fleet, so that the next start shows the same hosts and not new ones. */
+  dataDir: string
+  say(line: string): void
+}
+
+/** Starts the fleet; `stop` ends it and waits for that. */
+export const startDemo = async ({
+  agents,
+  url,
+  hosts,
+  dataDir,
+  say,
+}: DemoOptions): Promise<{ stop(): Promise<void> }> => {
+  const tokens: string[] = []
+  for (const [department, hashtags] of Object.entries(tagsOf)) {
+    const { token } = await agents.createToken(systemActor('demo'), {
+      name: `Demo: ${department}`,
+      expiresInHours: 1,
+      maxUses: hosts,
+      hashtags: [...hashtags],
+    })
+    tokens.push('--token', `${department}=${token}`)
+  }
+  const args = ['--server', url, ...tokens, '--agents', String(hosts), '--interval', String(checkInSeconds)]
+  args.push('--plug-rate', String(plugRate), '--state', join(dataDir, 'demo-fleet.json'))
+  // The ipc channel carries nothing: it breaks when this process is killed, and the fleet ends with it.
+  const child = spawn(process.execPath, [simulator, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  let stopping = false
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      say(`Demo: can not start: ${error.message}`)
+      resolve()
+    })
+    child.once('exit', (code) => {
+      if (!stopping) say(`Demo: the simulated fleet ended with code ${code}`)
+      resolve()
+    })
+  })
+  if (child.stderr !== null) createInterface(child.stderr).on('line', (line) => say(`Demo: ${line}`))
+  return {
+    stop: async () => {
+      stopping = true
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopMs)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
