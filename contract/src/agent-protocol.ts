@@ -169,7 +169,7 @@ export const SessionRequest = Type.Object(
   {
     agentId: Type.String({ minLength: 1, maxLength: 128 }),
     bootId: Type.String({
-      pattern: '^[0-9a-f-]{36}$',
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       description: 'A random UUID made at each start of the agent process. `seq` counts within it.',
     }),
     timestamp: Type.Integer({

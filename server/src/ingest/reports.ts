@@ -1,4 +1,4 @@
-import type { CheckInRequest, EventKind } from '@portcullis/contract'
+import type { CheckInRequest, DeviceReport, EventKind } from '@portcullis/contract'
 import { cleanText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type AgentState,
@@ -51,6 +51,12 @@ interface Judged {
   changes: JudgedChange[]
   inventory: JudgedDevice[] | null
 }
+
+/** Devices of a report: those of its changes, then those of its inventory. */
+const reportsOf = (request: CheckInRequest): DeviceReport[] => [
+  ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
+  ...(request.inventory ?? []),
+]
 
 const skewSeconds = (clock: number, now: number): number =>
   Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
@@ -123,11 +129,10 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
 
   /** Verdicts over all devices of a batch, before its transaction. */
   const judgeBatch = async (items: readonly CheckIn[], now: Date): Promise<Judged[]> => {
-    const reports = items.flatMap(({ request }) => [
-      ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
-      ...(request.inventory ?? []),
-    ])
-    const judged = await designs.judgeAll(reports, now)
+    const judged = await designs.judgeAll(
+      items.flatMap(({ request }) => reportsOf(request)),
+      now,
+    )
     let next = 0
     return items.map(({ request }) => ({
       changes: (request.changes ?? []).map((c) =>
@@ -138,6 +143,10 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
   }
 
   const assertConsistent = (request: CheckInRequest): void => {
+    // The bytes are stored and hashed again as text: what is not written the one canonical way would never agree.
+    for (const { descriptors } of reportsOf(request))
+      if (Buffer.from(descriptors, 'base64').toString('base64') !== descriptors)
+        throw new AppError('agent_report_invalid', { detail: 'Descriptors are not canonical base64.' })
     const ports = (request.inventory ?? []).map((device) => device.portPath)
     if (new Set(ports).size !== ports.length)
       throw new AppError('agent_report_invalid', { detail: 'body.inventory names a port twice.' })
