@@ -103,6 +103,8 @@ const sharedToken = (t: TestApp): Promise<string> => {
 
 export interface EnrolOptions {
   facts?: Partial<HostFacts>
+  /** Facts that differ from those of the enrolment by the first check-in. */
+  laterFacts?: Partial<HostFacts>
   token?: string
   devices?: readonly DeviceReport[]
   machineIdHash?: string | null
@@ -141,11 +143,14 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
   const state = { bootId: randomUUID() as string, seq: 0, session: '' }
 
-  /** Opens a session for a start (a new one when none is named). Does not touch the agent's own state. */
-  const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> => {
-    const proven = { agentId, bootId, timestamp: t.clock.now(), nonce: randomBytes(24).toString('base64url') }
-    return okJson(await agentPost(t, agentPaths.session, { ...proven, signature: signed(sessionProofText(proven)) }))
+  /** A session request with its proof. */
+  const proven = (bootId: string) => {
+    const request = { agentId, bootId, timestamp: t.clock.now(), nonce: randomBytes(24).toString('base64url') }
+    return { ...request, signature: signed(sessionProofText(request)) }
   }
+  /** Opens a session for a start. Does not touch the agent's own state. */
+  const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> =>
+    okJson(await agentPost(t, agentPaths.session, proven(bootId)))
   /** Opens a session and goes on with it; `restart` makes a new start of the agent. */
   const session = async (restart = false): Promise<void> => {
     if (restart) state.bootId = randomUUID()
@@ -165,8 +170,10 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const post = (request: unknown, session = state.session): Promise<HttpAnswer> =>
     agentPost(t, agentPaths.checkIn, request, session)
   const checkIn = async (said: Said = {}): Promise<CheckInResponse> => okJson(await post(body(said)))
-  const inventory = (): Promise<CheckInResponse> =>
-    checkIn({ inventory: [...devices.values()], facts, factsHash: factsHash(facts) })
+  const inventory = (): Promise<CheckInResponse> => {
+    const now = { ...facts, ...options.laterFacts }
+    return checkIn({ inventory: [...devices.values()], facts: now, factsHash: factsHash(now) })
+  }
 
   const agent = {
     agentId,
@@ -176,6 +183,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     /** What is attached, by port. */
     devices,
     state,
+    proven,
     openSession,
     session,
     hash,
