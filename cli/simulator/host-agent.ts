@@ -89,6 +89,29 @@ export const createHostAgent = (
     }
   }
 
+  const enrol = async (token: string): Promise<void> => {
+    const { privateKey, publicKey } = createKey()
+    const answer = await persist(() =>
+      transport.post(
+        agentPaths.enrol,
+        () => {
+          const request: EnrolRequest = {
+            token,
+            keyAlgorithm: 'Ed25519',
+            publicKey,
+            machineIdHash: host.machineIdHash,
+            smbiosHash: host.smbiosHash,
+            facts,
+            proof: signText(privateKey, enrolProofText(token, publicKey)),
+          }
+          return JSON.stringify(request)
+        },
+        undefined,
+      ),
+    )
+    identity = { agentId: String(answer.body.agentId), privateKey }
+  }
+
   const openSession = async (): Promise<void> => {
     const { agentId, privateKey } = identity as Identity
     const answer = await persist(() =>
@@ -181,31 +204,20 @@ export const createHostAgent = (
     /** The server refused this host for good. */
     isRefused: (): boolean => isRefused,
 
-    /** Enrols unless the host has an identity already, then opens its first session. */
+    /**
+     * Enrols unless the host has an identity already, then opens its first session. An identity that the server does not
+     * know is one of another database: the host enrols anew.
+     */
     join: async (token: string): Promise<void> => {
-      if (identity === undefined) {
-        const { privateKey, publicKey } = createKey()
-        const answer = await persist(() =>
-          transport.post(
-            agentPaths.enrol,
-            () => {
-              const request: EnrolRequest = {
-                token,
-                keyAlgorithm: 'Ed25519',
-                publicKey,
-                machineIdHash: host.machineIdHash,
-                smbiosHash: host.smbiosHash,
-                facts,
-                proof: signText(privateKey, enrolProofText(token, publicKey)),
-              }
-              return JSON.stringify(request)
-            },
-            undefined,
-          ),
-        )
-        identity = { agentId: String(answer.body.agentId), privateKey }
+      if (identity === undefined) await enrol(token)
+      try {
+        await openSession()
+      } catch (error) {
+        if (!(error instanceof Refused) || error.code !== 'agent_unknown' || identity !== known) throw error
+        isRefused = false
+        await enrol(token)
+        await openSession()
       }
-      await openSession()
     },
 
     /** Something was plugged in or taken away; the next check-in tells. */

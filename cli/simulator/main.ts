@@ -55,6 +55,8 @@ const run = async (args: SimulatorArguments): Promise<void> => {
   })
   const waits = createWaits()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, waits.end)
+  // Started by a server that was killed: its fleet ends with it.
+  process.once('disconnect', waits.end)
   const failures = createFailures()
   const known =
     args.stateFile === undefined
@@ -90,11 +92,12 @@ const run = async (args: SimulatorArguments): Promise<void> => {
           args.stateFile,
           args.server.origin,
           args.seed,
-          new Map(joined.map((agent) => [agent.host.index, agent.identity() as Identity])),
+          new Map([...known, ...joined.map((agent) => [agent.host.index, agent.identity() as Identity] as const)]),
         )
     },
   })
   transport.close()
+  process.disconnect?.()
   if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`)
   else
     process.stdout.write(

@@ -15,6 +15,7 @@ import { createBus } from '#platform/db/bus.ts'
 import { createDb } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { createConsole } from '#platform/http/console.ts'
+import { registerDocs } from '#platform/http/docs.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createLive } from '#platform/live.ts'
@@ -144,6 +145,7 @@ export const compose = async (options: ComposeOptions) => {
     dataDir: config.dataDir,
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
+  registerDocs(app, packageFile.version)
   app.seal()
   await bus.ready(4_000)
 

@@ -46,6 +46,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const sessions = createSessionsService({ db, clock, store: sessionsStore, tokens, events: deps.events })
   registerAgentRoutes(app, service, enrollment)
   return {
+    createToken: enrollment.create,
     enrol: enrollment.enrol,
     openSession: sessions.open,
     forgetNonces: sessions.forgetNonces,
