@@ -1,3 +1,4 @@
+import './global.css'
 // Stylesheets of the Mantine components that the console uses, in a layer of their own so that ours always win.
 import '@mantine/core/styles/baseline.layer.css'
 import '@mantine/core/styles/default-css-variables.layer.css'
@@ -36,4 +37,3 @@ import '@mantine/core/styles/SegmentedControl.layer.css'
 import '@mantine/core/styles/Notification.layer.css'
 import '@mantine/notifications/styles.layer.css'
 import '@mantine/spotlight/styles.layer.css'
-import './global.css'

@@ -6,8 +6,8 @@ import { Icon, kindIcon } from './icons.tsx'
 import { SeverityTag } from './SeverityTag.tsx'
 import { Time } from './Time.tsx'
 
-/** Events of one thing, newest first. */
-export const EventLines = ({ events }: { events: readonly FleetEvent[] }) => (
+/** A few events, newest first; `withHost` when they are of more than one host. */
+export const EventLines = ({ events, withHost = false }: { events: readonly FleetEvent[]; withHost?: boolean }) => (
   <ol className={classes.lines}>
     {events.map((event) => (
       <li key={event.eventID} className={classes.line}>
@@ -21,6 +21,11 @@ export const EventLines = ({ events }: { events: readonly FleetEvent[] }) => (
           <span>{event.description}</span>{' '}
           {event.severity <= 4 ? (
             <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />
+          ) : null}
+          {withHost ? (
+            <span className={classes.host}>
+              <DeviceText value={event.eventEntityID} />
+            </span>
           ) : null}
           <div className={classes.details}>
             <DeviceText value={event.details} absent="" />

@@ -32,9 +32,11 @@ export const NumberTile = ({ title, value, of, severity, change, search }: Numbe
         {value === undefined ? <span className={classes.skeleton} /> : value.toLocaleString('en')}
         {of === undefined ? null : <span className={classes.of}>of {of.toLocaleString('en')}</span>}
       </span>
-      <span className={classes.change} title={change === null ? undefined : `since ${exactUtc(change.since)}`}>
-        {change === null ? ' ' : `${changeText(change.by)} in ${relativeTime(change.since, now)}`}
-      </span>
+      {change === null ? null : (
+        <span className={classes.change} title={`since ${exactUtc(change.since)}`}>
+          {changeText(change.by)} in {relativeTime(change.since, now)}
+        </span>
+      )}
     </Link>
   )
 }

@@ -60,7 +60,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         <p className={classes.quiet}>Nothing serious among it.</p>
       ) : (
         <>
-          <EventLines events={serious.data.data} />
+          <EventLines events={serious.data.data} withHost />
           {serious.data.recordsFiltered > serious.data.data.length ? (
             <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from } as never}>
               All {serious.data.recordsFiltered.toLocaleString('en')} serious events

@@ -34,7 +34,7 @@ const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
 /** One row: cells of the columns shown, or their skeleton. */
 export const Row = <RowData,>(props: RowProps<RowData>) => {
   const { row, selection, columns } = props
-  const selected = row !== undefined && selection !== undefined && selection.has(row)
+  const selected = row !== undefined && selection?.has(row) === true
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
     <div

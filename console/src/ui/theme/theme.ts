@@ -38,9 +38,23 @@ const variantColors: VariantColorsResolver = (input) => {
   return known === undefined ? defaultVariantColorsResolver(input) : { ...known, border: '1px solid transparent' }
 }
 
+// Where Mantine falls back to its own dark greys (checkboxes, fields, tab lines), they are ours.
+const darkShades: MantineColorsTuple = [
+  dark.ink,
+  '#c9d2db',
+  dark.muted,
+  dark.edge,
+  '#3c4854',
+  dark.line,
+  dark.raised,
+  dark.surface,
+  dark.ground,
+  dark.sunken,
+]
+
 /** The theme: Mantine's components in our measures. Overlays never lock the scroll: the page itself does not scroll. */
 export const theme = createTheme({
-  colors: { accent: accentShades },
+  colors: { accent: accentShades, dark: darkShades },
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 4 },
   fontFamily: fonts.text,
