@@ -23,6 +23,7 @@ import type { Log } from '#platform/log.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import { createRate } from '#platform/rate.ts'
+import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest } from './ingest/index.ts'
 
 export interface ComposeOptions {

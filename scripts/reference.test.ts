@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { describe, expect, it } from 'vitest'
+import { contractOperations, openApiDocument } from '../server/src/platform/http/openapi.ts'
+import { exampleOf, plain } from '../server/src/platform/http/openapi-schema.ts'
+import { referenceDir, referenceFiles } from './generate-reference.ts'
+
+const operations = contractOperations()
+
+describe('docs/reference', () => {
+  it.each(Object.entries(referenceFiles()))('%s is up to date (node scripts/generate-reference.ts)', (name, text) => {
+    expect(readFileSync(join(referenceDir, name), 'utf8')).toBe(text)
+  })
+})
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument(operations, '0.0.0')
+
+  it('has every operation once, with an id, a tag and problems of its own', () => {
+    const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId))
+    expect(ids.toSorted()).toEqual(operations.map((operation) => operation.id).toSorted())
+    for (const operation of operations) {
+      const described = document.paths[operation.path]?.[operation.method.toLowerCase()]
+      for (const code of operation.errors ?? [])
+        expect(JSON.stringify(described?.responses), `${operation.id} ${code}`).toContain(code)
+    }
+  })
+
+  it('refers to nothing that is not there', () => {
+    const text = JSON.stringify(document)
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(schemas|responses)\/([^"]+)"/g))
+      expect(document.components[kind as 'schemas' | 'responses'], name).toHaveProperty([name as string])
+  })
+
+  const bodies = operations.flatMap(({ id, body, response, responseKind, examples }) => [
+    ...(body === undefined ? [] : [{ what: `${id} body`, schema: body as TSchema, given: examples?.request }]),
+    ...(responseKind === undefined || responseKind === 'json' || responseKind === 'list'
+      ? [{ what: `${id} answer`, schema: response as TSchema, given: examples?.response }]
+      : []),
+  ])
+  it.each(bodies)('has a valid example of $what', ({ schema, given }) => {
+    const example = given ?? exampleOf(plain(schema))
+    expect([...Compile(schema).Errors(example)].map((fault) => `${fault.instancePath} ${fault.message}`)).toEqual([])
+  })
+})

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { type ErrorDefinition, errorTable } from '@portcullis/contract'
+import { notesOf, shapeText } from './docs-shape.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './openapi-types.ts'
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] as string)
+
+/** Text with `code` marked up; everything else is escaped. */
+const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+
+const style = `
+:root{color-scheme:light dark;--line:light-dark(#d0d7de,#3d444d);--soft:light-dark(#f6f8fa,#161b22);--dim:light-dark(#57606a,#9198a1);--link:light-dark(#0550ae,#79c0ff)}
+body{font:16px/1.55 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1.5rem;color:light-dark(#1f2328,#e6edf3);background:light-dark(#fff,#0d1117)}
+a{color:var(--link)}h1{font-size:1.7rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{margin:2rem 0 .3rem;font-size:1.05rem}h4{margin:.9rem 0 .2rem;font-size:.95rem}
+code,pre{font:.875em/1.5 ui-monospace,monospace}pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto}
+table{border-collapse:collapse;width:100%}td,th{border:1px solid var(--line);padding:.3rem .55rem;text-align:left;vertical-align:top}
+nav li{margin:.1rem 0}.dim{color:var(--dim)}:target{background:light-dark(#fff8c5,#3b2e0a);scroll-margin-top:1rem}
+`
+
+/** Policy of these pages: nothing runs, nothing is loaded, the one style is named by its hash. */
+export const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+const page = (title: string, body: string): string =>
+  `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head>
+<body><nav aria-label="Reference"><a href="/">Console</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Problems</a> · <a href="/openapi.json">OpenAPI</a></nav>
+<main>${body}</main></body></html>
+`
+
+/** Every problem with its cause and cure; anchors are the codes. */
+export const errorsPage = (): string => {
+  const entries = Object.entries(errorTable) as [string, ErrorDefinition][]
+  const sections = entries.map(
+    ([code, { status, title, cause, cure }]) =>
+      `<section id="${code}"><h2><code>${code}</code></h2><p><strong>${status} ${escaped(title)}</strong></p><h4>Cause</h4><p>${prose(cause)}</p><h4>Cure</h4><p>${prose(cure)}</p></section>`,
+  )
+  return page(
+    'Problems',
+    `<h1>Problems</h1><p>Every answer that is not a success is <code>application/problem+json</code> with one of these codes. Under <code>Accept: text/plain</code> it is the detail alone.</p><ul>${entries
+      .map(([code, { status }]) => `<li>${status} <a href="#${code}"><code>${code}</code></a></li>`)
+      .join('')}</ul>${sections.join('')}`,
+  )
+}
+
+const codesOf = (document: OpenApiDocument, response: OpenApiResponse | { $ref: string }): string[] => {
+  const resolved =
+    '$ref' in response ? document.components.responses[response.$ref.split('/').at(-1) as string] : response
+  return Object.keys(resolved?.content?.['application/problem+json']?.examples ?? {})
+}
+
+const contentHtml = (content: OpenApiResponse['content'] | undefined): string => {
+  const [type, body] = Object.entries(content ?? {})[0] ?? []
+  if (type === undefined || body === undefined) return ''
+  const example =
+    body.example === undefined
+      ? ''
+      : `<pre>${escaped(typeof body.example === 'string' ? body.example : JSON.stringify(body.example, null, 2))}</pre>`
+  const { $ref } = body.schema
+  const shape =
+    typeof $ref === 'string'
+      ? `<p>Shape <a href="#shape-${$ref.split('/').at(-1)}"><code>${$ref.split('/').at(-1)}</code></a>, <code>${escaped(type)}</code></p>`
+      : `<p><code>${escaped(type)}</code></p><pre>${escaped(shapeText(body.schema))}</pre>`
+  return `${shape}${example === '' ? '' : `<details><summary>Example</summary>${example}</details>`}`
+}
+
+const parametersHtml = ({ parameters = [] }: OpenApiOperation): string =>
+  parameters.length === 0
+    ? ''
+    : `<h4>Parameters</h4><table><thead><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${parameters
+        .map(
+          ({ name, in: place, required, schema, description }) =>
+            `<tr><td><code>${escaped(name)}</code>${required ? ' (required)' : ''}</td><td>${place}</td><td><code>${escaped(shapeText(schema))}</code></td><td>${prose(notesOf({ ...schema, description: description ?? '' }))}</td></tr>`,
+        )
+        .join('')}</tbody></table>`
+
+const operationHtml = (
+  document: OpenApiDocument,
+  method: string,
+  path: string,
+  operation: OpenApiOperation,
+): string => {
+  const { '200': success, ...problems } = operation.responses
+  const rows = Object.entries(problems).map(
+    ([status, response]) =>
+      `<tr><td>${status}</td><td>${codesOf(document, response)
+        .map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a>`)
+        .join(', ')}</td></tr>`,
+  )
+  const body = operation.requestBody
+  return `<section id="${operation.operationId}"><h3><code>${method.toUpperCase()} ${escaped(path)}</code></h3><p><strong>${prose(operation.summary)}</strong></p>${(
+    operation.description ?? ''
+  )
+    .split('\n\n')
+    .map((text) => `<p>${prose(text)}</p>`)
+    .join('')}${parametersHtml(operation)}${
+    body === undefined ? '' : `<h4>Body${body.required ? '' : ' (optional)'}</h4>${contentHtml(body.content)}`
+  }<h4>Answer</h4>${contentHtml((success as OpenApiResponse).content)}<h4>Problems</h4><table><tbody>${rows.join('')}</tbody></table></section>`
+}
+
+/** Every operation with its parameters, shapes, examples and problems. */
+export const operationsPage = (document: OpenApiDocument): string => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  const groups = document.tags.map(({ name, description }) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(name))
+    return {
+      list: `<li>${escaped(name)}<ul>${own
+        .map(
+          ({ method, path, operation }) =>
+            `<li><a href="#${operation.operationId}"><code>${method.toUpperCase()} ${escaped(path)}</code></a> <span class="dim">${escaped(operation.summary)}</span></li>`,
+        )
+        .join('')}</ul></li>`,
+      body: `<h2>${escaped(name)}</h2><p>${prose(description)}</p>${own
+        .map(({ method, path, operation }) => operationHtml(document, method, path, operation))
+        .join('')}`,
+    }
+  })
+  const shapes = Object.entries(document.components.schemas).map(
+    ([name, schema]) =>
+      `<section id="shape-${name}"><h3><code>${name}</code></h3>${schema.description === undefined ? '' : `<p>${prose(schema.description)}</p>`}<pre>${escaped(shapeText(schema))}</pre></section>`,
+  )
+  return page(
+    `${document.info.title} ${document.info.version}`,
+    `<h1>${escaped(document.info.title)} ${escaped(document.info.version)}: operations</h1><p>${prose(document.info.description)}</p><ul>${groups
+      .map((group) => group.list)
+      .join('')}</ul>${groups.map((group) => group.body).join('')}<h2>Shapes</h2>${shapes.join('')}`,
+  )
+}

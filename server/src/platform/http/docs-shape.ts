@@ -1,0 +1,51 @@
+import type { JsonSchema } from './openapi-schema.ts'
+
+const refName = (schema: JsonSchema): string | null =>
+  typeof schema.$ref === 'string' ? (schema.$ref.split('/').at(-1) ?? null) : null
+
+const oneLine = (schema: JsonSchema): string | null => {
+  const name = refName(schema)
+  if (name !== null) return name
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.anyOf !== undefined) {
+    const parts = schema.anyOf.map(oneLine)
+    return parts.every((part) => part !== null) ? parts.join(' | ') : null
+  }
+  if (schema.type === 'array') {
+    const item = oneLine(schema.items ?? {})
+    return item === null ? null : / \| /.test(item) ? `(${item})[]` : `${item}[]`
+  }
+  if (schema.type === 'object') return Object.keys(schema.properties ?? {}).length === 0 ? 'object' : null
+  return schema.type ?? 'any'
+}
+
+const bounds = (schema: JsonSchema): string => {
+  const range = (least: unknown, most: unknown, what: string) =>
+    least === undefined && most === undefined ? [] : [`${least ?? ''}..${most ?? ''} ${what}`.trim()]
+  return [
+    ...range(schema.minLength, schema.maxLength, 'characters'),
+    ...range(schema.minimum, schema.maximum, ''),
+    ...range(schema.minItems, schema.maxItems, 'items'),
+    ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
+  ].join(', ')
+}
+
+/** What a comment beside a member says: description and bounds. */
+export const notesOf = (schema: JsonSchema): string =>
+  [schema.description ?? '', bounds(schema)].filter((text) => text !== '').join(' ')
+
+/** A shape as people write types: one member per line, references by name, descriptions as comments. */
+export const shapeText = (schema: JsonSchema, indent = ''): string => {
+  const line = oneLine(schema)
+  if (line !== null) return line
+  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => shapeText(one, indent)).join(' | ')
+  if (schema.type === 'array') return `${shapeText(schema.items ?? {}, indent)}[]`
+  const inner = `${indent}  `
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const optional = (schema.required ?? []).includes(name) ? '' : '?'
+    const notes = notesOf(member)
+    return `${inner}${name}${optional}: ${shapeText(member, inner)}${notes === '' ? '' : `  // ${notes}`}`
+  })
+  return `{\n${members.join('\n')}\n${indent}}`
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { agentPaths, errorTable } from '@portcullis/contract'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { exampleOf, plain } from './openapi-schema.ts'
+import type { OpenApiDocument } from './openapi-types.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp()
+})
+afterAll(() => t.close())
+
+describe('GET /openapi.json', () => {
+  it('describes every operation of the server, to anyone', async () => {
+    const answer = await t.as(undefined).get('/openapi.json')
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+    const document = answer.json() as OpenApiDocument
+    expect(document.openapi).toBe('3.1.0')
+    for (const { path, method, id } of t.app.operations)
+      expect(document.paths[path]?.[method.toLowerCase()]?.operationId, path).toBe(id)
+    expect(document.paths[agentPaths.checkIn]?.post?.security).toEqual([{ agentSession: [] }])
+    const upload = document.paths['/prime/webui/generalconfig/importtags']?.post
+    expect(Object.keys(upload?.requestBody?.content ?? {})).toEqual(['multipart/form-data'])
+    expect(document.paths['/prime/webui/generalconfig/exporttags']?.get?.responses['200']).toMatchObject({
+      content: { 'text/csv': { schema: { type: 'string', format: 'binary' } } },
+    })
+    expect(document.paths['/prime/webui/auth/signin']?.post?.security).toEqual([])
+  })
+
+  it('passes the recommended rules of redocly', async () => {
+    const { body } = await t.as(undefined).get('/openapi.json')
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-openapi-'))
+    try {
+      const file = join(dir, 'openapi.json')
+      writeFileSync(file, body)
+      const redocly = join(import.meta.dirname, '../../../..', 'node_modules', '.bin', 'redocly')
+      const { status, stdout, stderr } = spawnSync(redocly, ['lint', '--extends=recommended', '--format=json', file], {
+        encoding: 'utf8',
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      })
+      expect([status, JSON.parse(stdout || '{}').totals, stderr]).toMatchObject([
+        0,
+        { errors: 0, warnings: 0 },
+        expect.anything(),
+      ])
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
+  it('gives a valid example of every body and answer', () => {
+    for (const { id, body, response, responseKind = 'json', examples } of t.app.operations) {
+      const valid = (schema: TSchema, example: unknown) =>
+        expect([...Compile(schema).Errors(example ?? exampleOf(plain(schema)))], id).toEqual([])
+      if (body !== undefined) valid(body, examples?.request)
+      if (responseKind === 'json' || responseKind === 'list') valid(response, examples?.response)
+    }
+  })
+})
+
+describe('/docs', () => {
+  it.each(['/docs', '/docs/', '/docs/errors'])('%s is a page that runs and loads nothing', async (path) => {
+    const page = await t.as(undefined).get(path)
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]{43}='; /)
+    expect(page.body).not.toMatch(/<(script|link|img|iframe)|<[^>]*\s(style|on\w+)=|javascript:/i)
+  })
+
+  it('explains the problem that a refusal points to', async () => {
+    const problem = (await t.as(undefined).get('/prime/webui/agents')).json() as { type: string }
+    const [path = '', anchor] = problem.type.split('#')
+    expect((await t.as(undefined).get(path)).body).toContain(`<section id="${anchor}">`)
+    const page = (await t.as(undefined).get('/docs/errors')).body
+    for (const code of Object.keys(errorTable)) expect(page).toContain(`<section id="${code}">`)
+  })
+
+  it('shows every operation, and links to nothing that is not there', async () => {
+    const page = (await t.as(undefined).get('/docs')).body
+    for (const { id } of t.app.operations) expect(page).toContain(`<section id="${id}">`)
+    const anchors = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]))
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(anchors).toContain(target)
+  })
+})

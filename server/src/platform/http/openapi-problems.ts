@@ -1,0 +1,89 @@
+import {
+  type AnyOperation,
+  type ErrorCode,
+  type ErrorDefinition,
+  errorTable,
+  problemDetail,
+} from '@portcullis/contract'
+import type { JsonSchema } from './openapi-schema.ts'
+import type { OpenApiResponse } from './openapi-types.ts'
+
+/** What clients of `plainErrors` operations can tell from success. */
+const plainStatuses: readonly number[] = [400, 401, 403]
+
+/** Status a code has for this operation. */
+export const statusOf = (code: ErrorCode, operation: AnyOperation): number => {
+  const { status } = errorTable[code]
+  return operation.plainErrors === true && status < 500 && !plainStatuses.includes(status) ? 400 : status
+}
+
+/** Every problem an operation can answer: its own, and those its form brings with it. */
+export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
+  const codes = new Set<ErrorCode>(['validation_failed', 'internal_error', 'unavailable', ...(operation.errors ?? [])])
+  if (operation.permission !== 'public' && operation.permission !== 'agent')
+    for (const code of ['unauthorized', 'forbidden', 'password_change_required'] as const) codes.add(code)
+  if (operation.method !== 'GET')
+    for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
+  if (operation.path.includes('{')) codes.add('not_found')
+  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
+}
+
+const exampleParams = {
+  detail: 'query.pageSize must be at least 1.',
+  profile: 'Manager',
+  allow: 'GET',
+  limit: 8_388_608,
+  seconds: 30,
+}
+
+const problemExample = (code: ErrorCode, status: number) => ({
+  type: `/docs/errors#${code}`,
+  title: errorTable[code].title,
+  status,
+  detail: problemDetail(code, exampleParams),
+  instance: '/prime/webui/agents',
+  code,
+  errors: code === 'validation_failed' ? [{ field: 'query.pageSize', message: 'must be at least 1' }] : [],
+  traceId: '5f1c9e0b7a3d2468',
+})
+
+/** The body of every problem. */
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'Problem details (RFC 9457). Switch on `code`; texts may change.',
+  properties: {
+    type: { type: 'string', format: 'uri-reference', description: 'Where the problem is described.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'The whole answer under `Accept: text/plain`.' },
+    instance: { type: 'string', description: 'Path of the request.' },
+    code: { type: 'string', enum: Object.keys(errorTable) },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        required: ['field', 'message'],
+      },
+    },
+    traceId: { type: 'string', description: 'Names the request in the log of the server.' },
+  },
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'errors', 'traceId'],
+}
+
+/** A header of an answer. */
+export const header = (description: string, type: string) => ({ description, schema: { type } })
+
+/** Answer of one status, whatever of these codes it has. */
+export const problemResponse = (status: number, codes: readonly ErrorCode[]): OpenApiResponse => ({
+  description: codes.map((code) => `\`${code}\`: ${(errorTable[code] as ErrorDefinition).title}.`).join(' '),
+  ...(status === 401 ? { headers: { 'WWW-Authenticate': header('`Bearer`.', 'string') } } : {}),
+  ...(status === 429 || status === 503 ? { headers: { 'Retry-After': header('Seconds to wait.', 'integer') } } : {}),
+  content: {
+    'application/problem+json': {
+      schema: { $ref: '#/components/schemas/Problem' },
+      examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code, status) }])),
+    },
+    'text/plain': { schema: { type: 'string' }, example: problemExample(codes[0] as ErrorCode, status).detail },
+  },
+})

@@ -1,0 +1,196 @@
+import * as contract from '@portcullis/contract'
+import {
+  type AnyOperation,
+  type ErrorCode,
+  operationGroups,
+  type Permission,
+  permissionTable,
+  profileNames,
+} from '@portcullis/contract'
+import { header, problemResponse, problemSchema, problemsOf, statusOf } from './openapi-problems.ts'
+import { createComponents, exampleOf, type JsonSchema, plain } from './openapi-schema.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './openapi-types.ts'
+
+/** Media types a JSON body may come under. */
+const bodyTypes = ['application/json', 'text/json', 'application/*+json', 'application/json-patch+json'] as const
+/** Media types a JSON answer goes out under, by Accept. */
+const answerTypes = ['application/json', 'text/json', 'text/plain'] as const
+
+/** Whether an agent calls it within a session. */
+const isInSession = (operation: AnyOperation): boolean => operation.errors?.includes('agent_session_expired') === true
+
+const audienceText = (operation: AnyOperation): string => {
+  if (operation.permission === 'public') return 'Needs no token.'
+  if (operation.permission === 'agent')
+    return isInSession(operation)
+      ? 'Spoken by agents, with the token of their session.'
+      : 'Spoken by agents; the body proves who calls.'
+  const profile = profileNames[permissionTable[operation.permission as Permission]]
+  return `Needs profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? '; none on loopback' : ''}.`
+}
+
+const securityOf = (operation: AnyOperation): object => {
+  if (isInSession(operation)) return { security: [{ agentSession: [] }] }
+  if (operation.permission === 'public' || operation.permission === 'agent') return { security: [] }
+  return operation.openOnLoopback === true ? { security: [{ bearer: [] }, {}] } : {}
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const byKey = <T>(map: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => compare(a, b)))
+
+/** Builds the document of the operations given, which are those of the whole server or of the contract. */
+export const openApiDocument = (operations: readonly AnyOperation[], version: string): OpenApiDocument => {
+  const components = createComponents()
+  components.schemas.Problem = problemSchema
+  const responses: Record<string, OpenApiResponse> = {}
+
+  const parametersOf = (operation: AnyOperation): OpenApiParameter[] =>
+    (['path', 'query'] as const).flatMap((place) => {
+      const schema = plain((place === 'path' ? operation.params : operation.query) ?? { properties: {} })
+      return Object.entries(schema.properties ?? {}).map(([name, { description, ...rest }]) => ({
+        name,
+        in: place,
+        required: place === 'path' || (schema.required ?? []).includes(name),
+        ...(description === undefined ? {} : { description }),
+        schema: rest,
+      }))
+    })
+
+  const contentOf = (types: readonly string[], name: string, schema: JsonSchema, example: unknown) => {
+    const shape = components.named(name, schema)
+    return Object.fromEntries(types.map((type) => [type, { schema: shape, example }]))
+  }
+
+  const capital = (id: string) => id.charAt(0).toUpperCase() + id.slice(1)
+
+  const requestBody = (operation: AnyOperation): Pick<OpenApiOperation, 'requestBody'> => {
+    if (operation.upload === true)
+      return {
+        requestBody: {
+          required: true,
+          content: {
+            'multipart/form-data': {
+              schema: {
+                type: 'object',
+                properties: { file: { type: 'string', format: 'binary', description: 'At most 32 MiB.' } },
+                required: ['file'],
+              },
+            },
+          },
+        },
+      }
+    if (operation.body === undefined) return {}
+    const schema = plain(operation.body)
+    const example = operation.examples?.request ?? exampleOf(schema)
+    return {
+      requestBody: {
+        required: operation.bodyOptional !== true,
+        content: contentOf(bodyTypes, `${capital(operation.id)}Body`, schema, example),
+      },
+    }
+  }
+
+  const success = (operation: AnyOperation): OpenApiResponse => {
+    const schema = plain(operation.response)
+    const text = (type: string, description: string, form: JsonSchema = {}): OpenApiResponse => ({
+      description,
+      content: { [type]: { schema: { type: 'string', ...form } } },
+    })
+    switch (operation.responseKind) {
+      case 'file':
+        return {
+          ...text(operation.fileType ?? 'application/octet-stream', 'The file.', { format: 'binary' }),
+          headers: { 'Content-Disposition': header('`attachment` with the name of the file.', 'string') },
+        }
+      case 'stream':
+        return text('text/event-stream', 'Events, until the client closes.')
+      case 'html':
+        return text('text/html', 'A page.')
+      case 'text':
+        return text('text/plain', schema.description ?? 'Text.')
+      default: {
+        const example = operation.examples?.response ?? exampleOf(schema)
+        return {
+          description: 'Done.',
+          content: contentOf(answerTypes, `${capital(operation.id)}Answer`, schema, example),
+        }
+      }
+    }
+  }
+
+  const problems = (operation: AnyOperation): OpenApiOperation['responses'] => {
+    const byStatus = new Map<number, ErrorCode[]>()
+    for (const code of problemsOf(operation)) {
+      const status = statusOf(code, operation)
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+    }
+    return Object.fromEntries(
+      [...byStatus]
+        .sort(([a], [b]) => a - b)
+        .map(([status, codes]) => {
+          const name = `${status}-${codes.join('-')}`
+          responses[name] ??= problemResponse(status, codes)
+          return [String(status), { $ref: `#/components/responses/${name}` }]
+        }),
+    )
+  }
+
+  const paths: OpenApiDocument['paths'] = {}
+  for (const operation of operations.toSorted((a, b) => compare(`${a.path} ${a.method}`, `${b.path} ${b.method}`))) {
+    const parameters = parametersOf(operation)
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: {
+        operationId: operation.id,
+        tags: [operation.tag],
+        summary: operation.summary,
+        description: [operation.description, audienceText(operation)].filter((text) => text !== undefined).join('\n\n'),
+        ...securityOf(operation),
+        ...(parameters.length === 0 ? {} : { parameters }),
+        ...requestBody(operation),
+        responses: { '200': success(operation), ...problems(operation) },
+      },
+    }
+  }
+
+  const used = new Set(operations.map((operation) => operation.tag))
+  const ordered = [...Object.keys(operationGroups), ...[...used].filter((tag) => !Object.hasOwn(operationGroups, tag))]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Portcullis',
+      version,
+      description:
+        'Every USB device on every host. Paths and the names of parameters and body members are matched in any case; an unknown one is refused and named. Success is always 200; everything else is problem details (RFC 9457). Times without a zone are UTC.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    security: [{ bearer: [] }],
+    tags: ordered
+      .filter((tag) => used.has(tag))
+      .map((name) => ({ name, description: operationGroups[name] ?? `Operations of ${name}.` })),
+    paths,
+    components: {
+      securitySchemes: {
+        agentSession: { type: 'http', scheme: 'bearer', description: 'Token of /agent/v1/session.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Access token of Auth/LocalLogin or auth/signin, or an API token.',
+        },
+      },
+      schemas: byKey(components.schemas),
+      responses: byKey(responses),
+    },
+  }
+}
+
+const isOperation = (value: unknown): value is AnyOperation => {
+  const operation = value as Partial<AnyOperation> | null
+  return typeof operation === 'object' && typeof operation?.path === 'string' && operation.permission !== undefined
+}
+
+/** The operations that the contract itself defines, for the reference files. */
+export const contractOperations = (): AnyOperation[] =>
+  Object.values(contract as Readonly<Record<string, unknown>>).filter(isOperation)
