@@ -44,8 +44,6 @@ const latestByAgent = (events: readonly NewEvent[], createdAt: Date): [string, s
   return [...texts].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-export type EventsStore = ReturnType<typeof createEventsStore>
-
 export const createEventsStore = (queryable: Queryable) => ({
   /** Makes the partitions that hold the next `margin` ids and one more; returns the first id without one. */
   ensurePartitions: async (margin: number): Promise<number> => {

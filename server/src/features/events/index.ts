@@ -7,7 +7,7 @@ import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService } from './events.service.ts'
 
 export type { NewEvent } from './events.store.ts'
-export { type DeviceDetails, deviceDetails } from './events.texts.ts'
+export { deviceDetails } from './events.texts.ts'
 export type EventsApi = Pick<EventsService, 'append'> & Pick<EventsRead, 'recentOf'>
 
 /** `exportDb` is the pool of long reads: large pages are streamed from it. */

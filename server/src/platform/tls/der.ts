@@ -8,7 +8,7 @@ const length = (n: number): Buffer => {
 }
 
 /** Tag, length, value. */
-export const tlv = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
+const tlv = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const value = Buffer.concat(content)
   return Buffer.concat([Buffer.from([tag]), length(value.length), value])
 }

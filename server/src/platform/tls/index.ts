@@ -1,2 +1,2 @@
 export { localIdentity } from './local-identity.ts'
-export { ensureOwnCertificate, type OwnCertificate, type OwnCertificateOptions } from './own-certificate.ts'
+export { ensureOwnCertificate } from './own-certificate.ts'
