@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
@@ -8,9 +8,12 @@ import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
 import { KeysHelp } from './KeysHelp.tsx'
 import { LiveDot } from './LiveDot.tsx'
-import { Palette } from './Palette.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { UserMenu } from './UserMenu.tsx'
+
+// Loaded when the frame stands: nobody presses the key before he has seen the page.
+const loadPalette = async () => ({ default: (await import('./Palette.tsx')).Palette })
+const Palette = lazy(loadPalette)
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
@@ -94,7 +97,9 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
         <ConnectionBanner />
         {isReady ? <Outlet /> : null}
       </main>
-      <Palette opened={palette} close={() => setPalette(false)} />
+      <Suspense>
+        <Palette opened={palette} close={() => setPalette(false)} />
+      </Suspense>
       <KeysHelp opened={help} close={() => setHelp(false)} />
     </div>
   )

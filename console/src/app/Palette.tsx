@@ -75,6 +75,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       }}
       shortcut={null}
       scrollable
+      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       maxHeight={420}
       lockScroll={false}
       transitionProps={{ duration: 60 }}

@@ -24,7 +24,7 @@ export const UserMenu = () => {
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <UnstyledButton className={classes.user} aria-label={`Account ${account.userName}`}>
-          <Avatar src={account.image || null} size={24} radius="xl" name={account.userName} color="accent" />
+          <Avatar src={account.image || null} size={24} name={account.userName} />
           <span className={classes.name}>
             <DeviceText value={account.userName} />
           </span>

@@ -77,12 +77,9 @@ export const segmentsOf = (value: string): Segment[] => {
   return segments
 }
 
-/** True for a string that is shown monospaced: it has marks, markup, outer blanks or is very long. */
+/** True for a string that is shown monospaced: it has marks, markup or outer blanks. */
 export const isOdd = (value: string): boolean =>
-  value.length > 120 ||
-  value !== value.trim() ||
-  /[<>{}`|\\^]|^[=+@]/.test(value) ||
-  segmentsOf(value).some((s) => s.kind === 'mark')
+  value !== value.trim() || /[<>{}`|\\^]|^[=+@]/.test(value) || segmentsOf(value).some((s) => s.kind === 'mark')
 
 /** One line without any mark, for titles and accessible names: marks are written as their label in brackets. */
 export const plainText = (value: string): string =>

@@ -95,7 +95,7 @@ export const AccountsPage = () => {
               }}
             />,
             <span key="user" style={{ display: 'flex', alignItems: 'center', gap: 8 }}>
-              <Avatar src={account.image || null} size={22} radius="xl" name={account.userName} color="accent" />
+              <Avatar src={account.image || null} size={22} name={account.userName} />
               <DeviceText value={account.userName} />
               {account.userName === me?.userName ? '(you)' : ''}
             </span>,

@@ -36,7 +36,7 @@ const Picture = ({ account }: { account: Account }) => {
   }
   return (
     <Group gap="md">
-      <Avatar src={account.image || null} size={56} radius="xl" name={account.userName} color="accent" />
+      <Avatar src={account.image || null} size={56} name={account.userName} />
       <FileButton
         accept="image/png,image/jpeg,image/webp"
         onChange={(file) => void (file !== null && change(pictureOf(file)))}

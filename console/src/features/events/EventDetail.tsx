@@ -31,16 +31,18 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   })
   const event = one.data?.data.find((row) => row.eventID === id)
   const entity = event?.eventEntityID ?? ''
+  // The address of a host may change, its name and the bracket stay.
+  const atHost = `${hostOf(entity)} (`
   const before = useQuery({
     queryKey: ['event-story', id, 'before'],
     queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { source: entity, toDate: event!.creationTime, PageSize: aroundCount }, signal }),
+      api.call(getEvents, { query: { source: atHost, toDate: event!.creationTime, PageSize: aroundCount }, signal }),
     enabled: event !== undefined && entity !== '',
   })
   const after = useQuery({
     queryKey: ['event-story', id, 'after'],
     queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { source: entity, fromEventId: id + 1, PageSize: aroundCount }, signal }),
+      api.call(getEvents, { query: { source: atHost, fromEventId: id + 1, PageSize: aroundCount }, signal }),
     enabled: event !== undefined && entity !== '',
   })
   if (one.error !== null) return <ErrorState failure={one.error} retry={() => void one.refetch()} />

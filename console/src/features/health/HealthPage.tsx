@@ -5,6 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { durationText } from '../../lib/time.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
@@ -17,9 +18,16 @@ import { bytesText, cureOf, healthSeverity, healthWord } from './health.ts'
 // Probes are at most 30 s old; asking twice as often shows a change soon after it is known.
 const interval = 15_000
 
-const Status = ({ status }: { status: Subsystem['status'] }) => (
-  <SeverityTag severity={healthSeverity[status]} word={healthWord[status]} />
-)
+const Status = ({ status }: { status: Subsystem['status'] }) => {
+  const severity = healthSeverity[status]
+  if (severity !== null) return <SeverityTag severity={severity} word={healthWord[status]} />
+  return (
+    <span className={classes.status}>
+      {status === 'OK' ? <Icon name="check" size={14} /> : null}
+      {healthWord[status]}
+    </span>
+  )
+}
 
 /** How the product is: its parts with what to do where one fails, its figures, its version. */
 export const HealthPage = () => {

@@ -1,11 +1,12 @@
 import type { HealthStatus, Subsystem, SubsystemName } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
-export const healthSeverity: Record<HealthStatus, Severity> = {
-  OK: 'neutral',
+/** How a state is drawn; null for one that needs nobody. */
+export const healthSeverity: Record<HealthStatus, Severity | null> = {
+  OK: null,
   Warning: 'amber',
   Error: 'red',
-  Unknown: 'neutral',
+  Unknown: null,
 }
 
 export const healthWord: Record<HealthStatus, string> = {

@@ -1,4 +1,5 @@
 import {
+  Avatar,
   Checkbox,
   type CSSVariablesResolver,
   createTheme,
@@ -77,8 +78,11 @@ export const theme = createTheme({
   variantColorResolver: variantColors,
   respectReducedMotion: true,
   components: {
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg' } }),
+    Modal: Modal.extend({
+      defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg', padding: 'lg' },
+    }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, transitionProps: { duration: 90 } } }),
+    Avatar: Avatar.extend({ defaultProps: { radius: '50%', color: 'accent' } }),
     Menu: Menu.extend({ defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } }),
     Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, transitionProps: { duration: 60 } } }),
