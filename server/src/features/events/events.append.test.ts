@@ -88,6 +88,11 @@ describe('append', () => {
     await fresh.ensureAhead()
     const [next] = await t.db.query<{ there: boolean }>(sql`select to_regclass('events_6') is not null as there`)
     expect(next?.there).toBe(true)
+    // A partition made aside and attached has the parent's indexes, each once.
+    const indexes = await t.db.query<{ table: string; n: number }>(sql`
+      select tablename as table, count(*) as n from pg_indexes where tablename in ('events', 'events_0', 'events_6') group by 1`)
+    expect(new Set(indexes.map((row) => row.n)).size).toBe(1)
+    expect(indexes.length).toBe(3)
   })
 })
 

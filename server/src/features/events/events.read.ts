@@ -107,36 +107,68 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
   const countBy = async (statement: SqlFragment): Promise<number> =>
     (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
 
+  /** Number of a start's rows and the first of them: the walk to a page begins there, not at the oldest event. */
+  const startOf = async (query: EventsQuery, list: CompiledList): Promise<{ n: number; first: number | null }> => {
+    const cheap = filteredStatement(query, list)
+    if (cheap !== null) return { n: await countBy(cheap), first: null }
+    const [row] = await db.prepared<{ n: number; first: number | null }>(
+      sql`select count(*)::bigint as n, min(e.event_id) as first from events e where ${list.where}`,
+    )
+    return { n: row?.n ?? 0, first: row?.first ?? null }
+  }
+
+  const isFew = (filtered: number, total: number): boolean => filtered < Math.max(total * filterFirstShare, 500)
+
+  const answer = async (
+    { total, filtered, available }: { total: number; filtered: number; available: number },
+    statements: { filtered: SqlFragment; rows: SqlFragment },
+  ): Promise<JsonText | JsonStream> => {
+    if (available > streamFrom) return new JsonStream(streamList(exportDb, { total: totalStatement, ...statements }))
+    // Not skipped past a second-old count: a follower must see what came since.
+    const data = await db.prepared<{ row: string }>(statements.rows)
+    const seen = Math.max(filtered, data.length)
+    return new JsonText(
+      `{"recordsTotal":${Math.max(total, seen)},"recordsFiltered":${seen},"data":[${data.map((r) => r.row).join(',')}]}`,
+    )
+  }
+
+  const pagingOf = (query: EventsQuery): { limit: number; offset: number } => {
+    const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
+    return { limit, offset: (((query.PageNumber as number | undefined) ?? 1) - 1) * limit }
+  }
+
   return {
-    /**
-     * One page. With `fromStart` the oldest matching rows, else the given order; `query` has the names of `getEvents`.
-     */
-    page: async (query: EventsQuery, fromStart: boolean): Promise<JsonText | JsonStream> => {
+    /** One page in the order asked for; `query` has the names of `getEvents`. */
+    page: async (query: EventsQuery): Promise<JsonText | JsonStream> => {
       const list = compileList(eventsSpec, query)
-      const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
-      const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
+      const { limit, offset } = pagingOf(query)
       const cheap = filteredStatement(query, list)
       const [total, filtered] = await Promise.all([
         countBy(totalStatement),
         cheap === null ? counts(from, list.where) : countBy(cheap),
       ])
-      const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
-      const rows = fromStart
-        ? fromStartStatement(list, offset, limit, filterFirst)
-        : pageStatement(eventsSpec, list, offset, limit, filterFirst)
-      if (Math.min(limit, filtered - offset) > streamFrom)
-        return new JsonStream(
-          streamList(exportDb, {
-            total: totalStatement,
-            filtered: cheap ?? countStatement(from, list.where),
-            rows,
-          }),
-        )
-      // Not skipped for a start past a second-old count: a follower must see what came since.
-      const data = await db.prepared<{ row: string }>(rows)
-      const seen = Math.max(filtered, data.length)
-      return new JsonText(
-        `{"recordsTotal":${Math.max(total, seen)},"recordsFiltered":${seen},"data":[${data.map((r) => r.row).join(',')}]}`,
+      const filterFirst = !list.isUnfiltered && isFew(filtered, total)
+      return answer(
+        { total, filtered, available: Math.min(limit, filtered - offset) },
+        {
+          filtered: cheap ?? countStatement(from, list.where),
+          rows: pageStatement(eventsSpec, list, offset, limit, filterFirst),
+        },
+      )
+    },
+
+    /** The oldest rows that match, written newest first, so that the id of row 0 plus one is the next start. */
+    fromStart: async (query: EventsQuery): Promise<JsonText | JsonStream> => {
+      const list = compileList(eventsSpec, query)
+      const { limit, offset } = pagingOf(query)
+      const [total, { n: filtered, first }] = await Promise.all([countBy(totalStatement), startOf(query, list)])
+      const where = first === null ? list.where : sql`${list.where} and e.event_id >= ${first}::bigint`
+      return answer(
+        { total, filtered, available: Math.min(limit, filtered - offset) },
+        {
+          filtered: filteredStatement(query, list) ?? countStatement(from, list.where),
+          rows: fromStartStatement({ ...list, where }, offset, limit, isFew(filtered, total)),
+        },
       )
     },
 
