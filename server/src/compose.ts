@@ -57,7 +57,8 @@ export const compose = async (options: ComposeOptions) => {
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
   const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
 
-  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 15_000 })
+  // Nobody waits longer than five seconds for an answer, whatever the database does.
+  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000 })
   const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0 })
   const bus = createBus({ connection, log })
   const metrics = createMetrics()

@@ -56,6 +56,9 @@ const queryable = (run: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Qu
   },
 })
 
+/** Whether a statement got no answer in time: its connection is of no use any more. */
+const isSilent = (error: unknown): boolean => (error as Error | null)?.message === 'Query read timeout'
+
 export interface DbOptions {
   connection: pg.PoolConfig
   /** Connections of this pool. */
@@ -75,7 +78,7 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbO
     connectionTimeoutMillis: 4_000,
     idleTimeoutMillis: 60_000,
     ...(statementTimeoutMs > 0
-      ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 1_000 }
+      ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }
       : {}),
     idle_in_transaction_session_timeout: 60_000,
   })
@@ -114,9 +117,12 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbO
         await client.query('COMMIT')
         return result
       } catch (error) {
-        await client.query('ROLLBACK').catch(() => {
-          broken = true
-        })
+        // On a connection that went silent a ROLLBACK would only wait as long again; without one it rolls back by itself.
+        if (isSilent(error)) broken = true
+        else
+          await client.query('ROLLBACK').catch(() => {
+            broken = true
+          })
         throw error
       } finally {
         client.removeListener('error', onError)
