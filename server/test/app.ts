@@ -29,6 +29,8 @@ export interface TestAppOptions {
   keys?: Keys
   /** Key folder of another test app, for a second replica. */
   keyDir?: string
+  /** Where the server finds its database instead: a proxy that can fail (`createDatabaseProxy`). */
+  through?: { host: string; port: number }
   /** Folder of a built console. */
   consoleDir?: string
   /** Listens on a free port of 127.0.0.1, for what `request` does not reach: check-ins, wake sockets, raw bytes. */
@@ -50,7 +52,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
   const server = await compose({
     config: { trustedProxies: [], dataDir: keyDir },
-    connection: { ...connection, database },
+    connection: { ...connection, ...options.through, database },
     keys: options.keys ?? loadKeys(join(keyDir, 'key')),
     clock,
     log,
