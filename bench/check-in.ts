@@ -1,0 +1,172 @@
+/** Check-ins per second and per second of CPU that server and database spend on them. */
+import { randomUUID } from 'node:crypto'
+import { agentPaths, type DeviceReport, sessionProofText } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import { signText } from '../cli/simulator/identity.ts'
+import { createPercentiles } from '../cli/simulator/percentiles.ts'
+import { createTransport } from '../cli/simulator/transport.ts'
+import type { PlayedHost } from './loader/hosts.ts'
+import { prepareFleet } from './prepare.ts'
+import { runRaw, type Work } from './raw-client.ts'
+import { type BenchResult, type Figure, round } from './result.ts'
+import type { BenchServer } from './server-process.ts'
+
+export interface CheckInOptions {
+  databaseUrl: string | undefined
+  agents: number
+  seconds: number
+  connections: number
+}
+
+/** A host with an open session and its requests, made beforehand. */
+interface Player {
+  host: PlayedHost
+  bootId: string
+  head: string
+  seq: number
+  isPlugged: boolean
+  devices: DeviceReport[]
+}
+
+const stick = storageStick({ portPath: '4-1' })
+const seqWidth = 10
+
+const openSessions = async (url: string, hosts: readonly PlayedHost[]): Promise<Player[]> => {
+  const transport = createTransport({ server: new URL(url), connections: 16 })
+  const { host: authority } = new URL(url)
+  const players = await Promise.all(
+    hosts.map(async (host): Promise<Player> => {
+      const bootId = randomUUID()
+      const proven = { agentId: host.agentId, bootId, timestamp: Date.now(), nonce: randomUUID() }
+      const signature = signText(host.privateKey, sessionProofText(proven))
+      const answer = await transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+      if (answer.status !== 200) throw new Error(`A session was refused: ${JSON.stringify(answer.body)}`)
+      const head = `POST ${agentPaths.checkIn} HTTP/1.1\r\nHost: ${authority}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${answer.body.token}\r\nContent-Length: `
+      return { host, bootId, head, seq: Number(answer.body.nextSeq), isPlugged: false, devices: host.devices }
+    }),
+  )
+  transport.close()
+  return players
+}
+
+const unchanged = (player: Player): Buffer => {
+  const body = `{"bootId":"${player.bootId}","seq":${String(player.seq).padStart(seqWidth)},"inventoryHash":"${player.host.inventoryHash}","clock":${Date.now()}}`
+  return Buffer.from(`${player.head}${body.length}\r\n\r\n${body}`, 'latin1')
+}
+
+/** Plugs a stick in, or takes it away again. */
+const changed = (player: Player): Buffer => {
+  player.isPlugged = !player.isPlugged
+  const at = Date.now()
+  const change = player.isPlugged
+    ? { op: 'attached', at, device: stick }
+    : { op: 'removed', at, portPath: stick.portPath }
+  player.devices = player.isPlugged ? [...player.host.devices, stick] : player.host.devices
+  player.host.inventoryHash = inventoryHash(player.devices)
+  const body = Buffer.from(
+    JSON.stringify({
+      bootId: player.bootId,
+      seq: player.seq,
+      inventoryHash: player.host.inventoryHash,
+      clock: at,
+      changes: [change],
+    }),
+  )
+  return Buffer.concat([Buffer.from(`${player.head}${body.length}\r\n\r\n`), body])
+}
+
+interface Measured {
+  perSecond: number
+  perCoreSecond: number
+  serverShare: number
+  p50: number
+  p99: number
+  failed: number
+}
+
+const measure = async (
+  server: BenchServer,
+  players: readonly Player[],
+  connections: number,
+  seconds: number,
+  changedShare: number,
+): Promise<Measured> => {
+  const times = createPercentiles()
+  let failed = 0
+  const endsAt = performance.now() + seconds * 1000
+  const works = Array.from({ length: connections }, (_, lane): Work => {
+    // Each connection carries hosts of its own, as a proxy in front of them would.
+    const mine = players.filter((_, index) => index % connections === lane)
+    let turn = 0
+    return {
+      next: () => {
+        if (mine.length === 0 || performance.now() >= endsAt) return undefined
+        const player = mine[turn++ % mine.length] as Player
+        const bytes = changedShare > 0 && Math.random() < changedShare ? changed(player) : unchanged(player)
+        player.seq += 1
+        return bytes
+      },
+      answered: (status, body, milliseconds) => {
+        times.add(milliseconds)
+        if (status !== 200 || body.includes('needInventory')) {
+          failed += 1
+          if (failed <= 3) process.stderr.write(`check-in: ${status} ${body.slice(0, 300)}\n`)
+        }
+      },
+    }
+  })
+  const before = server.cpu()
+  const startedAt = performance.now()
+  await runRaw(server.url, works)
+  const elapsed = (performance.now() - startedAt) / 1000
+  const after = server.cpu()
+  const [own, database] = [after.server - before.server, after.database - before.database]
+  return {
+    perSecond: times.count() / elapsed,
+    perCoreSecond: times.count() / (own + (Number.isFinite(database) ? database : 0)),
+    serverShare: Number.isFinite(database) ? own / (own + database) : Number.NaN,
+    p50: times.at(0.5),
+    p99: times.at(0.99),
+    failed,
+  }
+}
+
+const figures = (what: string, m: Measured, limit: number): Figure[] => [
+  {
+    what: `${what}: per core-second, server and database`,
+    value: Math.round(m.perCoreSecond),
+    unit: '/s',
+    limit,
+    better: 'more',
+  },
+  { what: `${what}: per second on this machine`, value: Math.round(m.perSecond), unit: '/s', better: 'more' },
+  { what: `${what}: p50`, value: round(m.p50), unit: 'ms', better: 'less' },
+  { what: `${what}: p99`, value: round(m.p99), unit: 'ms', limit: 250, better: 'less' },
+  {
+    what: `${what}: share of the server process in the CPU time`,
+    value: round(m.serverShare * 100, 0),
+    unit: '%',
+    better: 'less',
+  },
+  { what: `${what}: refused or asked for an inventory`, value: m.failed, unit: '', better: 'less' },
+]
+
+export const benchCheckIn = async (options: CheckInOptions): Promise<BenchResult> => {
+  const { agents, seconds, connections } = options
+  const { server, fleet } = await prepareFleet({ ...options, peripheralsPerAgent: 10, played: agents, designs: 300 })
+  try {
+    const players = await openSessions(server.url, fleet.played)
+    // Warms prepared statements, pages and the just-in-time compiler.
+    await measure(server, players, connections, Math.min(3, seconds), 0)
+    const plain = await measure(server, players, connections, seconds, 0)
+    const mixed = await measure(server, players, connections, seconds, 0.01)
+    return {
+      name: 'check-in',
+      conditions: `${agents} hosts, ${connections} kept-alive connections, ${seconds} s each, load generator on the same cores; not over TLS`,
+      figures: [...figures('unchanged', plain, 8_000), ...figures('1 % changed', mixed, 2_000)],
+    }
+  } finally {
+    await server.stop()
+  }
+}

@@ -1,0 +1,143 @@
+/** Puts a whole fleet into the database of a server, without the server: up to a million agents by COPY. */
+import pg from 'pg'
+import { departments } from '../cli/simulator/hosts.ts'
+import { createRandom } from '../cli/simulator/random.ts'
+import { copyRows, withoutIndexes } from './loader/bulk.ts'
+import {
+  addHost,
+  columns,
+  type DesignPool,
+  type LoadedDesign,
+  type PlayedHost,
+  type Rows,
+  type Table,
+} from './loader/hosts.ts'
+
+export interface LoadOptions {
+  agents: number
+  peripheralsPerAgent: number
+  /** Hosts at the start of the fleet that get real keys, to be played by a benchmark. */
+  played?: number
+  seed?: number
+  nowMs: number
+  progress?(loaded: number): void
+}
+
+export interface LoadedFleet {
+  agents: number
+  peripherals: number
+  played: PlayedHost[]
+}
+
+const tables = Object.keys(columns) as Table[]
+const hostsPerCopy = 5_000
+const rareTagCount = 200
+const eventsPerAgent = 3
+const mostEvents = 2_000_000
+const eventsPerPartition = 5_000_000
+
+const readDesigns = async (client: pg.Client): Promise<DesignPool> => {
+  const { rows } = await client.query<LoadedDesign>(`
+    SELECT d.design_id, m.vid, m.pid, m.vendor || ' ' || m.product AS model, d.manufacturer, d.product, d.configuration,
+      d.severity, d.vulnerable, d.attack_tool, translate(encode(d.descriptors, 'base64'), E'\\n', '') AS descriptors
+    FROM designs d JOIN models m ON m.model_id = d.model_id ORDER BY d.design_id`)
+  if (rows.length === 0) throw new Error('The database holds no designs: let a server judge some first (seedDesigns).')
+  return {
+    plain: rows.filter((d) => !d.vulnerable && d.attack_tool === 0),
+    vulnerable: rows.filter((d) => d.vulnerable && d.attack_tool === 0),
+    attack: rows.filter((d) => d.attack_tool > 0),
+  }
+}
+
+const ensureDictionary = async (client: pg.Client): Promise<Map<string, number>> => {
+  const values = [...new Set([...departments.flatMap((d) => d.os.map((os) => os.name)), '0.1.0', '0.0.9', '0.0.7'])]
+  await client.query(
+    'INSERT INTO dictionary (value, folded) SELECT v, lower(v) FROM unnest($1::text[]) v ON CONFLICT (value) DO NOTHING',
+    [values],
+  )
+  const { rows } = await client.query<{ id: number; value: string }>('SELECT id, value FROM dictionary')
+  return new Map(rows.map(({ id, value }) => [value, id]))
+}
+
+const ensureTags = async (client: pg.Client, names: readonly string[]): Promise<Map<string, number>> => {
+  await client.query(
+    `INSERT INTO tags (name, folded, color) SELECT v, lower(v), '#4472c4' FROM unnest($1::text[]) v ON CONFLICT (folded) DO NOTHING`,
+    [names],
+  )
+  const { rows } = await client.query<{ tag_id: number; name: string }>('SELECT tag_id, name FROM tags')
+  return new Map(rows.map(({ tag_id, name }) => [name, tag_id]))
+}
+
+/** Counters as the transactions of the server would have left them. */
+const countModels = (client: pg.Client): Promise<unknown> =>
+  client.query(`
+    UPDATE models m SET hosts = c.hosts, devices = c.devices FROM (
+      SELECT d.model_id, count(DISTINCT p.agent_id) AS hosts, count(*) AS devices
+      FROM peripherals p JOIN designs d ON d.design_id = p.design_id WHERE p.present GROUP BY d.model_id) c
+    WHERE c.model_id = m.model_id`)
+
+/** Events of the last days, in the order of their ids. */
+const addEvents = async (client: pg.Client, count: number, now: Date): Promise<void> => {
+  const head = await client.query<{ n: string }>(`SELECT n FROM ordered_head WHERE stream = 'events'`)
+  const first = Number(head.rows[0]?.n ?? 0) + 1
+  for (let id = first; id < first + count + eventsPerPartition; id += eventsPerPartition)
+    await client.query('SELECT ensure_event_partitions($1)', [id])
+  await client.query(
+    `INSERT INTO events (event_id, created_at, agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id)
+     SELECT $1::bigint + e.i - 1, $3::timestamptz - ($2::int - e.i) * interval '1 second', a.agent_id, 1001, 0, 6, 1,
+       a.host || ' (' || a.address || ')', 'New USB peripheral detected', '',
+       '[Agent] Device VID/PID are 0781/5581  (SanDisk Corp. Ultra)', NULL
+     FROM generate_series(1, $2::int) e(i)
+     JOIN (SELECT x.*, row_number() OVER () AS ord, count(*) OVER () AS n FROM agents x) a ON a.ord = e.i % a.n + 1`,
+    [first, count, now],
+  )
+  await client.query(`UPDATE ordered_head SET n = n + $1 WHERE stream = 'events'`, [count])
+}
+
+/** Loads a fleet into a migrated database that knows some designs. 100,000 agents with 12 peripherals take about a minute. */
+export const loadFleet = async (connection: pg.ClientConfig, options: LoadOptions): Promise<LoadedFleet> => {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await client.query('SET synchronous_commit = off')
+    const random = createRandom(options.seed ?? 1)
+    const pool = await readDesigns(client)
+    const dictionary = await ensureDictionary(client)
+    const rareNames = Array.from({ length: rareTagCount }, (_, i) => `project-${String(i + 1).padStart(3, '0')}`)
+    const tagOf = await ensureTags(client, [...departments.map((d) => d.name), ...rareNames])
+    const rareTags = rareNames.map((name) => tagOf.get(name) as number)
+    const played: PlayedHost[] = []
+    let peripherals = 0
+    await withoutIndexes(client, tables, async () => {
+      for (let start = 0; start < options.agents; start += hostsPerCopy) {
+        const rows = Object.fromEntries(tables.map((table) => [table, []])) as unknown as Rows
+        const end = Math.min(options.agents, start + hostsPerCopy)
+        for (let index = start; index < end; index++) {
+          const count = Math.max(1, options.peripheralsPerAgent + random.between(-2, 2))
+          const isPlayed = index < (options.played ?? 0)
+          const host = addHost(rows, {
+            index,
+            random,
+            pool,
+            peripherals: count,
+            dictionary,
+            tagOf,
+            rareTags,
+            nowMs: options.nowMs,
+            isPlayed,
+          })
+          if (host !== undefined) played.push(host)
+        }
+        peripherals += rows.peripherals.length
+        for (const table of tables) await copyRows(client, table, columns[table].split(','), rows[table])
+        options.progress?.(end)
+      }
+    })
+    await countModels(client)
+    await addEvents(client, Math.min(mostEvents, options.agents * eventsPerAgent), new Date(options.nowMs))
+    await client.query('VACUUM (ANALYZE)')
+    return { agents: options.agents, peripherals, played }
+  } finally {
+    await client.end()
+  }
+}

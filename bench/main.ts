@@ -1,0 +1,48 @@
+/** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
+import { parseArgs } from 'node:util'
+import { benchCheckIn } from './check-in.ts'
+import { type BenchResult, ratioOf, tableOf } from './result.ts'
+
+interface Settings {
+  isQuick: boolean
+  /** Size of the fleet asked for; undefined: the benchmark's own. */
+  agents: number | undefined
+  databaseUrl: string | undefined
+}
+
+const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
+  'check-in': ({ isQuick, agents, databaseUrl }) =>
+    benchCheckIn({
+      databaseUrl,
+      agents: agents ?? (isQuick ? 2_000 : 5_000),
+      seconds: isQuick ? 8 : 20,
+      connections: 512,
+    }),
+}
+
+const names = Object.keys(benches)
+const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N] [--json]`
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean' }, agents: { type: 'string' }, json: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const chosen = positionals.length === 0 ? names : positionals
+const agents = values.agents === undefined ? undefined : Number(values.agents)
+if (
+  chosen.some((name) => !Object.hasOwn(benches, name)) ||
+  (agents !== undefined && !(agents >= 1 && agents <= 1_000_000))
+) {
+  process.stderr.write(`${usage}\n`)
+  process.exit(1)
+}
+
+const results: BenchResult[] = []
+for (const name of chosen) {
+  const settings = { isQuick: values.quick === true, agents, databaseUrl: process.env.DATABASE_URL }
+  const result = await (benches[name] as (settings: Settings) => Promise<BenchResult>)(settings)
+  results.push(result)
+  if (values.json !== true) process.stdout.write(`${tableOf(result)}\n\n`)
+}
+const json = results.map((r) => ({ ...r, figures: r.figures.map((f) => ({ ...f, ratio: ratioOf(f) })) }))
+process.stdout.write(`${JSON.stringify(json)}\n`)

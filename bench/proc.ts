@@ -1,0 +1,49 @@
+/** CPU and memory of other processes, from /proc. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Clock ticks per second of /proc: 100 on every Linux that Node runs on (USER_HZ). */
+const ticks = 100
+
+interface Stat {
+  parent: number
+  own: number
+  children: number
+}
+
+const statOf = (pid: number): Stat | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command name may hold blanks and parentheses; the fields follow the last one.
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
+    const [parent = 0, utime = 0, stime = 0, cutime = 0, cstime = 0] = [1, 11, 12, 13, 14].map((i) => fields[i])
+    return { parent, own: (utime + stime) / ticks, children: (cutime + cstime) / ticks }
+  } catch {
+    return undefined
+  }
+}
+
+/** CPU seconds of a process and of its children that ended. */
+export const cpuSecondsOf = (pid: number): number => {
+  const stat = statOf(pid)
+  return stat === undefined ? 0 : stat.own + stat.children
+}
+
+/** CPU seconds of a process and all its children, those that ended included. */
+export const cpuSecondsOfFamily = (pid: number): number => {
+  let sum = cpuSecondsOf(pid)
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = statOf(Number(name))
+    if (stat?.parent === pid) sum += stat.own
+  }
+  return sum
+}
+
+/** Resident memory of a process in bytes. */
+export const residentBytes = (pid: number): number => {
+  const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return Number(match?.[1] ?? 0) * 1024
+}

@@ -1,0 +1,109 @@
+/** A server of its own for each benchmark, measured from outside. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
+import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
+
+export const fromRoot = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+const password = 'a password for benchmarks only'
+const quiet = { info: () => {}, warn: () => {}, error: (...args: unknown[]) => console.error(...args), debug: () => {} }
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+const waitForAddress = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const lines: string[] = []
+    const hear = (line: string): void => {
+      lines.push(line)
+      const at = /^Portcullis is at (\S+)$/.exec(line)
+      if (at !== null) resolve(at[1] as string)
+    }
+    for (const stream of [child.stdout, child.stderr]) if (stream) createInterface(stream).on('line', hear)
+    child.once('exit', (code) => reject(new Error(`The server ended with code ${code}: ${lines.slice(-5).join(' ')}`)))
+  })
+
+export type BenchServer = Awaited<ReturnType<typeof startServer>>
+
+/** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
+export const startServer = async (databaseUrl: string | undefined) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'portcullis-bench-'))
+  // The database runs as another user, who has to pass through; what lies inside has modes of its own.
+  chmodSync(dataDir, 0o711)
+  const database =
+    databaseUrl === undefined
+      ? await startEmbeddedPostgres({ dataDir: join(dataDir, 'data'), log: quiet as never })
+      : null
+  const c = database?.connection
+  const connectionString = databaseUrl ?? `postgresql://${c?.user}@/${c?.database}?host=${c?.host}&port=${c?.port}`
+  const connection: pg.ClientConfig = c === undefined ? { connectionString } : { ...c }
+  const child = spawn(process.execPath, [fromRoot('server/src/entry/start.ts')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? dataDir,
+      DATABASE_URL: connectionString,
+      PORTCULLIS_DATA_DIR: join(dataDir, 'server'),
+      PORTCULLIS_PORT: String(await freePort()),
+      PORTCULLIS_ADMIN_PASSWORD: password,
+      PORTCULLIS_LOG_LEVEL: 'warn',
+    },
+  })
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+    }
+    await database?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  try {
+    const url = await waitForAddress(child)
+    const call = async (path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {
+      const response = await fetch(url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`)
+      return JSON.parse(text) as Record<string, unknown>
+    }
+    return {
+      url,
+      pid: child.pid as number,
+      connection,
+      call,
+      /** An access token of the administrator; they live for minutes only. */
+      signIn: async (): Promise<string> =>
+        String((await call('/prime/webui/Auth/LocalLogin', { userName: 'admin', password })).token),
+      /** CPU seconds so far of the server and, when it is ours, its database. */
+      cpu: () => ({
+        server: cpuSecondsOf(child.pid as number),
+        database: database === null ? Number.NaN : cpuSecondsOfFamily(database.pid()),
+      }),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
