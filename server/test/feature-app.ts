@@ -1,5 +1,5 @@
 import type { UserProfile } from '@portcullis/contract'
-import type { InjectOptions, Response } from 'light-my-request'
+import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'

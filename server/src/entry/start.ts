@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
+import { openDatabase } from '#platform/db/open-database.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { createLog, type Log } from '#platform/log.ts'
 import { StartError } from '#platform/start-error.ts'
 import { compose, type Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
-import { openDatabase } from './database.ts'
 import { demoSize, startDemo } from './demo.ts'
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))

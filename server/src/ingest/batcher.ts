@@ -24,8 +24,6 @@ export interface BatcherOptions<In, Out> {
   isHopeless(error: unknown): boolean
 }
 
-export type Batcher<In, Out> = ReturnType<typeof createBatcher<In, Out>>
-
 /**
  * Gathers items and runs them together. A batch that fails is run again one by one, so that a bad item fails alone. An
  * item is answered only when its own run has ended.

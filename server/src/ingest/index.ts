@@ -54,5 +54,3 @@ export const createIngest = (deps: IngestDeps) => {
       agents.disconnectSilent(new Date(clock.now() - deps.intervalSeconds() * missedIntervals * 1000)),
   }
 }
-
-export type Ingest = ReturnType<typeof createIngest>

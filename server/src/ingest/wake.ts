@@ -77,5 +77,3 @@ export const createWake = ({
     },
   }
 }
-
-export type Wake = ReturnType<typeof createWake>

@@ -94,5 +94,3 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     },
   }
 }
-
-export type Live = ReturnType<typeof createLive>

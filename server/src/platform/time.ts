@@ -26,7 +26,7 @@ const fields = (text: string): { year: number; month: number; day: number; rest:
 }
 
 /** Reads a time as clients write it; null when it is none. An offset that lost its `+` in the query counts as `+`. */
-export const parseTime = (text: string): TimeSpan | null => {
+const parseTime = (text: string): TimeSpan | null => {
   const f = fields(text.trim())
   if (f === null || f.month < 1 || f.month > 12 || f.day < 1) return null
   const start = Date.UTC(f.year, f.month - 1, f.day)

@@ -68,5 +68,3 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
     },
   }
 }
-
-export type Downloads = ReturnType<typeof createDownloads>

@@ -12,8 +12,6 @@ import type { SessionsStore } from './sessions.store.ts'
 const lifeSeconds = 3_600
 const nonceLifeMs = 600_000
 
-export type SessionsService = ReturnType<typeof createSessionsService>
-
 export const createSessionsService = ({
   db,
   clock,

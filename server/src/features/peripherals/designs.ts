@@ -21,7 +21,7 @@ import type { PeripheralsStore } from './peripherals.store.ts'
  * Whether a design counts as vulnerable: the firmware or the model is known to be. A match on a whole family (every
  * device of some vendors) is shown with the device, but would colour half a fleet.
  */
-export const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
+const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
   vulnerabilities.some((v) => v.confidence !== 'family')
 
 /** What the server knows of one design: what it is, what is wrong with it, and what its inventory hash is made of. */
@@ -84,7 +84,7 @@ const findingsText = (
   ].join('; ')
 
 /** Judges a report by descriptors and knowledge. Pure but for the knowledge it closes over; about 30 µs. */
-export const judge = (
+const judge = (
   knowledge: Knowledge,
   report: DeviceReport,
   parsed: ParsedDescriptors,
@@ -182,5 +182,3 @@ export const createDesigns = ({ db, store, knowledge }: { db: Db; store: Periphe
     revise: (): Promise<number> => store.outdatedDesigns(knowledge.info.version),
   }
 }
-
-export type Designs = ReturnType<typeof createDesigns>

@@ -23,7 +23,7 @@ const jsonType = /^(?:application\/(?:[\w!#$&^.+-]+\+)?json|text\/json)[\t ]*(?:
 const charset = /;[\t ]*charset[\t ]*=[\t ]*"?([\w.:-]+)"?/i
 
 /** Whether a Content-Type is one of the JSON kinds, in UTF-8. */
-export const isJsonType = (contentType: string): boolean => {
+const isJsonType = (contentType: string): boolean => {
   if (!jsonType.test(contentType)) return false
   const set = charset.exec(contentType)?.[1]?.toLowerCase()
   return set === undefined || set === 'utf-8' || set === 'utf8'
@@ -32,7 +32,7 @@ export const isJsonType = (contentType: string): boolean => {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Text of a body: fatal UTF-8, a byte order mark is dropped. */
-export const decodeUtf8 = (bytes: Uint8Array): string => {
+const decodeUtf8 = (bytes: Uint8Array): string => {
   try {
     return utf8.decode(bytes)
   } catch {

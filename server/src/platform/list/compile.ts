@@ -32,7 +32,7 @@ export interface CompiledList {
 }
 
 /** Names of a column: its key and its aliases, folded. */
-export const columnsByName = (spec: ListSpec): ReadonlyMap<string, { key: string; column: Column }> => {
+const columnsByName = (spec: ListSpec): ReadonlyMap<string, { key: string; column: Column }> => {
   const result = new Map<string, { key: string; column: Column }>()
   for (const [key, column] of Object.entries(spec.columns))
     for (const name of [key, ...(column.names ?? [])]) result.set(name.toLowerCase(), { key, column })

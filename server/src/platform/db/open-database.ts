@@ -1,8 +1,8 @@
 import pg from 'pg'
-import type { Config } from '#platform/config.ts'
-import type { Log } from '#platform/log.ts'
-import { assertDatabaseFitness, startEmbeddedPostgres } from '#platform/postgres/index.ts'
-import { StartError } from '#platform/start-error.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { assertDatabaseFitness, startEmbeddedPostgres } from '../postgres/index.ts'
+import { StartError } from '../start-error.ts'
 
 export interface OpenDatabase {
   connection: pg.PoolConfig
