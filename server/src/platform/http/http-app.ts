@@ -90,7 +90,14 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=()',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
 }
+
+const safetyHeaders = (isTls: boolean): Record<string, string> => ({
+  ...securityHeaders,
+  ...(isTls ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+})
 
 const ticketOf = (request: FastifyRequest): string | undefined =>
   request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
@@ -143,8 +150,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       maxParamLength: 512,
       querystringParser: () => ({}),
     },
+    // Requests the framework refuses itself meet no hook.
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      fail(error, request, reply, false),
+      fail(error, request, reply.headers(safetyHeaders(options.tls !== null)), false),
     serverFactory: (handler: http.RequestListener) => {
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
         if (options.fastPath?.(req, res) !== true) handler(req, res)
@@ -194,10 +202,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   })
 
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.headers(securityHeaders)
-    reply.header('cache-control', 'no-store')
-    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
-    if (options.tls !== null) reply.header('strict-transport-security', 'max-age=31536000')
+    reply.headers(safetyHeaders(options.tls !== null))
     if ((request.raw.url?.length ?? 0) > 16_384)
       throw new AppError('validation_failed', { detail: 'The URL is longer than 16384 characters.' })
     // The media type counts only when there is a body.
@@ -276,7 +281,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (
       known.permission !== 'public' &&
       known.permission !== 'agent' &&
-      permissionTable[known.permission] === undefined
+      !Object.hasOwn(permissionTable, known.permission ?? '')
     )
       throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
@@ -302,10 +307,14 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         const params = request.params as Record<string, string>
         for (const [name, value] of Object.entries(params))
           if (value === '' || isBadText(value)) throw new AppError('not_found', { detail: `There is no such ${name}.` })
-        const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+        // The multipart parser takes such a body away: here it would look like none.
+        if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
+          throw new AppError('unsupported_media_type')
+        // Before the query: a wrong media type is said before a wrong parameter.
         const body = readsBody
           ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
           : null
+        const query = readQuery(at < 0 ? '' : url.slice(at + 1))
         const call = { actor: (request as RequestWithActor).portcullisActor, params, query, body, request, reply }
         return send(known, request, reply, await handler(call as never))
       },

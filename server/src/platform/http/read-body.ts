@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util'
 import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -22,21 +23,26 @@ const maxNodes = 2_000_000
 const jsonType = /^(?:application\/(?:[\w!#$&^.+-]+\+)?json|text\/json)[\t ]*(?:;|$)/i
 const charset = /;[\t ]*charset[\t ]*=[\t ]*"?([\w.:-]+)"?/i
 
-/** Whether a Content-Type is one of the JSON kinds, in UTF-8. */
-const isJsonType = (contentType: string): boolean => {
-  if (!jsonType.test(contentType)) return false
-  const set = charset.exec(contentType)?.[1]?.toLowerCase()
-  return set === undefined || set === 'utf-8' || set === 'utf8'
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Text of a body: fatal UTF-8, a byte order mark is dropped. */
-const decodeUtf8 = (bytes: Uint8Array): string => {
+/** Decoder of a JSON media type, in whatever charset it names; undefined when it is no JSON or the charset is unknown. */
+const decoderOf = (contentType: string): TextDecoder | undefined => {
+  if (!jsonType.test(contentType)) return undefined
+  const label = charset.exec(contentType)?.[1]
+  if (label === undefined) return utf8
   try {
-    return utf8.decode(bytes)
+    return new TextDecoder(label, { fatal: true })
   } catch {
-    throw validationError([{ field: 'body', message: 'is not valid UTF-8' }])
+    return undefined
+  }
+}
+
+/** Text of a body; a byte order mark is dropped. */
+const decode = (bytes: Uint8Array, decoder: TextDecoder): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw validationError([{ field: 'body', message: `is not valid ${decoder.encoding.toUpperCase()}` }])
   }
 }
 
@@ -130,8 +136,9 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
   const check = schema === undefined ? undefined : Compile(schema)
   return ({ contentType, bytes }) => {
     const empty = bytes === undefined || bytes.length === 0
-    if (!empty && (contentType === undefined || !isJsonType(contentType))) throw new AppError('unsupported_media_type')
-    const text = empty ? '' : decodeUtf8(bytes).trim()
+    const decoder = decoderOf(contentType ?? '')
+    if (!empty && decoder === undefined) throw new AppError('unsupported_media_type')
+    const text = empty ? '' : decode(bytes, decoder as TextDecoder).trim()
     let value: unknown = null
     if (text !== '') {
       try {
