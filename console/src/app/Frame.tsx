@@ -1,19 +1,22 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useServices } from '../lib/services.tsx'
+import type { Confirmation } from '../ui/ConfirmDialog.tsx'
+import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
 import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
-import { KeysHelp } from './KeysHelp.tsx'
 import { LiveDot } from './LiveDot.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { UserMenu } from './UserMenu.tsx'
 
-// Loaded when the frame stands: nobody presses the key before he has seen the page.
-const loadPalette = async () => ({ default: (await import('./Palette.tsx')).Palette })
-const Palette = lazy(loadPalette)
+// Loaded at their first use: nobody needs them to see the page.
+const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+
+const KeysHelp = lazy(async () => ({ default: (await import('./KeysHelp.tsx')).KeysHelp }))
+const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog }))
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
@@ -22,8 +25,10 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
   const { session } = useServices()
   const { pathname } = useLocation()
   const navigate = useNavigate()
-  const [palette, setPalette] = useState(false)
-  const [help, setHelp] = useState(false)
+  const [palette, setPalette] = useState<boolean>()
+  const [help, setHelp] = useState<boolean>()
+  const [question, setQuestion] = useState<Confirmation | null>()
+  useEffect(() => answerConfirms(setQuestion), [])
   const allowed = places.filter(({ permission }) => !isReady || session.may(permission))
 
   useKeys([
@@ -98,9 +103,10 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
         {isReady ? <Outlet /> : null}
       </main>
       <Suspense>
-        <Palette opened={palette} close={() => setPalette(false)} />
+        {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
+        {help === undefined ? null : <KeysHelp opened={help} close={() => setHelp(false)} />}
+        {question === undefined ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
       </Suspense>
-      <KeysHelp opened={help} close={() => setHelp(false)} />
     </div>
   )
 }

@@ -6,9 +6,11 @@ import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
-import { confirm } from '../../ui/confirm.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
@@ -20,14 +22,15 @@ import { useSelection } from '../../ui/table/useSelection.ts'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
-import { AgentDetail } from './AgentDetail.tsx'
 import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
 
+const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
 const hrefOf = (agent: Agent) => `/agents/${encodeURIComponent(agent.uuid)}`
 
 /** The list of hosts. `empty` is what is shown before the first host: the way to add one. */
 export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   useTitle('Agents')
+  useIdlePreload(AgentDetail)
   const { api, session, queries } = useServices()
   const view = useView(agentsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)

@@ -4,8 +4,10 @@ import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
@@ -13,14 +15,15 @@ import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
-import { EventDetail } from './EventDetail.tsx'
 import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
 
+const EventDetail = lazily(async () => (await import('./EventDetail.tsx')).EventDetail, <DetailSkeleton />)
 const hrefOf = (event: FleetEvent) => `/events/${event.eventID}`
 
 /** Everything that happened, newest first. */
 export const EventsPage = () => {
   useTitle('Events')
+  useIdlePreload(EventDetail)
   const { api } = useServices()
   const view = useView(eventsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)

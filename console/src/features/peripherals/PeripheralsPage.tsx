@@ -6,9 +6,11 @@ import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
@@ -19,12 +21,15 @@ import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
-import { PeripheralDetail } from './PeripheralDetail.tsx'
 import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
 
 // The id of a device has dots and backslashes, so it is no part of the path.
 const fullPage = (uuid: string, deviceId: string) =>
   `/peripherals/${encodeURIComponent(uuid)}?device=${encodeURIComponent(deviceId)}`
+const PeripheralDetail = lazily(
+  async () => (await import('./PeripheralDetail.tsx')).PeripheralDetail,
+  <DetailSkeleton />,
+)
 const hrefOf = (device: Peripheral) => fullPage(device.uuid, device.deviceID)
 
 // The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
@@ -36,6 +41,7 @@ const partsOf = (key: string): [uuid: string, deviceId: string] => {
 /** Every device of every host. */
 export const PeripheralsPage = () => {
   useTitle('Peripherals')
+  useIdlePreload(PeripheralDetail)
   const { api, session, queries } = useServices()
   const view = useView(peripheralsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)

@@ -1,11 +1,13 @@
 import { Button, CloseButton, Menu, Popover, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Icon } from '../icons.tsx'
+import { lazily, useIdlePreload } from '../lazily.tsx'
 import { useKeys } from '../useKeys.ts'
 import type { View } from '../useView.ts'
 import classes from './FilterBar.module.css'
-import { FilterEditor } from './FilterEditor.tsx'
 import { type Filter, filterText } from './filter.ts'
+
+const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
 
 // Typing pauses longer than this send the search; shorter ones would ask the server for every letter.
 const typingPause = 200
@@ -90,6 +92,7 @@ export interface FilterBarProps {
 
 /** Search and filters of a list: every filter in force is a chip that opens its editor, every other is behind "filter". */
 export const FilterBar = ({ view, filters, searchPlaceholder, children }: FilterBarProps) => {
+  useIdlePreload(FilterEditor)
   const [opened, setOpened] = useState<string | null>(null)
   const set = view.state.filters
   const shown = filters.filter(({ name }) => set[name] !== undefined || opened === name)

@@ -1,13 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
-import {
-  columnResizingFeature,
-  columnSizingFeature,
-  columnVisibilityFeature,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'
 import { ErrorState } from '../ErrorState.tsx'
@@ -22,11 +15,6 @@ import { PendingBar } from './PendingBar.tsx'
 import { Row } from './Row.tsx'
 import { useRows } from './useRows.ts'
 import type { Selection } from './useSelection.ts'
-
-const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature, columnResizingFeature })
-
-// The table keeps the columns: which are shown and how wide. Rows come in windows and are drawn by the virtualizer.
-const noRows: Record<string, never>[] = []
 
 // Beyond this, browsers other than Chromium can not scroll; nobody reads that far, he filters.
 const scrollLimit = 500_000
@@ -60,26 +48,11 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   const rows = useRows(source, range, topics, calm)
   const count = Math.min(rows.filtered ?? 0, scrollLimit)
 
-  const table = useTable({
-    features,
-    data: noRows,
-    columns: useMemo(
-      () => columns.map(({ id, title, width }) => ({ id, header: title, size: width, minSize: 56, maxSize: 900 })),
-      [columns],
-    ),
-    state: {
-      columnVisibility: useMemo(
-        () => Object.fromEntries(columns.map(({ id }) => [id, view.state.columns.includes(id)])),
-        [columns, view.state.columns],
-      ),
-    },
-    columnResizeMode: 'onChange',
-  })
-  const shown = table.getVisibleLeafColumns().map((column) => ({
-    column: columns.find(({ id }) => id === column.id)!,
-    width: column.getSize(),
-  }))
-  const resized = Object.keys(table.state.columnSizing ?? {}).length > 0
+  const [widths, setWidths] = useState<Readonly<Record<string, number>>>({})
+  const resized = Object.keys(widths).length > 0
+  const shown = columns
+    .filter(({ id }) => view.state.columns.includes(id))
+    .map((column) => ({ column, width: widths[column.id] ?? column.width }))
   const template = [
     ...(selection === undefined ? [] : ['36px']),
     ...shown.map(({ column, width }) =>
@@ -199,12 +172,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
           directionOf={(column) =>
             column.sortKey === undefined ? null : sortDirection(view.state.sort, column.sortKey)
           }
-          onResize={(id) =>
-            table
-              .getFlatHeaders()
-              .find((header) => header.column.id === id)
-              ?.getResizeHandler()
-          }
+          onResize={(drawn) => setWidths((old) => ({ ...old, ...drawn }))}
           selection={selection}
         />
         <div className={classes.body} style={{ height: virtual.getTotalSize(), minWidth: width }} role="presentation">

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
 import { Checkbox } from '@mantine/core'
+import type { PointerEvent } from 'react'
 import { Icon } from '../icons.tsx'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
@@ -12,9 +13,34 @@ export interface HeaderRowProps<RowData> {
   sort: string
   onSort: (column: Column<RowData>) => void
   directionOf: (column: Column<RowData>) => 'asc' | 'desc' | null
-  /** Handler of a drag on a column's edge. */
-  onResize: (id: string) => ((event: unknown) => void) | undefined
+  /** New widths by column id. */
+  onResize: (widths: Record<string, number>) => void
   selection: Selection<RowData> | undefined
+}
+
+const narrowest = 56
+const widest = 900
+
+/** Follows the pointer from a column's edge. All columns get the width they are drawn with, so that only one changes. */
+const startResize = (
+  down: PointerEvent<HTMLElement>,
+  id: string,
+  onResize: (widths: Record<string, number>) => void,
+) => {
+  const handle = down.currentTarget
+  const cell = handle.parentElement!
+  const drawn: Record<string, number> = {}
+  for (const other of cell.parentElement!.querySelectorAll<HTMLElement>('[data-column]')) {
+    drawn[other.dataset.column!] = other.parentElement!.getBoundingClientRect().width
+  }
+  const from = down.clientX
+  const start = drawn[id]!
+  handle.setPointerCapture(down.pointerId)
+  const move = (event: globalThis.PointerEvent) =>
+    onResize({ ...drawn, [id]: Math.round(Math.min(widest, Math.max(narrowest, start + event.clientX - from))) })
+  handle.addEventListener('pointermove', move)
+  handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true })
+  down.preventDefault()
 }
 
 export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
@@ -56,9 +82,9 @@ export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
           )}
           <span
             aria-hidden="true"
+            data-column={column.id}
             className={classes.resize}
-            onMouseDown={(event) => props.onResize(column.id)?.(event)}
-            onTouchStart={(event) => props.onResize(column.id)?.(event)}
+            onPointerDown={(event) => startResize(event, column.id, props.onResize)}
           />
         </div>
       )

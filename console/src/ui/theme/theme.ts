@@ -1,15 +1,8 @@
 import {
-  Avatar,
-  Checkbox,
   type CSSVariablesResolver,
   createTheme,
-  Drawer,
   defaultVariantColorsResolver,
   type MantineColorsTuple,
-  Menu,
-  Modal,
-  Popover,
-  Tooltip,
   type VariantColorsResolver,
 } from '@mantine/core'
 import { dark, fonts, light, schemeVariables } from './tokens.ts'
@@ -77,16 +70,14 @@ export const theme = createTheme({
   cursorType: 'pointer',
   variantColorResolver: variantColors,
   respectReducedMotion: true,
+  // By name: importing the components for this would put them all into the first load.
   components: {
-    Modal: Modal.extend({
-      defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg', padding: 'lg' },
-    }),
-    Drawer: Drawer.extend({ defaultProps: { lockScroll: false, transitionProps: { duration: 90 } } }),
-    Avatar: Avatar.extend({ defaultProps: { radius: '50%', color: 'accent' } }),
-    Menu: Menu.extend({ defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } }),
-    Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, transitionProps: { duration: 60 } } }),
-    Checkbox: Checkbox.extend({ defaultProps: { size: 'xs' } }),
+    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg', padding: 'lg' } },
+    Avatar: { defaultProps: { radius: '50%', color: 'accent' } },
+    Menu: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
+    Popover: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
+    Checkbox: { defaultProps: { size: 'xs' } },
+    Tooltip: { defaultProps: { openDelay: 350, transitionProps: { duration: 60 } } },
   },
 })
 

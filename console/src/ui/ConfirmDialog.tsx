@@ -1,7 +1,6 @@
-import { Button, Group, TextInput } from '@mantine/core'
-import { modals } from '@mantine/modals'
+import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import classes from './confirm.module.css'
+import classes from './ConfirmDialog.module.css'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
 
@@ -22,7 +21,7 @@ export interface Confirmation {
   run: () => Promise<unknown>
 }
 
-const Body = ({ id, names, kind, consequence, action, run }: Confirmation & { id: string }) => {
+const Body = ({ names, kind, consequence, action, run, close }: Confirmation & { close: () => void }) => {
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
@@ -34,13 +33,10 @@ const Body = ({ id, names, kind, consequence, action, run }: Confirmation & { id
         event.preventDefault()
         setBusy(true)
         setFailure(null)
-        run().then(
-          () => modals.close(id),
-          (reason) => {
-            setFailure(reason)
-            setBusy(false)
-          },
-        )
+        run().then(close, (reason) => {
+          setFailure(reason)
+          setBusy(false)
+        })
       }}
     >
       <p>
@@ -68,7 +64,7 @@ const Body = ({ id, names, kind, consequence, action, run }: Confirmation & { id
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={() => modals.close(id)}>
+        <Button variant="default" onClick={close}>
           Cancel
         </Button>
         <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(names.length)}>
@@ -79,8 +75,9 @@ const Body = ({ id, names, kind, consequence, action, run }: Confirmation & { id
   )
 }
 
-/** Asks before something that hurts: how many, which, what will happen. */
-export const confirm = (confirmation: Confirmation): void => {
-  const id = modals.open({ title: confirmation.title })
-  modals.updateModal({ modalId: id, children: <Body {...confirmation} id={id} /> })
-}
+/** The question before something that hurts. */
+export const ConfirmDialog = ({ confirmation, close }: { confirmation: Confirmation | null; close: () => void }) => (
+  <Modal opened={confirmation !== null} onClose={close} title={confirmation?.title}>
+    {confirmation === null ? null : <Body {...confirmation} close={close} />}
+  </Modal>
+)
