@@ -84,7 +84,7 @@ export const Peripheral = closed({
   decisionReason: Type.String({ description: 'Why, in a sentence.' }),
   rule: Type.String({ description: 'Rule, grant or default that decided.' }),
   firstSeen: zonelessTime('First attachment seen.'),
-  lastSeen: zonelessTime('Last time seen present.'),
+  lastSeen: zonelessTime('When it was attached last or, once gone, when it was seen to be gone.'),
   interfaces: Type.String({ description: 'class:subclass:protocol of each interface.' }),
   bcdDevice: Type.String({ pattern: '^[0-9A-F]{4}$', description: 'Revision the device states, four hex digits.' }),
   speed: Type.Number({ description: 'Mbit/s; 0 when unknown.' }),
