@@ -40,7 +40,9 @@ const parseTime = (text: string): TimeSpan | null => {
   let offset = 0
   if (zone !== undefined && zone.toUpperCase() !== 'Z') {
     const digits = zone.replace(/[^\d]/g, '')
-    offset = (zone.startsWith('-') ? -1 : 1) * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2)))
+    const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))]
+    if (hours > 23 || minutes > 59) return null
+    offset = (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
   }
   const milliseconds = fraction === undefined ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'))
   const at = start + ((hour * 60 + minute - offset) * 60 + second) * 1000 + milliseconds
