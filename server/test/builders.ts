@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
+import { connect } from 'node:net'
 import {
   type Agent,
   type AgentDetail,
@@ -236,3 +237,19 @@ export interface Page<T> {
 /** A list as the administrator sees it; `path` below `/prime/webui/`. */
 export const pageOf = async <T = Agent>(t: TestApp, path: string): Promise<Page<T>> =>
   okAnswer(await (await t.admin()).get(`/prime/webui/${path}`))
+
+/** Bytes out, text back, until the server closes: what clients and frameworks in between would tidy up. */
+export const rawHttp = (t: Pick<TestApp, 'address'>, text: string): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port) })
+    let got = ''
+    socket.setTimeout(3_000, () => socket.destroy())
+    socket.on('data', (data) => {
+      got += data.toString('utf8')
+      // A refusal of the parser is all there is to wait for.
+      if (!text.includes('connection: close') && got.includes('\r\n\r\n')) socket.destroy()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(got))
+    socket.write(text)
+  })
