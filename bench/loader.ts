@@ -82,14 +82,17 @@ const addEvents = async (client: pg.Client, count: number, now: Date): Promise<v
   const first = Number(head.rows[0]?.n ?? 0) + 1
   for (let id = first; id < first + count + eventsPerPartition; id += eventsPerPartition)
     await client.query('SELECT ensure_event_partitions($1)', [id])
+  const hosts = await client.query<{ n: string }>('SELECT count(*) AS n FROM agents')
   await client.query(
     `INSERT INTO events (event_id, created_at, agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id)
      SELECT $1::bigint + e.i - 1, $3::timestamptz - ($2::int - e.i) * interval '1 second', a.agent_id, 1001, 0, 6, 1,
        a.host || ' (' || a.address || ')', 'New USB peripheral detected', '',
        '[Agent] Device VID/PID are 0781/5581  (SanDisk Corp. Ultra)', NULL
      FROM generate_series(1, $2::int) e(i)
-     JOIN (SELECT x.*, row_number() OVER () AS ord, count(*) OVER () AS n FROM agents x) a ON a.ord = e.i % a.n + 1`,
-    [first, count, now],
+     JOIN (SELECT x.agent_id, x.host, x.address, row_number() OVER () AS ord FROM agents x) a
+       ON a.ord = e.i % $4::bigint + 1
+     ORDER BY e.i`,
+    [first, count, now, Number(hosts.rows[0]?.n)],
   )
   await client.query(`UPDATE ordered_head SET n = n + $1 WHERE stream = 'events'`, [count])
 }

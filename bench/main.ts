@@ -1,6 +1,8 @@
 /** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
 import { parseArgs } from 'node:util'
 import { benchCheckIn } from './check-in.ts'
+import { benchList } from './list.ts'
+import { benchPage } from './page.ts'
 import { type BenchResult, ratioOf, tableOf } from './result.ts'
 
 interface Settings {
@@ -18,6 +20,19 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
       seconds: isQuick ? 8 : 20,
       connections: 512,
     }),
+  list: ({ isQuick, agents, databaseUrl }) => {
+    const size = agents ?? 100_000
+    return benchList({
+      databaseUrl,
+      agents: size,
+      // The page does not read them; twelve each at a million would only be a long load.
+      peripheralsPerAgent: size > 200_000 ? 3 : 12,
+      rounds: isQuick ? 8 : 25,
+      seconds: isQuick ? 4 : 10,
+    })
+  },
+  page: ({ isQuick, agents, databaseUrl }) =>
+    benchPage({ databaseUrl, agents: agents ?? (isQuick ? 100_000 : 1_000_000) }),
 }
 
 const names = Object.keys(benches)

@@ -69,9 +69,16 @@ export const startServer = async (databaseUrl: string | undefined) => {
       child.kill('SIGTERM')
       await ended
     }
+    for (const signal of signals) process.removeListener(signal, interrupted)
     await database?.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
+  // A benchmark that is broken off leaves neither a server nor a database behind.
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const interrupted = (): void => {
+    stop().finally(() => process.exit(130))
+  }
+  for (const signal of signals) process.once(signal, interrupted)
   try {
     const url = await waitForAddress(child)
     const call = async (path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {

@@ -13,6 +13,7 @@ import { createSessionTokens } from './session-token.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 
+export { agentsList } from './agents.read.ts'
 export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'

@@ -1,0 +1,159 @@
+/** The agents list page by page, and beside a bare server that gives the same pages. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { type Combination, combinations } from './page-combinations.ts'
+import { prepareFleet } from './prepare.ts'
+import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import type { BenchServer } from './server-process.ts'
+
+export interface ListOptions {
+  databaseUrl: string | undefined
+  agents: number
+  peripheralsPerAgent: number
+  rounds: number
+  /** Seconds of requests side by side, for the ratio to the bare server. */
+  seconds: number
+}
+
+interface Answer {
+  milliseconds: number
+  text: string
+}
+
+const path = '/prime/webui/agents?'
+/** Counts may be a second old; a round takes longer, so that every page is measured with counts of its own. */
+const roundMs = 1_100
+const parallel = 4
+
+const createGetter = (base: string, token: string | undefined) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: parallel })
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return (query: string): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const startedAt = performance.now()
+      const sent = request(`${base}${path}${query}`, { agent, headers }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => {
+          const milliseconds = performance.now() - startedAt
+          const text = Buffer.concat(chunks).toString('utf8')
+          if (response.statusCode === 200) resolve({ milliseconds, text })
+          else reject(new Error(`${query}: ${response.statusCode} ${text.slice(0, 300)}`))
+        })
+      })
+      sent.on('error', reject)
+      sent.end()
+    })
+}
+
+type Getter = ReturnType<typeof createGetter>
+
+/** Milliseconds by combination. */
+const measureRounds = async (get: Getter, rounds: number): Promise<Map<string, number[]>> => {
+  const times = new Map<string, number[]>(combinations.map(({ name }) => [name, []]))
+  // The first round warms pages and prepared statements and is not counted.
+  for (let n = 0; n <= rounds; n++) {
+    const startedAt = performance.now()
+    for (const { name, query } of combinations) {
+      const { milliseconds } = await get(query)
+      if (n > 0) times.get(name)?.push(milliseconds)
+    }
+    const left = roundMs - (performance.now() - startedAt)
+    if (left > 0) await new Promise((resolve) => setTimeout(resolve, left))
+  }
+  return times
+}
+
+const perSecond = async (get: Getter, seconds: number): Promise<number> => {
+  let done = 0
+  const endsAt = performance.now() + seconds * 1000
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      while (performance.now() < endsAt) {
+        await get('PageSize=50')
+        done += 1
+      }
+    }),
+  )
+  return done / seconds
+}
+
+const startBare = async (server: BenchServer) => {
+  const script = fileURLToPath(new URL('bare-server.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, JSON.stringify(server.connection)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const [port] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
+  return { url: `http://127.0.0.1:${port.toString().trim()}`, stop: () => child.disconnect() }
+}
+
+/** Whether both give the same rows; a comparison of different pages would say nothing. */
+const assertSame = async (ours: Getter, bare: Getter, { name, query }: Combination): Promise<void> => {
+  const [a, b] = [await ours(query), await bare(query)]
+  if (JSON.stringify(JSON.parse(a.text)) !== JSON.stringify(JSON.parse(b.text)))
+    throw new Error(`The bare server gives another page for "${name}".`)
+}
+
+const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Figure[] =>
+  [...times]
+    .map(([name, values]) => ({ name, p50: percentile(values, 0.5), p95: percentile(values, 0.95) }))
+    .sort((a, b) => b.p50 - a.p50)
+    .slice(0, count)
+    .map(({ name, p50, p95 }) => ({
+      what: `p50 of "${name}" (p95 ${round(p95, 1)} ms)`,
+      value: round(p50, 1),
+      unit: 'ms',
+      better: 'less' as const,
+    }))
+
+export const benchList = async (options: ListOptions): Promise<BenchResult> => {
+  const { server, fleet } = await prepareFleet({ ...options, designs: 2_000 })
+  try {
+    const ours = createGetter(server.url, await server.signIn())
+    const times = await measureRounds(ours, options.rounds)
+    const all = [...times.values()].flat()
+    const bareServer = await startBare(server)
+    const bare = createGetter(bareServer.url, undefined)
+    for (const combination of combinations) await assertSame(ours, bare, combination)
+    const bareTimes = [...(await measureRounds(bare, Math.max(3, Math.floor(options.rounds / 4)))).values()].flat()
+    const rates = { bare: await perSecond(bare, options.seconds), ours: await perSecond(ours, options.seconds) }
+    bareServer.stop()
+    const isMillion = options.agents > 500_000
+    return {
+      name: 'list',
+      conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew`,
+      figures: [
+        {
+          what: 'p50 over all',
+          value: round(percentile(all, 0.5)),
+          unit: 'ms',
+          limit: isMillion ? 50 : 5,
+          better: 'less',
+        },
+        {
+          what: 'p95 over all',
+          value: round(percentile(all, 0.95)),
+          unit: 'ms',
+          limit: isMillion ? 200 : 30,
+          better: 'less',
+        },
+        { what: 'p50 over all, bare server', value: round(percentile(bareTimes, 0.5)), unit: 'ms', better: 'less' },
+        { what: 'p95 over all, bare server', value: round(percentile(bareTimes, 0.95)), unit: 'ms', better: 'less' },
+        { what: 'default page, 4 side by side', value: Math.round(rates.ours), unit: '/s', better: 'more' },
+        { what: 'the same from the bare server', value: Math.round(rates.bare), unit: '/s', better: 'more' },
+        {
+          what: 'share of the bare server',
+          value: round(rates.ours / rates.bare),
+          unit: '',
+          limit: 0.5,
+          better: 'more',
+        },
+        ...worst(times, combinations.length),
+      ],
+    }
+  } finally {
+    await server.stop()
+  }
+}
