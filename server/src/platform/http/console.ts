@@ -82,23 +82,35 @@ const packed = (asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> => {
   return made
 }
 
-const isPagePath = (path: string): boolean =>
-  /^(\/[\w@.,:;~!$'()*+=&-]*)+$/.test(path.replaceAll(/%[0-9a-fA-F]{2}/g, '_')) &&
-  !path.includes('//') &&
-  !path.split('/').some((segment) => segment === '.' || segment === '..') &&
-  !reserved.has((path.split('/')[1] ?? '').toLowerCase())
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return '..'
+  }
+}
+
+/** Paths of views: no empty or dot segment, however it is written, and none of the server's own first segments. */
+const isPagePath = (path: string): boolean => {
+  const segments = path.slice(1).split('/').map(decoded)
+  if (path !== '/' && segments.slice(0, -1).includes('')) return false
+  return (
+    !segments.some((s) => s === '.' || s === '..' || s.includes('/')) &&
+    !reserved.has((segments[0] ?? '').toLowerCase())
+  )
+}
 
 /**
- * Serves the built console: its files by exact name, its page for every path that is a view's. Gives undefined for what
+ * Serves the built console: its files by exact name, its page for every path that is a view's. Gives false for what
  * is neither, which is then a 404 like any other.
  */
 export const createConsole = (dir: string) => {
   const assets = readAssets(dir)
   const index = assets.get('/index.html')?.plain.toString('utf8')
 
-  const page = (reply: FastifyReply): FastifyReply => {
+  const page = (reply: FastifyReply): void => {
     const nonce = randomBytes(16).toString('base64')
-    return reply
+    reply
       .header('content-security-policy', policy(nonce))
       .header('cache-control', 'no-store')
       .type('text/html; charset=utf-8')
@@ -107,19 +119,27 @@ export const createConsole = (dir: string) => {
 
   return {
     isBuilt: index !== undefined,
-    answer: async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-      if ((request.method !== 'GET' && request.method !== 'HEAD') || index === undefined) return undefined
+    answer: async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
+      if ((request.method !== 'GET' && request.method !== 'HEAD') || index === undefined) return false
       const path = (request.raw.url ?? '').split('?')[0] as string
       const asset = path === '/index.html' ? undefined : assets.get(path)
-      if (asset === undefined) return isPagePath(path) && extname(path) === '' ? page(reply) : undefined
+      if (asset === undefined) {
+        if (!isPagePath(path) || extname(path) !== '') return false
+        page(reply)
+        return true
+      }
       const accepted = String(request.headers['accept-encoding'] ?? '')
       const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined
       reply
         .type(asset.type)
         .header('cache-control', asset.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
         .header('vary', 'accept-encoding')
-      if (encoding === undefined || asset.plain.length < 1_024) return reply.send(asset.plain)
-      return reply.header('content-encoding', encoding).send(await packed(asset, encoding))
+      if (encoding === undefined || asset.plain.length < 1_024) reply.send(asset.plain)
+      else {
+        const body = await packed(asset, encoding)
+        reply.header('content-encoding', encoding).send(body)
+      }
+      return true
     },
   }
 }

@@ -70,8 +70,8 @@ export interface HttpOptions {
   tls: { cert: string; key: string } | null
   /** Checks every answer against the contract (tests): a mismatch is a 500 that names it. */
   validateResponses: boolean
-  /** Answers what no route takes (the console's pages and files); undefined means 404. */
-  fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
+  /** Answers what no route takes (the console's pages and files); false means 404. A reply is never returned: awaiting one waits for its end. */
+  fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
   /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
 }
@@ -216,9 +216,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     fail(error, request, reply, config.operation?.plainErrors === true)
   })
   fastify.setNotFoundHandler(async (request, reply) => {
-    const answer = await options.fallback?.(request, reply)
-    if (answer === undefined)
-      fail(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false)
+    const isAnswered = (await options.fallback?.(request, reply)) === true
+    if (!isAnswered) fail(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false)
     return reply
   })
 

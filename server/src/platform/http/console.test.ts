@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+
+describe('the console as it is served', () => {
+  let t: TestApp
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-console-'))
+  beforeAll(async () => {
+    mkdirSync(join(dir, 'assets'))
+    writeFileSync(join(dir, 'index.html'), '<meta name="csp-nonce" content="__CSP_NONCE__">')
+    writeFileSync(join(dir, 'assets', 'app-1.js'), `// ${'x'.repeat(4_000)}`)
+    t = await startTestApp({ consoleDir: dir })
+  })
+  afterAll(async () => {
+    await t.close()
+    rmSync(dir, { recursive: true })
+  })
+
+  it('gives its page for views, with a new nonce each time', async () => {
+    const [first, second] = await Promise.all(['/', '/agents/x?open=1'].map((url) => t.request({ method: 'GET', url })))
+    const nonces = [first, second].map((r) => /content="([^"]+)"/.exec(r?.body ?? '')?.[1])
+    expect(nonces[0]).not.toBe(nonces[1])
+    expect(first?.headers['content-security-policy']).toContain(`'nonce-${nonces[0]}'`)
+    expect(first?.headers['content-security-policy']).toContain("require-trusted-types-for 'script'")
+  })
+
+  it('compresses files and lets browsers keep those with a hash in their name', async () => {
+    const answer = await t.request({
+      method: 'GET',
+      url: '/assets/app-1.js',
+      headers: { 'accept-encoding': 'gzip, br' },
+    })
+    expect([answer.statusCode, answer.headers['content-encoding']]).toEqual([200, 'br'])
+    expect(answer.headers['cache-control']).toContain('immutable')
+    expect(answer.rawPayload.length).toBeLessThan(500)
+  })
+
+  it.each([
+    '/prime//agents',
+    '/prime/webui/nothing',
+    '/agent/v1/nothing',
+    '/assets/none.js',
+    '/assets',
+    '/a//b',
+    '/a/%2e%2e/b',
+    '/index.htm',
+  ])('leaves %s to be a 404', async (url) => {
+    const answer = await t.request({ method: 'GET', url })
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
+  })
+})
