@@ -13,21 +13,21 @@ export const Gate = () => {
   const state = useSession()
   const { session } = useServices()
   const router = useRouter()
-  const isOut = state.phase === 'out'
-  const hasEnded = state.phase === 'out' && state.ended
+  const why = state.phase === 'out' ? state.why : null
   useEffect(() => {
-    if (!isOut) return
+    if (why === null) return
     // Read here, not in render: while the sign-in page loads, this is still shown and its address has changed already.
     const { pathname, searchStr } = router.latestLocation
-    const next = pathname === '/' && searchStr === '' ? undefined : pathname + searchStr
+    // Who signed out leaves nothing behind; anybody else goes on where he was.
+    const next = why === 'signed out' || (pathname === '/' && searchStr === '') ? undefined : pathname + searchStr
     void router.navigate({
       to: '/sign-in',
-      search: { next, ended: hasEnded ? '1' : undefined } as never,
+      search: { next, ended: why === 'ended' ? '1' : undefined } as never,
       replace: true,
     })
-  }, [isOut, hasEnded, router])
+  }, [why, router])
   if (state.phase === 'failed') return <ErrorState failure={state.failure} retry={() => void session.start()} />
-  if (isOut) return null
+  if (why !== null) return null
   if (state.phase === 'in' && state.profile.account.mustChangePassword) {
     return (
       <Suspense>

@@ -80,9 +80,9 @@ document.addEventListener('keydown', (event) => keys.press(event))
 
 // What one account saw is never shown to the next, and the live channel belongs to the session.
 session.watch(() => {
-  const { phase } = session.state()
-  if (phase === 'in') live.start()
-  if (phase === 'out') {
+  const state = session.state()
+  if (state.phase === 'in' && !state.profile.account.mustChangePassword) live.start()
+  if (state.phase === 'out') {
     live.stop()
     queries.clear()
   }

@@ -2,7 +2,9 @@ import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portc
 import { CallFailure, failureOf } from './problem.ts'
 
 /** Parts of a call that an operation may have. */
-export interface CallInput<O> {
+export type CallInput<O> = CallParts<O> & (keyof ParamsOf<O> extends never ? unknown : { params: ParamsOf<O> })
+
+interface CallParts<O> {
   params?: ParamsOf<O>
   query?: QueryOf<O>
   body?: BodyOf<O>
@@ -10,6 +12,9 @@ export interface CallInput<O> {
   file?: Blob & { name?: string }
   signal?: AbortSignal
 }
+
+/** Arguments after the operation: none are needed where its path has no parameters. */
+type Inputs<O> = keyof ParamsOf<O> extends never ? [input?: CallInput<O>] : [input: CallInput<O>]
 
 /** What a sign-in or a refresh brings. */
 export interface TokenAnswer {
@@ -68,9 +73,10 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
       sent['content-type'] = 'application/json'
     }
     if (token !== null) sent.authorization = `Bearer ${token}`
+    const address = addressOf(operation, input)
     let response: Response
     try {
-      response = await fetch(addressOf(operation, input), {
+      response = await fetch(address, {
         method: operation.method,
         headers: sent,
         cache: 'no-store',
@@ -125,15 +131,15 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
       token = next
     },
     /** Calls an operation and reads its JSON answer. */
-    call: async <O extends AnyOperation>(operation: O, input: CallInput<O> = {}): Promise<ResponseOf<O>> => {
-      const response = await sendRenewing(operation, input)
+    call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
+      const response = await sendRenewing(operation, input ?? {})
       return (await response.json().catch(() => {
         throw new CallFailure('unreadable', 'The answer is not JSON.', { status: response.status })
       })) as ResponseOf<O>
     },
     /** Calls an operation that answers a file; gives its bytes and the name the server chose. */
-    download: async <O extends AnyOperation>(operation: O, input: CallInput<O> = {}) => {
-      const response = await sendRenewing(operation, input, { accept: '*/*' })
+    download: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>) => {
+      const response = await sendRenewing(operation, input ?? {}, { accept: '*/*' })
       const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
       return { blob: await response.blob(), name: name ?? 'portcullis-download' }
     },

@@ -4,7 +4,11 @@ import { addressOf, type CallInput } from './api.ts'
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The same call as a shell command. The token is a variable: a copied command must not carry a session. */
-export const curlOf = <O extends AnyOperation>(origin: string, operation: O, input: CallInput<O> = {}): string => {
+export const curlOf = <O extends AnyOperation>(
+  origin: string,
+  operation: O,
+  input: Partial<CallInput<O>> = {},
+): string => {
   const parts = ['curl -sS']
   if (operation.method !== 'GET') parts.push(`-X ${operation.method}`)
   parts.push(`-H "Authorization: Bearer $PORTCULLIS_TOKEN"`)

@@ -17,7 +17,7 @@ export type Providers = ResponseOf<typeof authProviders>
 export type SessionState =
   /** Asking the server whether the cookie still stands for a session. */
   | { phase: 'starting' }
-  | { phase: 'out'; ended: boolean }
+  | { phase: 'out'; why: 'never in' | 'ended' | 'signed out' }
   | { phase: 'in'; profile: Profile }
   /** The server could not be asked. */
   | { phase: 'failed'; failure: unknown }
@@ -53,11 +53,11 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
     },
     /** At the start of the console: goes on with the session of the cookie, when there is one. */
     start: async () => {
-      if (!mark.isSet()) return set({ phase: 'out', ended: false })
+      if (!mark.isSet()) return set({ phase: 'out', why: 'never in' })
       set({ phase: 'starting' })
       try {
         if (await api.renew()) await reload()
-        else set({ phase: 'out', ended: false })
+        else set({ phase: 'out', why: 'ended' })
       } catch (failure) {
         set({ phase: 'failed', failure })
       }
@@ -78,12 +78,12 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
         if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
       } finally {
         api.setToken(null)
-        set({ phase: 'out', ended: false })
+        set({ phase: 'out', why: 'signed out' })
       }
     },
     /** The server no longer knows the session. */
     ended: () => {
-      if (state.phase === 'in') set({ phase: 'out', ended: true })
+      if (state.phase === 'in') set({ phase: 'out', why: 'ended' })
     },
     may: (permission: Permission): boolean => state.phase === 'in' && state.profile.permissions.includes(permission),
   }

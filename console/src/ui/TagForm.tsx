@@ -66,7 +66,8 @@ export const TagForm = ({
         maxTags={50}
         placeholder="Type and press enter"
         error={fault}
-        comboboxProps={{ withinPortal: false }}
+        comboboxProps={{ withinPortal: false, position: 'top' }}
+        maxDropdownHeight={180}
         data-autofocus
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}

@@ -120,7 +120,7 @@ export const ApiTokensPage = () => {
       consequence: 'whatever uses it is refused from now on.',
       action: 'Revoke',
       run: async () => {
-        await api.call(deleteApiToken, { query: { id: token.id } })
+        await api.call(deleteApiToken, { params: { id: token.id } })
         tell('Token revoked.')
         await tokens.refetch()
       },

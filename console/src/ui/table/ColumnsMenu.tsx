@@ -17,13 +17,11 @@ export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<
         {columns.map(({ id, title }) => {
           const isShown = shown.includes(id)
           return (
-            <Menu.Item
+            <Menu.CheckboxItem
               key={id}
-              role="menuitemcheckbox"
-              aria-checked={isShown}
+              checked={isShown}
               disabled={isShown && shown.length === 1}
-              leftSection={isShown ? <Icon name="check" /> : <span style={{ display: 'inline-block', width: 16 }} />}
-              onClick={() =>
+              onChange={() =>
                 view.set(
                   {
                     columns: columns
@@ -35,7 +33,7 @@ export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<
               }
             >
               {title}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           )
         })}
         <Menu.Divider />
