@@ -9,7 +9,7 @@ import { findingOf } from '../../ui/findings.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { useLive } from '../../ui/useLive.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { HealthLine } from './HealthLine.tsx'
 import { NumberTile } from './NumberTile.tsx'
@@ -19,6 +19,8 @@ import { useVisit } from './useVisit.ts'
 import type { Numbers } from './visit.ts'
 
 const worstCount = 8
+// Numbers that change faster than this can not be read.
+const numbersGap = 3_000
 
 /** The posture at a glance: five numbers, what is worst now, what happened since the last visit, health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
@@ -34,12 +36,10 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
     queryFn: ({ signal }) =>
       api.call(getAgents, { query: { Severity: '>=30', SortBy: 'severity_desc', PageSize: worstCount }, signal }),
   })
-  const reread = () => {
+  useLiveRefresh(['summary', 'agents'], numbersGap, () => {
     void summary.refetch()
     void worst.refetch()
-  }
-  useLive('summary', reread)
-  useLive('agents', reread)
+  })
 
   const data = summary.data
   const numbers: Numbers | null =

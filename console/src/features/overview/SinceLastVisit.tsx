@@ -5,10 +5,12 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { exactUtc } from '../../lib/time.ts'
 import { EventLines } from '../../ui/EventLines.tsx'
-import { useLive } from '../../ui/useLive.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './OverviewPage.module.css'
 
 const day = 86_400_000
+// Five searches over the events of days: not for every event.
+const countsGap = 10_000
 
 const kinds = [
   { title: 'attack tools detected', search: eventCodes.attackTool.description },
@@ -40,7 +42,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
     queryFn: ({ signal }) =>
       api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
   })
-  useLive('events', () => {
+  useLiveRefresh(['events'], countsGap, () => {
     void counts.refetch()
     void serious.refetch()
   })

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
+import { useLiveRefresh } from '../useLive.ts'
 import type { ListPage, RowSource } from './column.ts'
 
 /** Rows of one request while scrolling. */
@@ -51,7 +52,7 @@ export const useRows = <Row>(
   topics: readonly LiveTopic[],
   calm: boolean,
 ) => {
-  const { queries: client, live, clock } = useServices()
+  const { queries: client } = useServices()
   const [epoch, setEpoch] = useState(0)
   const [pending, setPending] = useState<Pending | null>(null)
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
@@ -126,26 +127,8 @@ export const useRows = <Row>(
     else setPending({ arrived: Math.max(0, arrived), moved })
   }, [client])
 
-  const topicNames = topics.join(' ')
-  useEffect(() => {
-    let last = 0
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const run = () => {
-      timer = undefined
-      last = clock.now()
-      // A failed refresh is not told here: the live banner says how old the view is.
-      void refresh().catch(() => undefined)
-    }
-    const ask = () => {
-      if (timer !== undefined) return
-      timer = setTimeout(run, Math.max(0, last + refreshGap - clock.now()))
-    }
-    const stops = topicNames.split(' ').map((topic) => live.on(topic as LiveTopic, ask))
-    return () => {
-      clearTimeout(timer)
-      for (const stop of stops) stop()
-    }
-  }, [live, clock, refresh, topicNames])
+  // A failed refresh is not told here: the live banner says how old the view is.
+  useLiveRefresh(topics, refreshGap, () => void refresh().catch(() => undefined))
 
   // The pointer has left: what waited may come.
   useEffect(() => {
