@@ -5,7 +5,7 @@ import type { AgentSession } from '#features/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
-import { schemaFaults } from '#platform/http/read-body.ts'
+import { faultsOf } from '#platform/http/read-body.ts'
 import { newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { CheckIns } from './check-ins.ts'
@@ -41,7 +41,7 @@ const parse = (body: Buffer): CheckInRequest => {
     throw new AppError('agent_report_invalid', { detail: 'The body is not valid JSON in UTF-8.' })
   }
   if (!check.Check(value)) {
-    const faults = schemaFaults(check.Errors(value) as never)
+    const faults = faultsOf(check, CheckInRequest, value)
     throw new AppError(
       'agent_report_invalid',
       { detail: `${faults[0]?.field} ${faults[0]?.message}.` },

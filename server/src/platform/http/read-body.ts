@@ -3,22 +3,14 @@ import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../app-error.ts'
+import { type BodyShape, isTooDeep, maxDepth, oversize, shapeFor } from './body-bounds.ts'
 import { foldedNames, isBadText, nearest } from './names.ts'
 import { validationError } from './read-query.ts'
 
-interface Shape {
-  type?: string
-  properties?: Record<string, Shape>
-  patternProperties?: Record<string, Shape>
-  additionalProperties?: boolean | Shape
-  items?: Shape
-  anyOf?: Shape[]
-  allowedValues?: unknown
-}
-
-/** Bounds the walk: no shape of the contract nests deeper than eight. */
-const maxDepth = 32
+/** Members of one body. */
 const maxNodes = 2_000_000
+/** Faults named in one answer; a body is not read on behind them. */
+const maxFaults = 20
 
 const jsonType = /^(?:application\/(?:[\w!#$&^.+-]+\+)?json|text\/json)[\t ]*(?:;|$)/i
 const charset = /;[\t ]*charset[\t ]*=[\t ]*"?([\w.:-]+)"?/i
@@ -49,7 +41,7 @@ const decode = (bytes: Uint8Array, decoder: TextDecoder): string => {
 /** Keys of JSON objects are folded onto the schema's; values stay as they are. */
 const fold = (
   value: unknown,
-  shape: Shape | undefined,
+  shape: BodyShape | undefined,
   path: string,
   depth: number,
   state: { nodes: number; errors: FieldError[] },
@@ -58,14 +50,19 @@ const fold = (
     throw validationError([
       { field: path, message: `is nested deeper than ${maxDepth} or has over ${maxNodes} members` },
     ])
+  if (state.errors.length >= maxFaults) throw validationError(state.errors)
   if (typeof value === 'string') {
     if (isBadText(value)) state.errors.push({ field: path, message: 'holds U+0000 or half of a surrogate pair' })
     return value
   }
   if (typeof value !== 'object' || value === null) return value
-  const wanted = Array.isArray(value) ? 'array' : 'object'
-  const chosen = shape?.anyOf?.find((s) => s.type === wanted) ?? shape
-  if (Array.isArray(value)) return value.map((item, i) => fold(item, chosen?.items, `${path}[${i}]`, depth + 1, state))
+  const chosen = shapeFor(shape, Array.isArray(value) ? 'array' : 'object')
+  // What the schema refuses as a whole is not looked into.
+  if (shape !== undefined && chosen === undefined) return value
+  if (Array.isArray(value)) {
+    if (chosen?.maxItems !== undefined && value.length > chosen.maxItems) return value
+    return value.map((item, i) => fold(item, chosen?.items, `${path}[${i}]`, depth + 1, state))
+  }
   const properties = chosen?.properties
   const names = properties === undefined ? undefined : foldedNames(Object.keys(properties))
   const open = chosen?.additionalProperties !== false
@@ -73,6 +70,7 @@ const fold = (
   for (const [given, member] of Object.entries(value)) {
     const name = names?.get(given.toLowerCase()) ?? given
     const at = `${path}.${name}`
+    if (state.errors.length >= maxFaults) throw validationError(state.errors)
     if (isBadText(given))
       state.errors.push({ field: path, message: 'has a key with U+0000 or half of a surrogate pair' })
     else if (given === '__proto__' || (names !== undefined && !names.has(given.toLowerCase()) && !open)) {
@@ -123,6 +121,16 @@ export const schemaFaults = (faults: readonly Fault[], root = 'body'): FieldErro
   return result.size > 0 ? [...result.values()] : [{ field: root, message: 'does not have the documented shape' }]
 }
 
+interface Compiled {
+  Errors(value: unknown): unknown
+}
+
+/** What is wrong with a value that its schema refused. */
+export const faultsOf = (check: Compiled, schema: TSchema, value: unknown): FieldError[] => {
+  const large = oversize(value, schema as BodyShape, 'body')
+  return large === undefined ? schemaFaults(check.Errors(value) as Fault[]) : [large]
+}
+
 export interface BodySource {
   contentType: string | undefined
   bytes: Uint8Array | undefined
@@ -140,6 +148,7 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
     if (!empty && decoder === undefined) throw new AppError('unsupported_media_type')
     const text = empty ? '' : decode(bytes, decoder as TextDecoder).trim()
     let value: unknown = null
+    if (isTooDeep(text)) throw validationError([{ field: 'body', message: `is nested deeper than ${maxDepth}` }])
     if (text !== '') {
       try {
         value = JSON.parse(text)
@@ -154,9 +163,9 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
     }
     if (value === null && optional) return null
     const state = { nodes: 0, errors: [] as FieldError[] }
-    const folded = fold(value, schema as Shape, 'body', 0, state)
+    const folded = fold(value, schema as BodyShape, 'body', 0, state)
     if (state.errors.length > 0) throw validationError(state.errors)
-    if (!check.Check(folded)) throw validationError(schemaFaults(check.Errors(folded) as unknown as Fault[]))
+    if (!check.Check(folded)) throw validationError(faultsOf(check, schema, folded))
     return folded
   }
 }
