@@ -30,10 +30,13 @@ export interface LoadedFleet {
 }
 
 const tables = Object.keys(columns) as Table[]
+/** Halves of about the same work, each copied over a connection of its own while the next hosts are made. */
+const wideTables: readonly Table[] = ['agents', 'agent_search']
+const narrowTables = tables.filter((table) => !wideTables.includes(table))
 const hostsPerCopy = 5_000
 const rareTagCount = 200
 const eventsPerAgent = 3
-const mostEvents = 2_000_000
+const mostEvents = 300_000
 const eventsPerPartition = 5_000_000
 
 const readDesigns = async (client: pg.Client): Promise<DesignPool> => {
@@ -100,9 +103,13 @@ const addEvents = async (client: pg.Client, count: number, now: Date): Promise<v
 /** Loads a fleet into a migrated database that knows some designs. 100,000 agents with 12 peripherals take about a minute. */
 export const loadFleet = async (connection: pg.ClientConfig, options: LoadOptions): Promise<LoadedFleet> => {
   const client = new pg.Client(connection)
-  await client.connect()
+  const second = new pg.Client(connection)
   try {
-    await client.query('SET synchronous_commit = off')
+    for (const one of [client, second]) {
+      await one.connect()
+      await one.query('SET synchronous_commit = off')
+    }
+    let copying: Promise<unknown> = Promise.resolve()
     const random = createRandom(options.seed ?? 1)
     const pool = await readDesigns(client)
     const dictionary = await ensureDictionary(client)
@@ -120,6 +127,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
           const isPlayed = index < (options.played ?? 0)
           const host = addHost(rows, {
             index,
+            agents: options.agents,
             random,
             pool,
             peripherals: count,
@@ -132,9 +140,14 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
           if (host !== undefined) played.push(host)
         }
         peripherals += rows.peripherals.length
-        for (const table of tables) await copyRows(client, table, columns[table].split(','), rows[table])
+        const copy = async (to: pg.Client, half: readonly Table[]): Promise<void> => {
+          for (const table of half) await copyRows(to, table, columns[table].split(','), rows[table])
+        }
+        await copying
+        copying = Promise.all([copy(client, wideTables), copy(second, narrowTables)])
         options.progress?.(end)
       }
+      await copying
     })
     await countModels(client)
     await addEvents(client, Math.min(mostEvents, options.agents * eventsPerAgent), new Date(options.nowMs))
@@ -142,5 +155,6 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
     return { agents: options.agents, peripherals, played }
   } finally {
     await client.end()
+    await second.end()
   }
 }

@@ -47,7 +47,7 @@ const fetchPage = (server: BenchServer, token: string, hear: (chunk: Buffer) => 
   })
 
 export const benchPage = async (options: PageOptions): Promise<BenchResult> => {
-  const { server } = await prepareFleet({ ...options, peripheralsPerAgent: 3, designs: 2_000 })
+  const { server } = await prepareFleet({ ...options, peripheralsPerAgent: 1, designs: 2_000 })
   try {
     const token = await server.signIn()
     for (let i = 0; i < 20; i++) await server.call('/prime/webui/agents?PageSize=50', undefined, token)

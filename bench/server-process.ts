@@ -63,7 +63,7 @@ export const startServer = async (databaseUrl: string | undefined) => {
       PORTCULLIS_LOG_LEVEL: 'warn',
     },
   })
-  const stop = async (): Promise<void> => {
+  const stopOnce = async (): Promise<void> => {
     if (child.exitCode === null) {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
@@ -72,6 +72,11 @@ export const startServer = async (databaseUrl: string | undefined) => {
     for (const signal of signals) process.removeListener(signal, interrupted)
     await database?.stop()
     rmSync(dataDir, { recursive: true, force: true })
+  }
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    stopping ??= stopOnce()
+    return stopping
   }
   // A benchmark that is broken off leaves neither a server nor a database behind.
   const signals = ['SIGINT', 'SIGTERM'] as const

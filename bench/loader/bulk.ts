@@ -70,6 +70,7 @@ export const withoutIndexes = async (
   for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`)
   await work()
   await client.query(`SET maintenance_work_mem = '512MB'`)
+  await client.query('SET max_parallel_maintenance_workers = 2')
   for (const { definition } of indexes.rows) await client.query(definition)
   for (const { relation, name, definition } of references.rows)
     await client.query(`ALTER TABLE ${relation} ADD CONSTRAINT "${name}" ${definition}`)

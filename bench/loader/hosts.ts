@@ -54,6 +54,7 @@ export type Table = keyof typeof columns
 export type Rows = Record<Table, Value[][]>
 
 const dayMs = 86_400_000
+const fleetAgeMs = 400 * dayMs
 /** Heartbeats lie ahead, so that no host goes silent and is swept while it is measured. */
 const aheadMs = 3_600_000
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
@@ -74,6 +75,8 @@ const drawDesigns = (pool: DesignPool, count: number, random: Random): LoadedDes
 
 export interface HostOptions {
   index: number
+  /** Hosts in the fleet. */
+  agents: number
   random: Random
   pool: DesignPool
   peripherals: number
@@ -91,7 +94,8 @@ export interface HostOptions {
 export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const { random } = o
   const host = createHost(o.index, random, 'bench')
-  const enrolledMs = o.nowMs - Math.floor(random.next() ** 2 * 400 * dayMs)
+  // In the order of the ids, as a fleet grows; random ones would make every key index slow to load.
+  const enrolledMs = Math.floor(o.nowMs - (1 - o.index / o.agents) * fleetAgeMs)
   const agentId = newId(enrolledMs)
   const facts = storedFacts(agentId, host.facts, o.dictionary)
   const isConnected = o.isPlayed || random.chance(0.92)
