@@ -2,8 +2,9 @@ import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { getAgents, getPeripherals } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
+import { agentAddress, deviceAddress } from '../lib/addresses.ts'
 import { plainText } from '../lib/device-text.ts'
 import { useServices } from '../lib/services.tsx'
 import { Icon, type IconName, kindIcon } from '../ui/icons.tsx'
@@ -29,7 +30,7 @@ const matches = (query: string, label: string) =>
 /** ⌘K: every place, every action, and a search over hosts and devices. */
 export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const { api, session } = useServices()
-  const navigate = useNavigate()
+  const router = useRouter()
   const { setColorScheme } = useMantineColorScheme()
   const [query, setQuery] = useState('')
   const search = useDeferredValue(query.trim())
@@ -49,7 +50,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
     placeholderData: keepPreviousData,
   })
 
-  const goTo = (to: string, search: Record<string, string> = {}) => void navigate({ to, search: search as never })
+  const goTo = (href: string) => router.history.push(href)
   const entries: Entry[] = [
     ...[...places, ...settingsPlaces]
       .filter(({ permission }) => session.may(permission))
@@ -92,7 +93,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
                   [agent.displayStatusCombined, agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
                 )}
                 leftSection={<Icon name="agents" />}
-                onClick={() => goTo(`/agents/${encodeURIComponent(agent.uuid)}`)}
+                onClick={() => goTo(agentAddress(agent.uuid))}
               />
             ))}
           </Spotlight.ActionsGroup>
@@ -105,7 +106,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
                 label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
                 description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
                 leftSection={<Icon name={kindIcon(device.devIcon)} />}
-                onClick={() => goTo(`/peripherals/${encodeURIComponent(device.uuid)}`, { device: device.deviceID })}
+                onClick={() => goTo(deviceAddress(device.uuid, device.deviceID))}
               />
             ))}
           </Spotlight.ActionsGroup>

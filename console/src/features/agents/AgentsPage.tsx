@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { type Agent, deleteAgents, getAgents } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
+import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
@@ -25,7 +26,7 @@ import { useView } from '../../ui/useView.ts'
 import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
 
 const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
-const hrefOf = (agent: Agent) => `/agents/${encodeURIComponent(agent.uuid)}`
+const hrefOf = (agent: Agent) => agentAddress(agent.uuid)
 
 /** The list of hosts. `empty` is what is shown before the first host: the way to add one. */
 export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
@@ -35,7 +36,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   const view = useView(agentsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
-  const query = useMemo(() => listQueryOf({ filters, search, sort }), [filters, search, sort])
+  const query = useMemo(() => listQueryOf({ filters, search, sort }, agentsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getAgents, query, (agent) => agent.uuid), [api, query])
   const selection = useSelection(source, counts?.filtered ?? null)
   const canWrite = session.may('fleet:write')
@@ -81,11 +82,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       }
       drawer={
         open === null ? null : (
-          <SidePanel
-            label="Agent"
-            fullPage={`/agents/${encodeURIComponent(open)}`}
-            close={() => view.set({ open: null, tab: null })}
-          >
+          <SidePanel label="Agent" fullPage={agentAddress(open)} close={() => view.set({ open: null, tab: null })}>
             <AgentDetail
               key={open}
               agentId={open}

@@ -1,10 +1,11 @@
 import { type Agent, agentStatuses, licenseStatuses } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
+import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { findingOf, severityOptions } from '../../ui/findings.ts'
 import { HostStatus } from '../../ui/HostStatus.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -37,9 +38,9 @@ export const agentsView: ViewSpec = {
 }
 
 const Host = ({ agent }: { agent: Agent }) => (
-  <Link to="/agents/$agentId" params={{ agentId: agent.uuid } as never}>
+  <PlainLink href={agentAddress(agent.uuid)}>
     <DeviceText value={agent.hostIdentifier} />
-  </Link>
+  </PlainLink>
 )
 
 const Findings = ({ agent }: { agent: Agent }) => {
@@ -59,7 +60,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'status',
     title: 'Status',
-    width: 116,
+    width: 126,
     sortKey: 'displayStatusCombined',
     cell: (agent) => <HostStatus status={agent.displayStatusCombined} />,
   },

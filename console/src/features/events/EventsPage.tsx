@@ -1,5 +1,6 @@
 import { type FleetEvent, getEvents } from '@portcullis/contract'
 import { useMemo, useState } from 'react'
+import { eventAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
@@ -18,7 +19,7 @@ import { useView } from '../../ui/useView.ts'
 import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
 
 const EventDetail = lazily(async () => (await import('./EventDetail.tsx')).EventDetail, <DetailSkeleton />)
-const hrefOf = (event: FleetEvent) => `/events/${event.eventID}`
+const hrefOf = (event: FleetEvent) => eventAddress(event.eventID)
 
 /** Everything that happened, newest first. */
 export const EventsPage = () => {
@@ -28,7 +29,7 @@ export const EventsPage = () => {
   const view = useView(eventsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
-  const query = useMemo(() => listQueryOf({ filters, search, sort }), [filters, search, sort])
+  const query = useMemo(() => listQueryOf({ filters, search, sort }, eventsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getEvents, query, (event) => String(event.eventID)), [api, query])
   return (
     <ListFrame
@@ -63,11 +64,7 @@ export const EventsPage = () => {
       }
       drawer={
         open === null ? null : (
-          <SidePanel
-            label="Event"
-            fullPage={`/events/${encodeURIComponent(open)}`}
-            close={() => view.set({ open: null })}
-          >
+          <SidePanel label="Event" fullPage={eventAddress(open)} close={() => view.set({ open: null })}>
             <EventDetail key={open} eventId={open} />
           </SidePanel>
         )

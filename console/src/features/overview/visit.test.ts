@@ -26,6 +26,10 @@ describe('visits of an account', () => {
   it('survives any text in the storage', () => {
     expect(parseVisits(JSON.stringify({ before: null, latest: look(3) }))).toEqual({ before: null, latest: look(3) })
     expect(parseVisits('{"latest":{"at":1,"numbers":{}}}')).toBeNull()
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => expect(() => parseVisits(text)).not.toThrow()))
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        expect(() => parseVisits(text)).not.toThrow()
+      }),
+    )
   })
 })

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { getPeripherals, type Peripheral } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { deviceAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
@@ -23,14 +24,12 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
 
-// The id of a device has dots and backslashes, so it is no part of the path.
-const fullPage = (uuid: string, deviceId: string) =>
-  `/peripherals/${encodeURIComponent(uuid)}?device=${encodeURIComponent(deviceId)}`
 const PeripheralDetail = lazily(
   async () => (await import('./PeripheralDetail.tsx')).PeripheralDetail,
   <DetailSkeleton />,
 )
-const hrefOf = (device: Peripheral) => fullPage(device.uuid, device.deviceID)
+
+const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)
 
 // The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
 const partsOf = (key: string): [uuid: string, deviceId: string] => {
@@ -46,7 +45,7 @@ export const PeripheralsPage = () => {
   const view = useView(peripheralsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
-  const query = useMemo(() => listQueryOf({ filters, search, sort }), [filters, search, sort])
+  const query = useMemo(() => listQueryOf({ filters, search, sort }, peripheralsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getPeripherals, query, deviceKey), [api, query])
   const selection = useSelection(source, counts?.filtered ?? null)
   const canWrite = session.may('fleet:write')
@@ -86,7 +85,7 @@ export const PeripheralsPage = () => {
       }
       drawer={
         opened === null ? null : (
-          <SidePanel label="Device" fullPage={fullPage(...opened)} close={() => view.set({ open: null })}>
+          <SidePanel label="Device" fullPage={deviceAddress(...opened)} close={() => view.set({ open: null })}>
             <PeripheralDetail key={open} uuid={opened[0]} deviceId={opened[1]} />
           </SidePanel>
         )

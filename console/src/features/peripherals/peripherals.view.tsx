@@ -1,10 +1,11 @@
 import type { Peripheral } from '@portcullis/contract'
 import { icons } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
+import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
@@ -80,9 +81,9 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     grow: true,
     sortKey: 'hostIdentifier',
     cell: (device) => (
-      <Link to="/agents/$agentId" params={{ agentId: device.uuid } as never}>
+      <PlainLink href={agentAddress(device.uuid)}>
         <DeviceText value={device.hostIdentifier} />
-      </Link>
+      </PlainLink>
     ),
   },
   {

@@ -32,7 +32,9 @@ describe('the tree of devices by port', () => {
       .map(([bus, ports]) => `${bus}-${ports.join('.')}`)
     const count = (nodes: TreeNode<TreeDevice>[]): number => nodes.reduce((n, node) => n + 1 + count(node.children), 0)
     fc.assert(
-      fc.property(fc.array(path), (paths) => expect(count(deviceTree(paths.map((one) => at(one))))).toBe(paths.length)),
+      fc.property(fc.array(path), (paths) => {
+        expect(count(deviceTree(paths.map((one) => at(one))))).toBe(paths.length)
+      }),
     )
   })
 })

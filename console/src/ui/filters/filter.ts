@@ -18,7 +18,9 @@ export interface Option {
 const labelOf = (options: readonly Option[], value: string): string =>
   options.find((option) => option.value.toLowerCase() === value.trim().toLowerCase())?.label ?? value
 
-const instantText = (value: string): string => value.replace('T', ' ').replace(/(:\d\d)?(\.\d+)?Z$/, ' UTC')
+/** An instant of an address to the minute; anything else as it is written. */
+const instantText = (value: string): string =>
+  value.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/, '$1 $2 UTC')
 
 /** The value of a filter in words, for its chip. */
 export const filterText = (filter: Filter, value: string): string => {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'
 import { ErrorState } from '../ErrorState.tsx'
@@ -50,14 +50,17 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
 
   const [widths, setWidths] = useState<Readonly<Record<string, number>>>({})
   const resized = Object.keys(widths).length > 0
-  const shown = columns
-    .filter(({ id }) => view.state.columns.includes(id))
-    .map((column) => ({ column, width: widths[column.id] ?? column.width }))
+  const shown = useMemo(
+    () => columns.filter(({ id }) => view.state.columns.includes(id)),
+    [columns, view.state.columns],
+  )
+  const widthOf = (column: Column<RowData>) => widths[column.id] ?? column.width
   const template = [
     ...(selection === undefined ? [] : ['36px']),
-    ...shown.map(({ column, width }) =>
-      column.grow === true && !resized ? `minmax(${width}px, ${width}fr)` : `${width}px`,
-    ),
+    ...shown.map((column) => {
+      const width = widthOf(column)
+      return column.grow === true && !resized ? `minmax(${width}px, ${width}fr)` : `${width}px`
+    }),
     ...(resized ? ['minmax(0, 1fr)'] : []),
   ].join(' ')
 
@@ -133,10 +136,28 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
     },
   ])
 
+  // Rows keep these two functions for their life, so that they are not drawn again with every move of the view.
+  const latest = useRef({ rows, view, source, selection })
+  latest.current = { rows, view, source, selection }
+  const actions = useRef({
+    open: (index: number) => {
+      const { rows, view, source } = latest.current
+      const row = rows.rowAt(index)
+      if (row === undefined) return
+      const id = source.idOf(row)
+      setCursor(index)
+      view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
+    },
+    toggle: (index: number, range: boolean) => {
+      const row = latest.current.rows.rowAt(index)
+      if (row !== undefined) latest.current.selection?.toggle(row, index, range)
+    },
+  })
+
   if (rows.failure !== null && rows.total === null) return <ErrorState failure={rows.failure} retry={rows.retry} />
   if (rows.total === 0 && !rows.isStale) return <>{empty}</>
 
-  const width = shown.reduce((sum, column) => sum + column.width, selection === undefined ? 0 : 36)
+  const width = shown.reduce((sum, column) => sum + widthOf(column), selection === undefined ? 0 : 36)
   return (
     <div className={classes.frame}>
       {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
@@ -157,7 +178,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         onPointerLeave={() => setPointerInside(false)}
       >
         <HeaderRow
-          columns={shown.map(({ column }) => column)}
+          columns={shown}
           template={template}
           width={width}
           sort={view.state.sort}
@@ -192,12 +213,9 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
                 isOpen={id !== null && id === view.state.open}
                 isCursor={cursor === index}
                 isMarked={id !== null && rows.marked.has(id)}
-                selection={selection}
-                onOpen={() => {
-                  if (id === null) return
-                  setCursor(index)
-                  view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
-                }}
+                isSelected={selection === undefined ? undefined : row !== undefined && selection.has(row)}
+                onOpen={actions.current.open}
+                onToggle={actions.current.toggle}
               />
             )
           })}

@@ -1,9 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
-import { Checkbox } from '@mantine/core'
-import type { MouseEvent } from 'react'
+import { type MouseEvent, memo } from 'react'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
-import type { Selection } from './useSelection.ts'
 
 export interface RowProps<RowData> {
   id: string
@@ -11,7 +9,7 @@ export interface RowProps<RowData> {
   /** Pixels from the top of the body. */
   top: number
   template: string
-  columns: readonly { column: Column<RowData>; width: number }[]
+  columns: readonly Column<RowData>[]
   /** Undefined while its page is on the way. */
   row: RowData | undefined
   /** Address of its full page; null while it is on the way. */
@@ -20,8 +18,10 @@ export interface RowProps<RowData> {
   isCursor: boolean
   /** Its values changed a moment ago. */
   isMarked: boolean
-  selection: Selection<RowData> | undefined
-  onOpen: () => void
+  /** Undefined where rows can not be selected. */
+  isSelected: boolean | undefined
+  onOpen: (index: number) => void
+  onToggle: (index: number, range: boolean) => void
 }
 
 // A drag that selects text, a click on a link inside, or one meant for another tab is not "open this row".
@@ -31,52 +31,48 @@ const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
   (event.target as HTMLElement).closest('a, button, input, label, [data-own-click]') === null &&
   (window.getSelection()?.isCollapsed ?? true)
 
-/** One row: cells of the columns shown, or their skeleton. */
-export const Row = <RowData,>(props: RowProps<RowData>) => {
-  const { row, selection, columns } = props
-  const selected = row !== undefined && selection?.has(row) === true
+const skeletonWidth = (index: number, column: string) => `${40 + ((index * 7 + column.length * 13) % 45)}%`
+
+const PlainRow = <RowData,>(props: RowProps<RowData>) => {
+  const { row, index, isSelected } = props
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
     <div
       role="row"
       tabIndex={-1}
       id={props.id}
-      aria-rowindex={props.index + 2}
-      aria-selected={selection === undefined ? undefined : selected}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
       className={classes.row}
       data-open={props.isOpen || undefined}
       data-cursor={props.isCursor || undefined}
       data-marked={props.isMarked || undefined}
-      data-selected={selected || undefined}
+      data-selected={isSelected || undefined}
       style={{ transform: `translateY(${props.top}px)`, gridTemplateColumns: props.template }}
       onClick={(event) => {
-        if (isOpening(event)) props.onOpen()
+        if (isOpening(event)) props.onOpen(index)
       }}
       onAuxClick={(event) => {
         if (event.button === 1 && props.href !== null) window.open(props.href, '_blank', 'noopener')
       }}
     >
-      {selection === undefined ? null : (
+      {isSelected === undefined ? null : (
         <div role="gridcell" tabIndex={-1} className={classes.check}>
-          <Checkbox
+          <input
+            type="checkbox"
             aria-label="Select this row"
             tabIndex={-1}
-            checked={selected}
+            className={classes.checkbox}
+            checked={isSelected}
             disabled={row === undefined}
-            onChange={() => undefined}
-            onClick={(event) => {
-              if (row !== undefined) selection.toggle(row, props.index, event.shiftKey)
-            }}
+            onChange={(event) => props.onToggle(index, (event.nativeEvent as globalThis.MouseEvent).shiftKey === true)}
           />
         </div>
       )}
-      {columns.map(({ column }) => (
+      {props.columns.map((column) => (
         <div key={column.id} role="gridcell" tabIndex={-1} className={classes.cell} data-align={column.align}>
           {row === undefined ? (
-            <span
-              className={classes.skeleton}
-              style={{ width: `${40 + ((props.index * 7 + column.id.length * 13) % 45)}%` }}
-            />
+            <span className={classes.skeleton} style={{ width: skeletonWidth(index, column.id) }} />
           ) : (
             column.cell(row)
           )}
@@ -85,3 +81,6 @@ export const Row = <RowData,>(props: RowProps<RowData>) => {
     </div>
   )
 }
+
+/** One row: cells of the columns shown, or their skeleton. Drawn again only when something of it changed. */
+export const Row = memo(PlainRow) as typeof PlainRow

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process'
+import type { AnyOperation } from '@portcullis/contract'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { curlOf } from './curl.ts'
+
+const post = { method: 'POST', path: '/prime/webui/tags/{id}' } as AnyOperation
+
+describe('a call as curl', () => {
+  it('has no token of the session in it', () => {
+    expect(curlOf('https://host', { method: 'GET', path: '/a' } as AnyOperation)).toBe(
+      `curl -sS -H "Authorization: Bearer $PORTCULLIS_TOKEN" 'https://host/a'`,
+    )
+  })
+
+  it('gives the shell exactly the body and address, whatever is in them', () => {
+    // Without U+0000, which no argument of a program can hold.
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((value) => !value.includes('\0'))
+    fc.assert(
+      fc.property(text, text, (id, value) => {
+        const command = curlOf('https://host', post, { params: { id }, body: { value } } as never)
+        const shown = execFileSync('sh', ['-c', `curl() { for one; do printf '%s\\0' "$one"; done; }; ${command}`], {
+          env: { PORTCULLIS_TOKEN: 'T' },
+        })
+        const words = shown.toString('utf8').split('\0')
+        expect(words).toContain(JSON.stringify({ value }))
+        expect(words).toContain(`https://host/prime/webui/tags/${encodeURIComponent(id)}`)
+        expect(words).toContain('Authorization: Bearer T')
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
