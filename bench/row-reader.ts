@@ -23,6 +23,7 @@ export const createRowReader = () => {
   }
 
   const readRows = (): void => {
+    if (depth < 0) return
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at)
       if (inString) {

@@ -29,6 +29,8 @@ const descriptors = (model: Model, revision: string): string => {
       maxPowerMa: model.maxPowerMa,
       interfaces: [...model.interfaces],
       ...(model.bcdUsb === undefined ? {} : { bcdUsb: model.bcdUsb }),
+      // From USB 3 on the size of endpoint 0 is written as a power of two.
+      ...((model.bcdUsb ?? 0) >= 0x0300 ? { maxPacketSize0: 9 } : {}),
       ...(model.deviceCode === undefined ? {} : { deviceCode: model.deviceCode }),
       ...(model.manufacturer ? { manufacturer: model.manufacturer } : {}),
       ...(model.product ? { product: model.product } : {}),

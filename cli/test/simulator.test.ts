@@ -1,0 +1,166 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { CheckInRequest, HostFacts } from '@portcullis/contract'
+import { inventoryHash, parentPortPath, parseReport } from '@portcullis/domain'
+import fc from 'fast-check'
+import { Check } from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import { readArguments, UsageError } from '../simulator/arguments.ts'
+import { createHost } from '../simulator/hosts.ts'
+import { createInventory } from '../simulator/inventory.ts'
+import { attackTools, models } from '../simulator/models.ts'
+import { createPercentiles } from '../simulator/percentiles.ts'
+import { createRandom } from '../simulator/random.ts'
+
+const hostOf = (index: number) => {
+  const random = createRandom(index * 7 + 1)
+  const host = createHost(index, random, 'test')
+  return { host, inventory: createInventory(host.department, random) }
+}
+
+const apply = (
+  devices: readonly DeviceReport[],
+  change: ReturnType<ReturnType<typeof hostOf>['inventory']['happen']>,
+) => {
+  const port = change.op === 'removed' ? change.portPath : change.device.portPath
+  const others = devices.filter((d) => d.portPath !== port)
+  return change.op === 'removed' ? others : [...others, change.device]
+}
+
+describe('fleet model', () => {
+  it('gives every host 5 to 14 devices of its own ports, the hubs they hang on among them, in reports the contract takes', () => {
+    for (let index = 0; index < 500; index++) {
+      const { host, inventory } = hostOf(index)
+      const devices = inventory.devices()
+      expect(devices.length).toBeGreaterThanOrEqual(5)
+      expect(devices.length).toBeLessThanOrEqual(14)
+      const ports = new Set(devices.map((d) => d.portPath))
+      expect(ports.size).toBe(devices.length)
+      for (const { portPath } of devices) {
+        const parent = parentPortPath(portPath)
+        if (parent !== null) expect(ports).toContain(parent)
+      }
+      const request = {
+        bootId: '00000000-0000-4000-8000-000000000000',
+        seq: 1,
+        inventoryHash: inventory.hash(),
+        clock: 0,
+        facts: host.facts,
+        inventory: devices,
+      }
+      expect(Check(HostFacts, host.facts)).toBe(true)
+      expect(Check(CheckInRequest, request)).toBe(true)
+    }
+  })
+
+  it('is the same fleet for the same seed, and another for another', () => {
+    const of = (seed: number) => {
+      const random = createRandom(seed)
+      const host = createHost(3, random, `seed ${seed}`)
+      return JSON.stringify([host, createInventory(host.department, random).devices()])
+    }
+    expect(of(5)).toBe(of(5))
+    expect(of(5)).not.toBe(of(6))
+  })
+
+  it('builds descriptors that say what the catalogue says', () => {
+    for (const model of [...Object.values(models).flat(), ...attackTools]) {
+      expect(model.vid).toMatch(/^[0-9A-F]{4}$/)
+      expect(model.pid).toMatch(/^[0-9A-F]{4}$/)
+      for (const revision of model.revisions) expect(revision).toMatch(/^[0-9A-F]{4}$/)
+    }
+    for (let index = 0; index < 200; index++)
+      for (const device of hostOf(index).inventory.devices()) {
+        const parsed = parseReport(device)
+        expect(parsed.problems, `${parsed.vid}:${parsed.pid}`).toEqual([])
+        expect(parsed.iSerial !== 0).toBe(device.serial !== undefined)
+      }
+  })
+
+  it('visits about 3 of 1,000 hosts with an attack tool', () => {
+    const visited = Array.from({ length: 4_000 }, (_, i) => hostOf(i).inventory.isVisited).filter(Boolean).length
+    expect(visited).toBeGreaterThanOrEqual(2)
+    expect(visited).toBeLessThanOrEqual(40)
+  })
+})
+
+describe('plugging in and taking away', () => {
+  it('keeps the hash that of the devices present, and every change applies to what was there', () => {
+    fc.assert(
+      fc.property(fc.nat(5_000), fc.integer({ min: 1, max: 60 }), (index, steps) => {
+        const { inventory } = hostOf(index)
+        let known: readonly DeviceReport[] = inventory.devices()
+        for (let at = 0; at < steps; at++) {
+          const change = inventory.happen(at)
+          const port = change.op === 'removed' ? change.portPath : change.device.portPath
+          const wasThere = known.some((d) => d.portPath === port)
+          expect(wasThere).toBe(change.op === 'removed')
+          known = apply(known, change)
+          expect(inventory.hash()).toBe(inventoryHash(known))
+        }
+        expect(inventory.devices().length).toBe(known.length)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('brings the same device back under the same serial number', () => {
+    const seen = new Map<string, number>()
+    const { inventory } = hostOf(11)
+    for (let at = 0; at < 200; at++) {
+      const change = inventory.happen(at)
+      if (change.op === 'removed') continue
+      const key = `${change.device.descriptors} ${change.device.serial}`
+      seen.set(key, (seen.get(key) ?? 0) + 1)
+    }
+    expect(seen.size).toBeLessThanOrEqual(4)
+    expect(Math.max(...seen.values())).toBeGreaterThan(5)
+  })
+})
+
+describe('percentiles', () => {
+  it('lie within 3 % of the exact ones', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0.02, max: 60_000, noNaN: true }), { minLength: 1, maxLength: 300 }),
+        fc.constantFrom(0.5, 0.95, 0.99),
+        (values, share) => {
+          const percentiles = createPercentiles()
+          for (const value of values) percentiles.add(value)
+          const exact = [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] as number
+          expect(percentiles.at(share)).toBeGreaterThanOrEqual(exact * 0.999)
+          expect(percentiles.at(share)).toBeLessThanOrEqual(exact * 1.031)
+          expect(percentiles.count()).toBe(values.length)
+        },
+      ),
+    )
+  })
+
+  it('are 0 without values', () => {
+    expect(createPercentiles().at(0.99)).toBe(0)
+  })
+})
+
+describe('arguments', () => {
+  const given = ['--server', 'http://127.0.0.1:8080', '--token', 'pce_a', '--agents', '10']
+
+  it('reads what npm run simulate is given', () => {
+    const args = readArguments([...given, '--interval', '2', '--duration', '30', '--token', 'kiosk=pce_b', '--json'])
+    expect(args).toMatchObject({ agents: 10, intervalSeconds: 2, durationSeconds: 30, json: true, seed: 1 })
+    expect([...args.tokens]).toEqual([
+      ['', 'pce_a'],
+      ['kiosk', 'pce_b'],
+    ])
+  })
+
+  it.each([
+    [['--server', 'ftp://x', '--token', 't', '--agents', '1']],
+    [['--server', 'http://x', '--agents', '1']],
+    [[...given, '--agents', '0']],
+    [[...given, '--agents', '1.5']],
+    [[...given, '--interval', '0']],
+    [[...given, '--duration', 'long']],
+    [[...given, '--unknown']],
+  ])('refuses %j', (args) => {
+    expect(() => readArguments(args)).toThrow(UsageError)
+  })
+})
