@@ -20,8 +20,12 @@ export interface Column {
 /** `%`, `_` and `\` as plain characters of a LIKE pattern, ignoring case as the stored folded columns do. */
 export const likePattern = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
 
-/** Folding of names and search texts; the database folds by lower() of C.UTF-8, which agrees for one-to-one mappings. */
-export const fold = (text: string): string => text.normalize('NFC').toLowerCase()
+/**
+ * Folding of names and search texts, as lower() of the database's C.UTF-8 does it: one character for one. JavaScript
+ * agrees but for two, the dotted capital I (which it makes two) and sigma (which it writes differently at a word's end).
+ */
+export const fold = (text: string): string =>
+  text.normalize('NFC').replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase()
 
 const parts = (text: string): string[] =>
   text

@@ -50,9 +50,12 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
           rows: statement,
         }),
       )
-    const rows = offset >= filtered ? [] : await db.prepared<{ row: string }>(statement)
+    // Counts may be a second old, rows never: a page that a change was announced for shows it.
+    const rows = offset > 0 && offset >= filtered ? [] : await db.prepared<{ row: string }>(statement)
+    const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
+    const now = isLast ? offset + rows.length : Math.max(filtered, offset + rows.length)
     return new JsonText(
-      `{"recordsTotal":${total},"recordsFiltered":${filtered},"data":[${rows.map((r) => r.row).join(',')}]}`,
+      `{"recordsTotal":${list.isUnfiltered ? now : Math.max(total, now)},"recordsFiltered":${now},"data":[${rows.map((r) => r.row).join(',')}]}`,
     )
   }
 
