@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import * as contract from '@portcullis/contract'
 import { type AnyOperation, operation } from '@portcullis/contract'
 import { Type } from 'typebox'
@@ -228,6 +229,27 @@ describe('order of checks', () => {
       expect(head.slice(0, 12), lines).toBe('HTTP/1.1 400')
     }
     expect((await raw('GET /prime/webui/agents HTTP/1.1\r\n\r\n')).slice(0, 12)).toBe('HTTP/1.1 400')
+  })
+})
+
+describe('a server that stops', () => {
+  it('does not wait for connections that never said anything', async () => {
+    const own = await startTestApp({ listen: true })
+    const sockets = await Promise.all(
+      [1, 2, 3].map(
+        () =>
+          new Promise<Socket>((resolve) => {
+            const socket = connect({ host: '127.0.0.1', port: Number(new URL(own.address).port) }, () =>
+              resolve(socket),
+            )
+            socket.on('error', () => {})
+          }),
+      ),
+    )
+    const startedAt = performance.now()
+    await own.close()
+    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    for (const socket of sockets) socket.destroy()
   })
 })
 

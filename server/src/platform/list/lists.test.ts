@@ -1,0 +1,432 @@
+import { type Agent, agentFilters, agentStatuses, type Peripheral } from '@portcullis/contract'
+import {
+  hub,
+  plainKeyboard,
+  rubberDucky,
+  storageStick,
+  unifyingReceiver1207,
+  webcam,
+  yubiKey,
+} from '@portcullis/domain/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, type Page, pageOf } from '#test/builders.ts'
+
+let t: TestApp
+let agents: Agent[]
+let peripherals: Peripheral[]
+
+const hosts = [
+  'Web-1',
+  'web-10',
+  'WEB_2',
+  'db%1',
+  'ÄPFEL',
+  'äpfel-2',
+  'straße',
+  'İzmir',
+  '日本-7',
+  "o'hara",
+  'a\\b',
+  'z',
+]
+const systems = ['Debian GNU/Linux 12 (bookworm)', 'Ubuntu 24.04', 'Fedora_41 100%']
+const makes = [plainKeyboard, rubberDucky, storageStick, unifyingReceiver1207, webcam, yubiKey, hub]
+const tagNames = ['Lab', 'kiosk', 'ÄRZTE']
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  const admin = await t.admin()
+  const made = await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      enrolAgent(t, {
+        facts: {
+          hostname: `${hosts[i % hosts.length]}${i >= hosts.length ? `-${i}` : ''}`,
+          address: `10.${i % 3}.0.${i}`,
+          osName: systems[i % systems.length] as string,
+          agentVersion: `1.${i % 4}.0`,
+          model: i % 5 === 0 ? 'Kiosk 3000' : 'T14',
+        },
+        devices: makes.slice(i % 4, (i % 4) + (i % 6)).map((make, k) => make({ portPath: `1-${k + 1}` })),
+      }),
+    ),
+  )
+  for (const [i, agent] of made.entries()) if (i % 4 === 1) await agent.unplug('1-1')
+  for (const [k, name] of tagNames.entries()) {
+    const elementIds = made.filter((_, i) => i % (k + 2) === 0).map((agent) => agent.agentId)
+    const answer = await admin.post('/prime/webui/generalconfig/addhashtags', {
+      hashtags: [name],
+      elementIds,
+      entityType: 'Agent',
+    })
+    expect(answer.statusCode, answer.body).toBe(200)
+  }
+  t.clock.advance(181_000)
+  for (const [i, agent] of made.entries()) if (i % 3 !== 0) await agent.checkIn()
+  await t.server.ingest.sweep()
+  t.clock.advance(5_000)
+  agents = (await pageOf(t, 'agents?PageSize=1000')).data
+  peripherals = (await pageOf<Peripheral>(t, 'peripherals?PageSize=1000')).data
+  expect([agents.length, peripherals.length > 60]).toEqual([30, true])
+})
+afterAll(() => t.close())
+
+/** One character for one, as databases fold: the dotted capital I is an i, sigma has one small form. */
+const fold = (text: string): string =>
+  [...text.normalize('NFC')].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
+const has = (text: string, needle: string): boolean => fold(text).includes(fold(needle))
+const any = (values: string, test: (one: string) => boolean): boolean => values.split(',').some((v) => test(v.trim()))
+const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** The filters of the agents list, said again as plainly as can be. */
+const agentMeaning: Record<string, (a: Agent, value: string) => boolean> = {
+  HostIdentifier: (a, v) => has(a.hostIdentifier, v),
+  IpAddress: (a, v) => has(a.localIpAddress, v),
+  Uuid: (a, v) => has(a.uuid, v),
+  Version: (a, v) => has(a.serviceVersion, v),
+  OsVersion: (a, v) => has(a.osVersion, v),
+  Status: (a, v) =>
+    any(v, (one) =>
+      [a.displayStatusCombined, a.operationalStatus, a.connectionStatus].some((s) => fold(s) === fold(one)),
+    ),
+  License: (a, v) => any(v, (one) => fold(a.licenseStatus) === fold(one)),
+  Severity: (a, v) =>
+    v.startsWith('>=')
+      ? a.severity >= Number(v.slice(2))
+      : v.startsWith('<=')
+        ? a.severity <= Number(v.slice(2))
+        : any(v, (n) => a.severity === Number(n)),
+  HasUnapprovedPeripherals: (a, v) => a.hasUnapprovedPeripherals === (fold(v) === 'true'),
+  HasVulnerablePeripherals: (a, v) => a.hasVulnerablePeripherals === (fold(v) === 'true'),
+  HasKnownAttackTools: (a, v) => a.hasKnownAttackTools === (fold(v) === 'true'),
+  ContainsVulnerablePeripheralOrWLV: (a, v) =>
+    any(v, (one) => a.containsVulnerablePeripheralOrWLV.split(',').some((found) => fold(found) === fold(one))),
+  DeploymentMode: (a, v) => any(v, (one) => fold(a.deploymentMode) === fold(one)),
+  Hashtags: (a, v) => any(v, (one) => a.hashtags.split(',').some((tag) => fold(tag) === fold(one))),
+  LastUpdated: (a, v) => inRange(a.lastUpdated, v),
+  LastConfiguration: (a, v) => inRange(a.lastConfiguered, v),
+  ExpirationDate: (a, v) => a.expirationDate !== '' && inRange(a.expirationDate, v),
+  GlobalSearch: (a, v) =>
+    [a.hostIdentifier, a.localIpAddress, a.uuid, a.serviceVersion, a.osVersion, a.pcModel, a.hashtags].some((s) =>
+      has(s, v),
+    ),
+}
+/** Ranges of whole minutes, which the test alone writes. */
+const inRange = (time: string, range: string): boolean => {
+  const [from, to] = range.split('..') as [string, string]
+  const minute = time.slice(0, 16)
+  return (from === '' || minute >= from) && (to === '' || minute <= to)
+}
+
+const needle = fc
+  .oneof(
+    fc.constantFrom(
+      'web',
+      'WEB',
+      '_',
+      '%',
+      '1',
+      '10.',
+      "'",
+      '\\',
+      'ä',
+      'Ä',
+      'ß',
+      'SS',
+      '本',
+      'debian',
+      '100%',
+      'kiosk',
+      'zzz',
+      'i̇',
+    ),
+    fc
+      .constantFrom(...hosts)
+      .chain((name) =>
+        fc.tuple(fc.nat(name.length - 1), fc.integer({ min: 1, max: 4 })).map(([at, n]) => name.slice(at, at + n)),
+      ),
+  )
+  .filter((text) => text.isWellFormed() && text.trim() !== '')
+const minute = fc.constantFrom(
+  '2031-05-04T10:10',
+  '2031-05-04T10:11',
+  '2031-05-04T10:12',
+  '2031-05-04T10:14',
+  '2031-05-04T11:00',
+)
+const range = fc.oneof(
+  fc.tuple(minute, minute).map(([a, b]) => `${a}..${b}`),
+  minute.map((a) => `${a}..`),
+  minute.map((a) => `..${a}`),
+)
+const list = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 }).map((some) => some.join(','))
+const boolean = fc.constantFrom('true', 'False', 'TRUE')
+const filterValues: Record<string, fc.Arbitrary<string>> = {
+  HostIdentifier: needle,
+  IpAddress: fc.constantFrom('10.', '.1', '10.2.0', '5'),
+  Uuid: fc.constantFrom('a', '-7', '0', 'ZZ'),
+  Version: fc.constantFrom('1.', '3', '.0'),
+  OsVersion: fc.constantFrom('UBUNTU', '12', '_', '100%', 'x'),
+  Status: list(...agentStatuses),
+  License: list('Pending', 'activated'),
+  Severity: fc.constantFrom('10', '30,50', '>=30', '<=40', '>= 40', '7'),
+  HasUnapprovedPeripherals: boolean,
+  HasVulnerablePeripherals: boolean,
+  HasKnownAttackTools: boolean,
+  ContainsVulnerablePeripheralOrWLV: list('vulnerable', 'WLV'),
+  DeploymentMode: list('agent', 'Agentless'),
+  Hashtags: list('lab', 'KIOSK', 'ärzte', 'none'),
+  LastUpdated: range,
+  LastConfiguration: range,
+  ExpirationDate: range,
+  GlobalSearch: needle,
+}
+const someFilters = fc
+  .subarray(Object.keys(filterValues), { maxLength: 3 })
+  .chain((names) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, filterValues[name] as fc.Arbitrary<string>]))),
+  )
+
+const query = (given: Record<string, string>): string => new URLSearchParams(given).toString()
+const ids = (page: Page<Agent>): string[] => page.data.map((a) => a.uuid)
+
+describe('the agents list', () => {
+  it('has a meaning for every filter of the contract', () => {
+    expect(
+      Object.keys(agentMeaning)
+        .filter((name) => name !== 'GlobalSearch')
+        .sort(),
+    ).toEqual(Object.keys(agentFilters).sort())
+    expect(Object.keys(filterValues).sort()).toEqual(Object.keys(agentMeaning).sort())
+  })
+
+  it('is by default the severest first, then by host', () => {
+    const expected = agents.toSorted(
+      (a, b) =>
+        b.severity - a.severity ||
+        bytes(a.hostIdentifier.toLowerCase(), b.hostIdentifier.toLowerCase()) ||
+        bytes(a.uuid, b.uuid),
+    )
+    expect(agents.map((a) => a.uuid)).toEqual(expected.map((a) => a.uuid))
+    expect(new Set(agents.map((a) => a.severity))).toEqual(new Set([10, 30, 40]))
+  })
+
+  it('holds what the filters leave, all of it, counted exactly; the summary counts the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(someFilters, async (filters) => {
+        const left = agents.filter((a) =>
+          Object.entries(filters).every(([name, value]) => agentMeaning[name]?.(a, value)),
+        )
+        const page = await pageOf(t, `agents?PageSize=1000&${query(filters)}`)
+        expect(ids(page)).toEqual(left.map((a) => a.uuid))
+        expect([page.recordsTotal, page.recordsFiltered]).toEqual([30, left.length])
+        const summary = (await pageOf(t, `agents/AgentsClassificationSummary?${query(filters)}`)) as unknown as Record<
+          string,
+          unknown
+        >
+        const count = (test: (a: Agent) => boolean) => left.filter(test).length
+        const group = (key: (a: Agent) => string) =>
+          Object.entries(Object.groupBy(left, key))
+            .map(([k, rows]) => ({ key: k, count: rows?.length }))
+            .sort((a, b) => bytes(a.key, b.key))
+        const sorted = (value: unknown) => (value as { key: string }[]).toSorted((a, b) => bytes(a.key, b.key))
+        expect({
+          ...summary,
+          bySeverity: sorted(summary.bySeverity),
+          byOs: sorted(summary.byOs),
+          byVersion: sorted(summary.byVersion),
+        }).toEqual({
+          total: left.length,
+          connected: count((a) => a.connectionStatus === 'Connected'),
+          disconnected: count((a) => a.connectionStatus === 'Disconnected'),
+          armed: count((a) => a.operationalStatus === 'Armed'),
+          free: count((a) => a.operationalStatus === 'Free'),
+          unapproved: count((a) => a.hasUnapprovedPeripherals),
+          vulnerable: count((a) => a.hasVulnerablePeripherals),
+          knownAttackTools: count((a) => a.hasKnownAttackTools),
+          bySeverity: group((a) => String(a.severity)),
+          byOs: group((a) => a.osVersion),
+          byVersion: group((a) => a.serviceVersion),
+          license: { activated: left.length, pending: 0, expired: 0, invalid: 0 },
+          deploymentMode: { agent: left.length, agentless: 0 },
+          computedAt: new Date(t.clock.now()).toISOString(),
+        })
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('pages of any size, put together, are the list', async () => {
+    await fc.assert(
+      fc.asyncProperty(someFilters, fc.integer({ min: 1, max: 31 }), async (filters, size) => {
+        const whole = await pageOf(t, `agents?PageSize=1000000&${query(filters)}`)
+        const seen: string[] = []
+        for (let n = 1; ; n++) {
+          const page = await pageOf(t, `agents?PageSize=${size}&PageNumber=${n}&${query(filters)}`)
+          expect(page.recordsFiltered).toBe(whole.recordsFiltered)
+          seen.push(...ids(page))
+          if (page.data.length < size) break
+        }
+        expect(seen).toEqual(ids(whole))
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('a host that has just come', () => {
+  it('is on the page at once, and counted there, though counts may be a second old', async () => {
+    const path = 'agents?HostIdentifier=just-come'
+    expect(await pageOf(t, path)).toMatchObject({ recordsFiltered: 0, data: [] })
+    const agent = await enrolAgent(t, { facts: { hostname: 'just-come' } })
+    const page = await pageOf(t, path)
+    expect([page.recordsFiltered, page.data.map((a) => a.uuid)]).toEqual([1, [agent.agentId]])
+    await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])
+    expect(await pageOf(t, path)).toMatchObject({ recordsFiltered: 0, data: [] })
+    t.clock.advance(1_000)
+    expect((await pageOf(t, 'agents')).recordsTotal).toBe(30)
+  })
+})
+
+/** Sort keys of a list: what its own refusal names. */
+const sortKeys = async (path: string): Promise<string[]> => {
+  const answer = await (await t.admin()).get(`/prime/webui/${path}?SortBy=!`)
+  expect(answer.statusCode).toBe(400)
+  return /must be one of (.*), with _asc/.exec(answer.json().errors[0].message)?.[1]?.split(', ') ?? []
+}
+
+describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'])('sorting of %s', (path) => {
+  it('is total and stable over pages, both ways, by every key', async () => {
+    const keys = await sortKeys(path)
+    expect(keys.length).toBeGreaterThan(8)
+    const idOf = (row: Record<string, unknown>): string =>
+      path === 'agents'
+        ? `${row.uuid}`
+        : path === 'peripherals'
+          ? `${row.uuid} ${row.deviceID}`
+          : path === 'peripherals/models'
+            ? `${row.vid}${row.pid}`
+            : `${row.eventID}`
+    for (const key of keys) {
+      const read = async (order: string, size: number): Promise<Record<string, unknown>[]> => {
+        const rows: Record<string, unknown>[] = []
+        for (let n = 1; ; n++) {
+          const { data } = await pageOf<Record<string, unknown>>(
+            t,
+            `${path}?SortBy=${order}&PageSize=${size}&PageNumber=${n}`,
+          )
+          rows.push(...data)
+          if (data.length < size) return rows
+        }
+      }
+      const ascending = await read(`${key.toUpperCase()}_ASC`, 1000)
+      const descending = await read(`-${key}`, 1000)
+      expect((await read(key, 23)).map(idOf), key).toEqual(ascending.map(idOf))
+      expect(descending.map(idOf), key).toEqual(ascending.map(idOf).toReversed())
+      expect(new Set(ascending.map(idOf)).size).toBe(ascending.length)
+      // Equal values lie side by side, whatever the order among different ones is.
+      const values = ascending.map((row) => fold(JSON.stringify(row[key])))
+      expect(key in (ascending[0] as object), key).toBe(true)
+      expect(values.filter((value, i) => value !== values[i - 1]).length, key).toBe(new Set(values).size)
+      if (values.every((value) => /^-?\d/.test(value))) {
+        const numbers = values.map(Number)
+        expect(numbers, key).toEqual(numbers.toSorted((a, b) => a - b))
+      }
+    }
+  })
+
+  it('by a column of the database that is not shown is refused', async () => {
+    const known = new Set((await sortKeys(path)).map((key) => key.toLowerCase()))
+    const columns = (
+      await t.server.db.query<{ name: string }>(
+        sql`select distinct c.column_name as name from information_schema.columns c where c.table_schema = 'public'`,
+      )
+    ).map((row) => row.name)
+    expect(columns.length).toBeGreaterThan(80)
+    const admin = await t.admin()
+    const taken: string[] = []
+    for (const name of [
+      ...columns,
+      'public_key',
+      'ctid',
+      'oid',
+      'constructor',
+      '__proto__',
+      'toString',
+      'valueOf',
+      'hasOwnProperty',
+      '1',
+      'null',
+      'random()',
+    ])
+      for (const order of [name, `${name}_desc`]) {
+        const answer = await admin.get(`/prime/webui/${path}?SortBy=${encodeURIComponent(order)}`)
+        if (answer.statusCode === 400) expect(answer.json().errors[0].field).toBe('query.SortBy')
+        else if (!known.has(name.toLowerCase())) taken.push(name)
+      }
+    // Other names of shown keys, by the contract: version, status, address and the like.
+    expect(
+      taken.filter((name) => !['version', 'status', 'vendor', 'source', 'date', 'license'].includes(name)),
+    ).toEqual([])
+  })
+})
+
+describe('the peripherals list', () => {
+  const meaning: Record<string, (p: Peripheral, value: string) => boolean> = {
+    hostIdentifier: (p, v) => has(p.hostIdentifier, v),
+    ipAddress: (p, v) => has(p.hostIp, v),
+    hostUuid: (p, v) => has(p.uuid, v),
+    serialNumber: (p, v) => has(p.serialNumber, v),
+    vid: (p, v) => has(p.vid, v),
+    pid: (p, v) => has(p.pid, v),
+    devIcon: (p, v) => any(v, (n) => p.devIcon === Number(n)),
+    present: (p, v) => p.present === (fold(v) === 'true'),
+    isVulnerablePeripheral: (p, v) => p.isVulnerablePeripheral === (fold(v) === 'true'),
+    isKnownAttackTool: (p, v) => p.isKnownAttackTool === (fold(v) === 'true'),
+    isUnapprovedPeripheral: (p, v) => p.isUnapprovedPeripherals === (fold(v) === 'true'),
+  }
+  const values: Record<string, fc.Arbitrary<string>> = {
+    hostIdentifier: needle,
+    ipAddress: fc.constantFrom('10.', '.1', '5'),
+    hostUuid: fc.constantFrom('a', '-7', 'zz'),
+    serialNumber: fc.constantFrom('4C', '1', 'f0b', 'x'),
+    vid: fc.constantFrom('046', 'd', '0781', 'x'),
+    pid: fc.constantFrom('5', 'C5', '2401'),
+    devIcon: list('1', '3', '4', '98'),
+    present: boolean,
+    isVulnerablePeripheral: boolean,
+    isKnownAttackTool: boolean,
+    isUnapprovedPeripheral: boolean,
+  }
+  it('holds what the filters leave, counted exactly', async () => {
+    const id = (p: Peripheral) => `${p.uuid} ${p.deviceID}`
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .subarray(Object.keys(values), { maxLength: 3 })
+          .chain((names) => fc.record(Object.fromEntries(names.map((n) => [n, values[n] as fc.Arbitrary<string>])))),
+        async (filters) => {
+          const left = peripherals.filter((p) =>
+            Object.entries(filters).every(([name, value]) => meaning[name]?.(p, value)),
+          )
+          const page = await pageOf<Peripheral>(t, `peripherals?PageSize=1000&${query(filters)}`)
+          expect(page.data.map(id).sort()).toEqual(left.map(id).sort())
+          expect([page.recordsTotal, page.recordsFiltered]).toEqual([peripherals.length, left.length])
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('of one host is that of the host alone', async () => {
+    const [host] = agents
+    const page = await pageOf<Peripheral>(t, `peripherals/${host?.uuid}?PageSize=100`)
+    expect(page.data.map((p) => p.uuid)).toEqual(page.data.map(() => host?.uuid))
+    expect(page.recordsTotal).toBe(peripherals.filter((p) => p.uuid === host?.uuid).length)
+    const admin = await t.admin()
+    for (const unknown of ['x', '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f', `${host?.uuid.toUpperCase()}`])
+      expect((await admin.get(`/prime/webui/peripherals/${unknown}`)).statusCode).toBe(404)
+  })
+})
