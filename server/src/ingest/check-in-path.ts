@@ -10,11 +10,13 @@ import { newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { Outcome } from './reports.ts'
+import type { Shares } from './shares.ts'
 
 export interface CheckInPathDeps {
   clock: Clock
   log: Log
   checkIns: CheckIns
+  shares: Shares
   verifySession(token: string, nowSeconds: number): AgentSession | null
   /** Seconds between check-ins. */
   intervalSeconds(): number
@@ -59,6 +61,7 @@ export const createCheckInPath = ({
   clock,
   log,
   checkIns,
+  shares,
   verifySession,
   intervalSeconds,
   observed,
@@ -117,7 +120,10 @@ export const createCheckInPath = ({
   const handle = async (session: AgentSession, body: Buffer): Promise<Outcome> => {
     const request = parse(body)
     if (request.bootId !== session.bootId) throw new AppError('agent_session_superseded')
-    if (!isBeat(request)) return checkIns.report({ agentId: session.agentId, request })
+    if (!isBeat(request)) {
+      shares.charge(session.agentId, body.length, (request.changes?.length ?? 0) + (request.errors?.length ?? 0))
+      return checkIns.report({ agentId: session.agentId, request })
+    }
     return checkIns.beat({
       agentId: session.agentId,
       bootId: request.bootId,
@@ -145,28 +151,51 @@ export const createCheckInPath = ({
       response.once('finish', () => request.destroy())
       return true
     }
+    try {
+      shares.enter(session.agentId)
+    } catch (error) {
+      fail(request, response, error)
+      request.resume()
+      return true
+    }
     const chunks: Buffer[] = []
     let size = 0
     let refused = false
+    let taken = false
+    const refuse = (error: unknown): void => {
+      refused = true
+      chunks.length = 0
+      fail(request, response, error)
+      response.once('finish', () => request.destroy())
+    }
     request.on('data', (chunk: Buffer) => {
       if (refused) return
       size += chunk.length
-      if (size > agentLimits.bodyBytes) {
-        refused = true
-        fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
-        response.once('finish', () => request.destroy())
-      } else chunks.push(chunk)
+      chunks.push(chunk)
+      try {
+        shares.hold(chunk.length)
+        if (size > agentLimits.bodyBytes) throw new AppError('payload_too_large', { limit: agentLimits.bodyBytes })
+      } catch (error) {
+        refuse(error)
+      }
     })
     request.on('error', () => {})
+    // A body that was taken is held until it is answered for, whether its sender still waits or not.
+    request.on('close', () => {
+      if (!taken) shares.leave(session.agentId, size)
+    })
     request.on('end', () => {
       if (refused) return
-      handle(session, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).then(
-        (outcome) => {
-          respond(response, outcome)
-          observed(performance.now() - startedAt)
-        },
-        (error) => fail(request, response, error),
-      )
+      taken = true
+      handle(session, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+        .then(
+          (outcome) => {
+            respond(response, outcome)
+            observed(performance.now() - startedAt)
+          },
+          (error) => fail(request, response, error),
+        )
+        .finally(() => shares.leave(session.agentId, size))
     })
     return true
   }

@@ -8,6 +8,7 @@ import { createBeatsStore } from './beats.store.ts'
 import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
 import { createReports, type ReportsDeps } from './reports.ts'
+import { createShares } from './shares.ts'
 import { createWake } from './wake.ts'
 
 export interface IngestDeps extends ReportsDeps {
@@ -38,6 +39,7 @@ export const createIngest = (deps: IngestDeps) => {
       clock,
       log,
       checkIns,
+      shares: createShares(clock),
       verifySession: agents.verifySession,
       intervalSeconds: deps.intervalSeconds,
       observed: metrics.checkInDuration,

@@ -5,6 +5,9 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 
+/** What a peer has to read a refusal. */
+const refusedMs = 2_000
+
 /**
  * Wake sockets: one idle WebSocket per agent that carries nothing but "check in now". No compression and small buffers,
  * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in.
@@ -26,6 +29,9 @@ export const createWake = ({
 
   const refuse = (socket: Duplex, status: string): void => {
     socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    // No time-out of HTTP watches a socket after its upgrade: a peer that never closes its side would hold it for ever.
+    socket.resume()
+    setTimeout(() => socket.destroy(), refusedMs).unref()
   }
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {

@@ -1,0 +1,147 @@
+import { connect, type Socket } from 'node:net'
+import { agentPaths } from '@portcullis/contract'
+import { plainKeyboard } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFakeClock, startTestApp, type TestApp } from '#test/app.ts'
+import { agentPost, enrolAgent, rawHttp } from '#test/builders.ts'
+import { createShares } from './shares.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const codeOf = (work: () => void): string => {
+  try {
+    work()
+    return 'ok'
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+describe('shares', () => {
+  it('of requests at once are given back', () => {
+    const shares = createShares(createFakeClock())
+    for (let i = 0; i < 8; i++) shares.enter('a')
+    expect(codeOf(() => shares.enter('a'))).toBe('too_many_requests')
+    expect(codeOf(() => shares.enter('b'))).toBe('ok')
+    shares.leave('a', 0)
+    expect(codeOf(() => shares.enter('a'))).toBe('ok')
+  })
+
+  it('of memory belong to all', () => {
+    const shares = createShares(createFakeClock())
+    for (let i = 0; i < 32; i++) shares.hold(4 * 1024 * 1024)
+    expect(codeOf(() => shares.hold(1))).toBe('unavailable')
+    shares.leave('a', 4 * 1024 * 1024 + 1)
+    expect(codeOf(() => shares.hold(4 * 1024 * 1024))).toBe('ok')
+  })
+
+  it('of reports come back with time', () => {
+    const clock = createFakeClock()
+    const shares = createShares(clock)
+    const send = () => codeOf(() => shares.charge('a', 4 * 1024 * 1024, 0))
+    expect([send(), send(), send(), send(), send()]).toEqual(['ok', 'ok', 'ok', 'ok', 'too_many_requests'])
+    clock.advance(1_000)
+    expect([send(), send()]).toEqual(['ok', 'too_many_requests'])
+    clock.advance(128_000)
+    expect(send()).toBe('ok')
+    expect(codeOf(() => shares.charge('b', 1, 0))).toBe('ok')
+  })
+
+  it('let a device that comes and goes each second be told', () => {
+    const clock = createFakeClock()
+    const shares = createShares(clock)
+    for (let second = 0; second < 100_000; second++) {
+      shares.charge('a', 1_000, 2)
+      clock.advance(1_000)
+    }
+  })
+})
+
+describe('a rogue agent', () => {
+  it('is told to wait, others are served', async () => {
+    const [rogue, other] = [await enrolAgent(t), await enrolAgent(t)]
+    const change = { op: 'attached' as const, at: 1, device: plainKeyboard({ portPath: '1-1' }) }
+    const gone = { op: 'removed' as const, at: 1, portPath: '1-1' }
+    const changes = Array.from({ length: 2048 }, (_, i) => (i % 2 === 0 ? change : gone))
+    const answers: number[] = []
+    for (let i = 0; i < 9; i++) answers.push((await rogue.post(rogue.body({ changes }))).status)
+    const refused = await rogue.post(rogue.body({ changes }))
+    expect([answers[0], refused.status]).toEqual([200, 429])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await other.post(other.body({ changes }))).status).toBe(200)
+    // A check-in that reports nothing is served all the same.
+    expect((await rogue.post(rogue.body())).status).toBe(200)
+  })
+
+  it('has eight requests at once at most, and gets them back when it hangs up', async () => {
+    const agent = await enrolAgent(t)
+    const open = await Promise.all(
+      Array.from(
+        { length: 8 },
+        () =>
+          new Promise<Socket>((resolve) => {
+            const socket = connect(Number(new URL(t.address).port), '127.0.0.1', () => {
+              socket.write(
+                `POST ${agentPaths.checkIn} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${agent.state.session}\r\ncontent-length: 999\r\nexpect: 100-continue\r\n\r\n`,
+              )
+            })
+            // "100 Continue" says that the request has arrived.
+            socket.once('data', () => resolve(socket))
+          }),
+      ),
+    )
+    expect((await agent.post(agent.body())).status).toBe(429)
+    for (const socket of open) socket.destroy()
+    const deadline = performance.now() + 5_000
+    let status = 429
+    while (status === 429 && performance.now() < deadline) status = (await agent.post(agent.body())).status
+    expect(status).toBe(200)
+  })
+})
+
+describe('sockets', () => {
+  it('that are refused an upgrade are closed though the peer never closes', async () => {
+    const socket = connect({ port: Number(new URL(t.address).port), host: '127.0.0.1', allowHalfOpen: true })
+    socket.resume()
+    socket.write('GET /x HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    await new Promise((resolve) => socket.once('end', resolve))
+    const count = () =>
+      new Promise<number>((resolve) => t.server.app.fastify.server.getConnections((_, n) => resolve(n)))
+    const before = await count()
+    const deadline = performance.now() + 8_000
+    let now = before
+    while (now >= before && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      now = await count()
+    }
+    expect(now).toBeLessThan(before)
+    socket.destroy()
+  })
+
+  it('that offer HTTP/2 are answered as HTTP/1.1', async () => {
+    const answer = await rawHttp(
+      t,
+      'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n\r\n',
+    )
+    expect(answer.split('\r\n')[0]).toBe('HTTP/1.1 200 OK')
+  })
+
+  it('of slow clients are looked at every two seconds', () => {
+    const server = t.server.app.fastify.server as unknown as { headersTimeout: number; requestTimeout: number }
+    expect([server.headersTimeout, server.requestTimeout]).toEqual([15_000, 28_000])
+  })
+})
+
+describe('bodies that are not taken', () => {
+  it('leave nothing behind', async () => {
+    const agent = await enrolAgent(t)
+    for (let i = 0; i < 40; i++) {
+      const answer = await agentPost(t, agentPaths.checkIn, 'x'.repeat(4 * 1024 * 1024), agent.state.session)
+      expect(answer.status).toBe(400)
+    }
+  })
+})
