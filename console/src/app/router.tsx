@@ -63,6 +63,7 @@ const tree = root.addChildren([
     page('/agents', () => import('./AgentsScreen.tsx'), 'AgentsScreen'),
     page('/agents/$agentId', () => import('../features/agents/AgentPage.tsx'), 'AgentPage'),
     page('/peripherals', () => import('../features/peripherals/PeripheralsPage.tsx'), 'PeripheralsPage'),
+    page('/peripherals/models', () => import('../features/peripherals/ModelsPage.tsx'), 'ModelsPage'),
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),
     page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),
     page('/events/$eventId', () => import('../features/events/EventPage.tsx'), 'EventPage'),

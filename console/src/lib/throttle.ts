@@ -5,7 +5,7 @@ export interface Timers {
   clear: (handle: never) => void
 }
 
-export const browserTimers: Timers = {
+const browserTimers: Timers = {
   set: (run, milliseconds) => setTimeout(run, milliseconds),
   clear: (handle) => clearTimeout(handle),
 }

@@ -165,7 +165,6 @@ export const agentColumns: readonly Column<Agent>[] = [
     id: 'event',
     title: 'Latest event',
     width: 320,
-    sortKey: 'latestEventText',
     cell: (agent) => <DeviceText value={agent.latestEventText} />,
   },
   {

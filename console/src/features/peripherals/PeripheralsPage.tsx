@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import { getPeripherals, type Peripheral } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { deviceAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -8,7 +7,6 @@ import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
@@ -22,7 +20,9 @@ import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
+import { NoDevices } from './NoDevices.tsx'
 import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
+import { ViewSwitch } from './ViewSwitch.tsx'
 
 const PeripheralDetail = lazily(
   async () => (await import('./PeripheralDetail.tsx')).PeripheralDetail,
@@ -55,6 +55,7 @@ export const PeripheralsPage = () => {
     <ListFrame
       title="Peripherals"
       counts={counts}
+      actions={<ViewSwitch />}
       filters={
         <FilterBar view={view} filters={peripheralFilters} searchPlaceholder="Device, vendor, id, serial, host">
           <ColumnsMenu columns={peripheralColumns} view={view} />
@@ -73,13 +74,7 @@ export const PeripheralsPage = () => {
           topics={['peripherals']}
           hrefOf={hrefOf}
           {...(canWrite ? { selection } : {})}
-          empty={
-            <EmptyState icon="peripherals" title="No device has been seen yet">
-              <p>
-                Devices appear here as soon as a host reports. <Link to="/settings/enrolment">Add a host</Link>
-              </p>
-            </EmptyState>
-          }
+          empty={<NoDevices />}
           onCounts={setCounts}
         />
       }

@@ -166,7 +166,6 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     id: 'decision',
     title: 'Decision',
     width: 240,
-    sortKey: 'decisionReason',
     cell: (device) => <span>{device.decisionReason}</span>,
   },
   { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (device) => <TagList tags={device.hashtags} /> },

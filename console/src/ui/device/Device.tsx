@@ -6,7 +6,7 @@ import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './Device.module.css'
 
 /** The name a device is best known by: what it says, else what usb.ids says, else its ids. */
-export const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
+const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
   device.caption || device.guiPid || `${device.vid}:${device.pid}`
 
 /** Kind and name of a device on one line. */

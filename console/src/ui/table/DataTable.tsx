@@ -1,4 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
+import { useRouter } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
@@ -29,6 +30,8 @@ export interface DataTableProps<RowData> {
   topics: readonly LiveTopic[]
   /** Address of a row's full page. */
   hrefOf: (row: RowData) => string
+  /** A row opens that address at once, without a drawer. */
+  opensPage?: boolean
   selection?: Selection<RowData>
   /** Shown when the list has no rows at all. */
   empty: ReactNode
@@ -38,7 +41,8 @@ export interface DataTableProps<RowData> {
 
 /** The one list of the console: server-side sort and filter, virtual rows over any total, keyboard, selection, live marks. */
 export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
-  const { label, columns, source, view, topics, hrefOf, selection, empty, onCounts } = props
+  const { label, columns, source, view, topics, hrefOf, opensPage = false, selection, empty, onCounts } = props
+  const router = useRouter()
   const scroller = useRef<HTMLDivElement>(null)
   const gridId = useId()
   const [cursor, setCursor] = useState<number | null>(null)
@@ -114,7 +118,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
       description: 'Open the row',
       run: () => {
         const row = atCursor()
-        if (row !== undefined) view.set({ open: source.idOf(row) })
+        if (row !== undefined) open(row)
       },
     },
     {
@@ -137,16 +141,19 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   ])
 
   // Rows keep these two functions for their life, so that they are not drawn again with every move of the view.
-  const latest = useRef({ rows, view, source, selection })
-  latest.current = { rows, view, source, selection }
+  const open = (row: RowData) => {
+    const id = source.idOf(row)
+    if (opensPage) router.history.push(hrefOf(row))
+    else view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
+  }
+  const latest = useRef({ rows, open, selection })
+  latest.current = { rows, open, selection }
   const actions = useRef({
     open: (index: number) => {
-      const { rows, view, source } = latest.current
-      const row = rows.rowAt(index)
+      const row = latest.current.rows.rowAt(index)
       if (row === undefined) return
-      const id = source.idOf(row)
       setCursor(index)
-      view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
+      latest.current.open(row)
     },
     toggle: (index: number, range: boolean) => {
       const row = latest.current.rows.rowAt(index)

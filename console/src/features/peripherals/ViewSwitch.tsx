@@ -1,0 +1,21 @@
+import { Link, useLocation } from '@tanstack/react-router'
+import classes from './ViewSwitch.module.css'
+
+const views = [
+  { to: '/peripherals', title: 'By device' },
+  { to: '/peripherals/models', title: 'By model' },
+] as const
+
+/** The two lists of peripherals: each device, or each model once. */
+export const ViewSwitch = () => {
+  const { pathname } = useLocation()
+  return (
+    <nav className={classes.switch} aria-label="View">
+      {views.map(({ to, title }) => (
+        <Link key={to} to={to} className={classes.view} aria-current={pathname === to ? 'page' : undefined}>
+          {title}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,124 @@
+import { icons, type PeripheralModel } from '@portcullis/contract'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { DeviceIds } from '../../ui/device/Device.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { findingOf } from '../../ui/findings.ts'
+import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+
+/** Filters of the list of models, by the interface's names. */
+export const modelFilters: readonly Filter[] = [
+  {
+    name: 'devIcon',
+    label: 'Kind',
+    kind: 'choice',
+    options: Object.entries(icons)
+      .filter(([number]) => number !== '0')
+      .map(([value, label]) => ({ value, label })),
+  },
+  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
+  { name: 'isVulnerablePeripheral', label: 'Vulnerable', kind: 'yesNo' },
+  { name: 'vendor', label: 'Vendor', kind: 'text' },
+  { name: 'productInfo', label: 'Product', kind: 'text' },
+  { name: 'vid', label: 'Vendor id', kind: 'text' },
+  { name: 'pid', label: 'Product id', kind: 'text' },
+]
+
+export const modelsView: ViewSpec = {
+  filters: modelFilters.map(({ name }) => name),
+  defaultSort: 'agentsCount_desc',
+  defaultColumns: ['product', 'vendor', 'ids', 'kind', 'findings', 'hosts', 'devices', 'first', 'last'],
+}
+
+/** The devices of a model in the list of devices. */
+export const modelAddress = (model: Pick<PeripheralModel, 'vid' | 'pid'>): string =>
+  `/peripherals?vid=${model.vid}&pid=${model.pid}`
+
+const Findings = ({ model }: { model: PeripheralModel }) => {
+  const finding = findingOf(model.severity)
+  return finding === null ? <span>–</span> : <SeverityTag severity={finding.severity} word={finding.word} />
+}
+
+export const modelColumns: readonly Column<PeripheralModel>[] = [
+  {
+    id: 'product',
+    title: 'Product',
+    width: 240,
+    grow: true,
+    sortKey: 'guiPid',
+    cell: (model) => (
+      <PlainLink href={modelAddress(model)}>
+        <DeviceText value={model.guiPid} absent={`${model.vid}:${model.pid}`} />
+      </PlainLink>
+    ),
+  },
+  {
+    id: 'vendor',
+    title: 'Vendor',
+    width: 190,
+    grow: true,
+    sortKey: 'guiVid',
+    cell: (model) => <DeviceText value={model.guiVid} />,
+  },
+  { id: 'ids', title: 'Ids', width: 96, sortKey: 'vid', cell: (model) => <DeviceIds device={model} /> },
+  {
+    id: 'kind',
+    title: 'Kind',
+    width: 140,
+    sortKey: 'devIcon',
+    cell: (model) => (
+      <>
+        <Icon name={kindIcon(model.devIcon)} />
+        <span>{model.devIconDescription}</span>
+      </>
+    ),
+  },
+  {
+    id: 'findings',
+    title: 'Findings',
+    width: 186,
+    sortKey: 'severity',
+    naturalSort: 'desc',
+    cell: (model) => <Findings model={model} />,
+  },
+  {
+    id: 'hosts',
+    title: 'Hosts',
+    width: 84,
+    align: 'right',
+    sortKey: 'agentsCount',
+    naturalSort: 'desc',
+    cell: (model) => <span>{model.agentsCount.toLocaleString('en')}</span>,
+  },
+  {
+    id: 'devices',
+    title: 'Devices',
+    width: 84,
+    align: 'right',
+    sortKey: 'peripheralsCount',
+    naturalSort: 'desc',
+    cell: (model) => <span>{model.peripheralsCount.toLocaleString('en')}</span>,
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    width: 92,
+    align: 'right',
+    sortKey: 'firstSeen',
+    naturalSort: 'desc',
+    cell: (model) => <Time value={model.firstSeen} />,
+  },
+  {
+    id: 'last',
+    title: 'Last seen',
+    width: 92,
+    align: 'right',
+    sortKey: 'lastSeen',
+    naturalSort: 'desc',
+    cell: (model) => <Time value={model.lastSeen} />,
+  },
+]
