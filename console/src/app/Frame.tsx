@@ -63,7 +63,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
         Skip to the content
       </a>
       <nav className={classes.rail} aria-label="Sections">
-        <Link to="/" className={classes.brand} aria-label="Portcullis, overview">
+        <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label="Portcullis, overview">
           <Logo size={24} />
           <span className={classes.word}>Portcullis</span>
         </Link>
@@ -73,9 +73,9 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
             <Link
               key={place.to}
               to={place.to}
+              activeOptions={{ exact: place.to === '/' }}
               className={classes.place}
               data-here={isHere || undefined}
-              aria-current={isHere ? 'page' : undefined}
               title={`${place.title} (g ${place.key})`}
             >
               <Icon name={place.icon} size={18} />

@@ -14,13 +14,7 @@ export const SettingsFrame = () => {
         {settingsPlaces
           .filter(({ permission }) => session.may(permission))
           .map(({ to, title, icon }) => (
-            <Link
-              key={to}
-              to={to}
-              className={classes.place}
-              data-here={pathname.startsWith(to) || undefined}
-              aria-current={pathname.startsWith(to) ? 'page' : undefined}
-            >
+            <Link key={to} to={to} className={classes.place} data-here={pathname.startsWith(to) || undefined}>
               <Icon name={icon} />
               {title}
             </Link>

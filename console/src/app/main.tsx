@@ -89,6 +89,14 @@ session.watch(() => {
 })
 void session.start()
 
+// What failed while the server was away is asked again as soon as it is back.
+let wasLive = false
+live.watch(() => {
+  const isLive = live.status().state === 'live'
+  if (isLive && !wasLive) void queries.refetchQueries({ predicate: (query) => query.state.status === 'error' })
+  wasLive = isLive
+})
+
 const services = { api, live, session, clock: systemClock, keys, queries }
 const router = createAppRouter()
 

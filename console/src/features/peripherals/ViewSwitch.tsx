@@ -1,4 +1,4 @@
-import { Link, useLocation } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import classes from './ViewSwitch.module.css'
 
 const views = [
@@ -7,15 +7,12 @@ const views = [
 ] as const
 
 /** The two lists of peripherals: each device, or each model once. */
-export const ViewSwitch = () => {
-  const { pathname } = useLocation()
-  return (
-    <nav className={classes.switch} aria-label="View">
-      {views.map(({ to, title }) => (
-        <Link key={to} to={to} className={classes.view} aria-current={pathname === to ? 'page' : undefined}>
-          {title}
-        </Link>
-      ))}
-    </nav>
-  )
-}
+export const ViewSwitch = () => (
+  <nav className={classes.switch} aria-label="View">
+    {views.map(({ to, title }) => (
+      <Link key={to} to={to} className={classes.view} activeOptions={{ exact: true, includeSearch: false }}>
+        {title}
+      </Link>
+    ))}
+  </nav>
+)
