@@ -139,7 +139,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|src/app/main))`,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|public/|src/app/main))`,
       },
       to: {},
     },
