@@ -34,7 +34,7 @@ const openSession = operation({
   summary: 'Opens a session by proof of possession of the agent key',
   body: SessionRequest,
   response: SessionResponse,
-  errors: ['agent_unknown', 'agent_revoked'],
+  errors: ['agent_unknown', 'agent_revoked', 'conflict', 'too_many_requests'],
 })
 
 const installScript = operation({
@@ -62,8 +62,13 @@ const download = operation({
   fileType: 'application/octet-stream',
 })
 
-/** Enrolments that one address may fail before it waits: an enrolment secret has 256 bits, this only keeps the log calm. */
+/**
+ * Failures within a minute at one enrolment token or one agent, from one address, before it waits: secrets have 256 bits,
+ * this only keeps the database calm. Never by the address alone: a whole site may stand behind it.
+ */
 const failuresPerMinute = 30
+/** Prefix and id of an enrolment token, without its secret. */
+const tokenIdLength = 36
 
 /** What a host does before it checks in: install, enrol, open a session. */
 export const registerAgentProtocol = (
@@ -72,25 +77,32 @@ export const registerAgentProtocol = (
   clock: { now(): number },
 ): void => {
   const failures = new Map<string, { since: number; count: number }>()
-  const limited = async <T>(ip: string, work: () => Promise<T>): Promise<T> => {
+  const limited = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const now = clock.now()
-    const seen = failures.get(ip)
-    const fresh = seen === undefined || now - seen.since > 60_000 ? { since: now, count: 0 } : seen
-    if (fresh.count >= failuresPerMinute)
+    const recent = () => {
+      const seen = failures.get(key)
+      return seen === undefined || now - seen.since > 60_000 ? { since: now, count: 0 } : seen
+    }
+    if (recent().count >= failuresPerMinute)
       throw new AppError('too_many_requests', { seconds: 60 }, { headers: { 'retry-after': '60' } })
     try {
       return await work()
     } catch (error) {
       if (error instanceof AppError && (error.code === 'enrolment_refused' || error.code === 'agent_unknown')) {
         if (failures.size > 10_000) failures.clear()
-        failures.set(ip, { since: fresh.since, count: fresh.count + 1 })
+        const { since, count } = recent()
+        failures.set(key, { since, count: count + 1 })
       }
       throw error
     }
   }
 
-  app.register(enrol, ({ body, request }) => limited(request.ip, () => agents.enrol(body, request.ip)))
-  app.register(openSession, ({ body, request }) => limited(request.ip, () => agents.openSession(body, request.ip)))
+  app.register(enrol, ({ body, request }) =>
+    limited(`${request.ip} ${body.token.slice(0, tokenIdLength)}`, () => agents.enrol(body, request.ip)),
+  )
+  app.register(openSession, ({ body, request }) =>
+    limited(`${request.ip} ${body.agentId}`, () => agents.openSession(body, request.ip)),
+  )
   app.register(installScript, async () => {
     const text = agents.downloads.script()
     if (text === null) throw notFound('No agent executable was built on this server.')

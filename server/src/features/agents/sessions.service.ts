@@ -11,6 +11,10 @@ import type { SessionsStore } from './sessions.store.ts'
 /** Life of a session token: short enough that a stolen one is soon worthless, long enough to cost nothing. */
 const lifeSeconds = 3_600
 const nonceLifeMs = 600_000
+/** A proof within this of the server's clock is fresh; its nonce is remembered for longer. */
+const freshMs = 300_000
+/** Proofs of the far future are remembered until then; beyond it only a newer proof of the same start is taken. */
+const farMs = 10 * 365 * 86_400_000
 
 export const createSessionsService = ({
   db,
@@ -37,9 +41,24 @@ export const createSessionsService = ({
       throw new AppError('agent_unknown')
     const now = clock.now()
     const { nextSeq } = await db.transaction(async (tx) => {
-      if (!(await store.takeNonce(tx, `${request.agentId} ${request.nonce}`, new Date(now + nonceLifeMs))))
+      // A host whose clock is ahead is remembered until its proof is no longer fresh.
+      const until = Math.min(Math.max(now, request.timestamp), now + farMs) + nonceLifeMs
+      if (!(await store.takeNonce(tx, `${request.agentId} ${request.nonce}`, new Date(until))))
         throw new AppError('agent_unknown')
-      const entered = await store.enterBoot(tx, request.agentId, request.bootId, new Date(now), ip)
+      const entered = await store.enterBoot(tx, {
+        agentId: request.agentId,
+        bootId: request.bootId,
+        proofAt: request.timestamp,
+        isFresh: Math.abs(request.timestamp - now) < freshMs,
+        now: new Date(now),
+        ip,
+      })
+      if (entered === 'stale')
+        throw new AppError('conflict', {
+          detail: 'A newer proof of this start was used before; this one was recorded.',
+        })
+      if (entered === 'tooMany')
+        throw new AppError('too_many_requests', { seconds: 300 }, { headers: { 'retry-after': '300' } })
       if (entered.isOld)
         await events.append(tx, [
           {

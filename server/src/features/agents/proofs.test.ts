@@ -1,0 +1,106 @@
+import { agentPaths } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { agentPost, enrolAgent, enrolmentToken, type TestAgent } from '#test/builders.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const send = (body: unknown) => agentPost(t, agentPaths.session, body)
+const codes = (agent: TestAgent) => agent.events().then((events) => events.map((event) => event.eventCode))
+const minutes = 60_000
+/** With a token of its own: these tests let days pass. */
+const host = async () => enrolAgent(t, { token: await enrolmentToken(t) })
+
+describe('a recorded session request', () => {
+  it('opens nothing, whenever it is sent again', async () => {
+    const agent = await host()
+    const recorded = agent.proven(agent.state.bootId)
+    expect((await send(recorded)).status).toBe(200)
+    for (const later of [0, 4, 8, 30, 20 * 60]) {
+      t.clock.advance(later * minutes)
+      await t.server.agents.forgetNonces()
+      expect([later, (await send(recorded)).status]).not.toEqual([later, 200])
+    }
+    expect((await send(agent.proven(agent.state.bootId))).status).toBe(200)
+  })
+
+  it('opens nothing either when the clock of its host is wrong', async () => {
+    for (const skew of [-3 * 365 * 1440, -60, -4, 4, 12, 60, 3 * 365 * 1440]) {
+      const agent = await host()
+      t.clock.advance(skew * minutes)
+      const recorded = agent.proven(crypto.randomUUID())
+      t.clock.advance(-skew * minutes)
+      expect([skew, (await send(recorded)).status]).toEqual([skew, 200])
+      for (let at = 0; at < 90; at += 3) {
+        t.clock.advance(3 * minutes)
+        await t.server.agents.forgetNonces()
+        expect([skew, at, (await send(recorded)).status]).not.toEqual([skew, at, 200])
+      }
+    }
+  })
+
+  it('is not mistaken for a host whose clock was set right', async () => {
+    const agent = await host()
+    t.clock.advance(120 * minutes)
+    const ahead = agent.proven(agent.state.bootId)
+    t.clock.advance(-120 * minutes)
+    expect((await send(ahead)).status).toBe(200)
+    expect((await send(agent.proven(agent.state.bootId))).status).toBe(200)
+  })
+})
+
+describe('a copied key', () => {
+  it('can not wash itself clean by starting often', async () => {
+    const agent = await host()
+    const answers: number[] = []
+    for (let i = 0; i < 60; i++) answers.push((await send(agent.proven(crypto.randomUUID()))).status)
+    expect(answers.slice(0, 40).every((status) => status === 200)).toBe(true)
+    expect(answers.at(-1)).toBe(429)
+    // The host itself goes on, and is heard.
+    await agent.session()
+    expect(await codes(agent)).toContain('0x120010')
+  })
+
+  it('costs a host that restarts in a loop an hour at most', async () => {
+    const agent = await host()
+    for (let i = 0; i < 60; i++) await send(agent.proven(crypto.randomUUID()))
+    t.clock.advance(61 * minutes)
+    expect((await send(agent.proven(crypto.randomUUID()))).status).toBe(200)
+  })
+})
+
+describe('failed attempts', () => {
+  const bad = (agent: TestAgent, token: string) => ({
+    token,
+    keyAlgorithm: 'Ed25519',
+    publicKey: 'AAAA',
+    machineIdHash: null,
+    smbiosHash: null,
+    facts: agent.facts,
+    proof: 'AAAA',
+  })
+
+  it('of one host behind an address do not keep the others out', async () => {
+    const agent = await host()
+    const other = await host()
+    for (let i = 0; i < 35; i++) await agentPost(t, agentPaths.enrol, bad(agent, 'pce_x'))
+    for (let i = 0; i < 35; i++) await send({ ...other.proven(other.state.bootId), signature: 'AAAA' })
+    expect((await send(agent.proven(agent.state.bootId))).status).toBe(200)
+    expect((await host()).agentId).not.toBe('')
+  })
+
+  it('at one token and at one agent are limited', async () => {
+    const agent = await host()
+    const token = await enrolmentToken(t)
+    const guess = (i: number) => `${token.slice(0, 37)}${String(i).padStart(43, 'x')}`
+    let last = 0
+    for (let i = 0; i < 31; i++) last = (await agentPost(t, agentPaths.enrol, bad(agent, guess(i)))).status
+    expect(last).toBe(429)
+    for (let i = 0; i < 31; i++) last = (await send({ ...agent.proven(agent.state.bootId), signature: 'AAAA' })).status
+    expect(last).toBe(429)
+  })
+})
