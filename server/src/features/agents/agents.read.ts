@@ -1,8 +1,10 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { type SqlFragment, sql } from '#platform/db/sql.ts'
 import {
+  type Condition,
   contains,
   containsInDictionary,
+  type Filter,
   fold,
   hasAnyTag,
   isNumber,
@@ -17,16 +19,26 @@ import { zonelessSql } from '#platform/time.ts'
 const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
 const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
 const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
-const heartbeat = '(select b.last_seen from agent_heartbeats b where b.agent_id = r.agent_id)'
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
-const dictionaryText = (column: string) => `(select d.folded from dictionary d where d.id = ${column})`
-const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from agent_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = r.agent_id), '')`
+/** Host, address, uuid, version, OS, model and tags, by one trigram index; under three characters by a scan of its texts. */
+const search = (needle: string): Condition => {
+  const matches = sql`s.search like ${likePattern(needle)}::text`
+  return {
+    set: sql`r.agent_id in (select s.agent_id from agent_search s where ${matches})`,
+    row: sql`(select ${matches} from agent_search s where s.agent_id = r.agent_id)`,
+    count: sql`select count(*)::bigint as n from agent_search s where ${matches}`,
+  }
+}
 
-/** Host, address, uuid, version, OS and model by one trigram index; tags beside it. */
-const search = (needle: string): SqlFragment => sql`r.agent_id in (
-  select s.agent_id from agent_search s where s.search like ${likePattern(needle)}::text
-  union all
-  select x.agent_id from agent_tags x join tags t on t.tag_id = x.tag_id where t.folded like ${likePattern(needle)}::text)`
+/** Time of the last check-in, asked of the table that has it. */
+const lastUpdated: Filter = (field, text) => {
+  const matches = isTime('h.last_seen')(field, text) as SqlFragment
+  return {
+    set: sql`r.agent_id in (select h.agent_id from agent_heartbeats h where ${matches})`,
+    row: sql`(select ${matches} from agent_heartbeats h where h.agent_id = r.agent_id)`,
+    count: sql`select count(*)::bigint as n from agent_heartbeats h where ${matches}`,
+  }
+}
 
 /** The agents list: narrow rows for filters and sorts, the wide ones only for the rows of the page. */
 export const agentsList: ListSpec = {
@@ -39,6 +51,7 @@ export const agentsList: ListSpec = {
     { key: 'hostIdentifier', descending: false },
   ],
   search,
+  total: sql`select t.agents::bigint as n from fleet_totals t`,
   columns: {
     hostIdentifier: { sort: 'r.host', filter: contains('r.host') },
     localIpAddress: { sort: 'r.address', filter: contains('r.address'), names: ['ipAddress'] },
@@ -62,11 +75,16 @@ export const agentsList: ListSpec = {
     approvedAndDisconnected: { sort: 'r.approved_gone' },
     notApproved: { sort: 'r.not_approved' },
     serviceVersion: {
-      sort: dictionaryText('r.version_id'),
+      sort: 'dv.folded',
+      sortJoin: 'join dictionary dv on dv.id = r.version_id',
       filter: containsInDictionary('r.version_id'),
       names: ['version'],
     },
-    lastUpdated: { sort: heartbeat, filter: isTime(heartbeat) },
+    lastUpdated: {
+      sort: 'h.last_seen',
+      sortJoin: 'join agent_heartbeats h on h.agent_id = r.agent_id',
+      filter: lastUpdated,
+    },
     licenseStatus: {
       sort: 'r.license',
       names: ['license'],
@@ -88,9 +106,13 @@ export const agentsList: ListSpec = {
       sort: findings,
       filter: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
     },
-    osVersion: { sort: dictionaryText('r.os_id'), filter: containsInDictionary('r.os_id') },
+    osVersion: {
+      sort: 'dos.folded',
+      sortJoin: 'join dictionary dos on dos.id = r.os_id',
+      filter: containsInDictionary('r.os_id'),
+    },
     ethernetsCount: { sort: 'r.ethernets' },
-    hashtags: { sort: tagNames, filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
+    hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
     deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
     riskScore: { sort: 'r.risk' },
     firstSeen: { sort: 'r.first_seen' },
@@ -108,7 +130,7 @@ export const agentsList: ListSpec = {
     ${display} as "displayStatusCombined", r.in_action as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
     a.pc_model as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
     '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
-    r.ethernets as "ethernetsCount", ${tagNames} as "hashtags",
+    r.ethernets as "ethernetsCount", r.tags as "hashtags",
     case when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",
     h.skew_seconds as "clockSkewSeconds", ${zonelessSql('r.first_seen')} as "firstSeen"`,
 }

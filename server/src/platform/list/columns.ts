@@ -2,8 +2,18 @@ import { invalid } from '../app-error.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'
 import { requireTime } from '../time.ts'
 
+/** A condition in the forms that different plans want. */
+export interface Condition {
+  /** Over all rows at once, when it is run first: best as `id in (select …)` that an index answers. */
+  set: SqlFragment
+  /** Over one row, when a sort index is walked and fifty matches end it; `set` when absent. A scalar subquery, so that the planner can not turn it into a join over all. */
+  row?: SqlFragment
+  /** Statement that counts its rows when it is the only condition: from the table it is about, not from the list's. */
+  count?: SqlFragment
+}
+
 /** Turns the text of one filter into a condition; what it can not read is a 400 that names the field. */
-export type Filter = (field: string, text: string) => SqlFragment
+export type Filter = (field: string, text: string) => SqlFragment | Condition
 
 /**
  * One column of a list. Expressions are SQL of our own source. Every parameter in a filter is cast, because a streamed
@@ -12,6 +22,8 @@ export type Filter = (field: string, text: string) => SqlFragment
 export interface Column {
   /** What ORDER BY takes; absent: not sortable. */
   sort?: string
+  /** Join that `sort` needs beside the list's FROM; it must keep every row once. */
+  sortJoin?: string
   filter?: Filter
   /** Other names clients use for this key, in filters and sort keys. */
   names?: readonly string[]
@@ -103,5 +115,11 @@ export const isTime =
 /** Any of a comma list of tag names, for rows whose tags lie in a join table. */
 export const hasAnyTag =
   (id: string, table: string, key: string): Filter =>
-  (_field, text) =>
-    sql`${raw(id)} in (select x.${raw(key)} from ${raw(table)} x join tags t on t.tag_id = x.tag_id where t.folded = any(${parts(text).map(fold)}::text[]))`
+  (_field, text) => {
+    const tags = sql`x.tag_id = any(array(select t.tag_id from tags t where t.folded = any(${parts(text).map(fold)}::text[])))`
+    return {
+      set: sql`${raw(id)} in (select x.${raw(key)} from ${raw(table)} x where ${tags})`,
+      row: sql`(select true from ${raw(table)} x where x.${raw(key)} = ${raw(id)} and ${tags} limit 1)`,
+      count: sql`select count(distinct x.${raw(key)})::bigint as n from ${raw(table)} x where ${tags}`,
+    }
+  }

@@ -1,6 +1,6 @@
 import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
-import type { Column } from './columns.ts'
+import type { Column, Condition } from './columns.ts'
 
 /** A list as data: where its rows lie, what a row looks like, what may be filtered and sorted. All text is our own source. */
 export interface ListSpec {
@@ -17,7 +17,9 @@ export interface ListSpec {
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
   /** Condition of GlobalSearch. */
-  search?: (needle: string) => SqlFragment
+  search?: (needle: string) => SqlFragment | Condition
+  /** Statement that gives `n`, the rows of the whole list, from a counter; counted when absent. */
+  total?: SqlFragment
   /** Joins from `ids(id, ord)` to all that a whole row needs. */
   rowJoins: string
   /** `expression as "key"` per response key, in order. */
@@ -25,8 +27,15 @@ export interface ListSpec {
 }
 
 export interface CompiledList {
+  /** The condition over all rows at once. */
   where: SqlFragment
+  /** The same, row by row, for walking a sort index; `where` when absent. */
+  walkWhere?: SqlFragment
+  /** Statement that counts its rows, where there is one cheaper than counting `where`. */
+  count?: SqlFragment | undefined
   orderBy: SqlFragment
+  /** Joins that the order needs. */
+  sortJoins?: readonly string[]
   /** True when nothing was filtered. */
   isUnfiltered: boolean
 }
@@ -43,44 +52,51 @@ const sortTerm = (
   spec: ListSpec,
   names: ReturnType<typeof columnsByName>,
   text: string,
-): { expression: string; descending: boolean } => {
+): { column: Column; descending: boolean } => {
   const match = /^(-?)(\w{1,64}?)(?:_(asc|desc))?$/i.exec(text.trim())
   const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())
   if (match === null || found?.column.sort === undefined) {
     const known = Object.keys(spec.columns).filter((key) => spec.columns[key]?.sort !== undefined)
     throw invalid('query.SortBy', `must be one of ${known.join(', ')}, with _asc or _desc`)
   }
-  return { expression: found.column.sort, descending: match[1] === '-' || match[3]?.toLowerCase() === 'desc' }
+  return { column: found.column, descending: match[1] === '-' || match[3]?.toLowerCase() === 'desc' }
 }
+
+const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
+  conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
 /** Filters and order of one query. `query` has the list's documented names; paging is not looked at. */
 export const compileList = (spec: ListSpec, query: Readonly<Record<string, unknown>>): CompiledList => {
   const names = columnsByName(spec)
-  const conditions: SqlFragment[] = []
+  const conditions: Condition[] = []
+  const add = (given: SqlFragment | Condition): number => conditions.push('set' in given ? given : { set: given })
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === '' || name === 'PageNumber' || name === 'PageSize' || name === 'SortBy')
       continue
     if (name.toLowerCase() === 'globalsearch') {
-      if (spec.search !== undefined) conditions.push(spec.search(String(value)))
+      if (spec.search !== undefined) add(spec.search(String(value)))
       continue
     }
     const filter = names.get(name.toLowerCase())?.column.filter
     if (filter === undefined) throw invalid(`query.${name}`, 'can not be filtered')
-    conditions.push(filter(`query.${name}`, String(value)))
+    add(filter(`query.${name}`, String(value)))
   }
   const given = query.SortBy
   const terms =
     typeof given === 'string' && given.trim() !== ''
       ? given.split(',').map((text) => sortTerm(spec, names, text))
-      : spec.defaultSort.map(({ key, descending }) => ({ expression: spec.columns[key]?.sort as string, descending }))
+      : spec.defaultSort.map(({ key, descending }) => ({ column: spec.columns[key] as Column, descending }))
   const last = terms.at(-1)
-  const order = terms.map(({ expression, descending }) => raw(`${expression} ${descending ? 'desc' : 'asc'}`))
+  const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))
   // With one term the ties follow its direction, so that one index serves both directions of a sort.
   const direction = terms.length === 1 && last?.descending === true ? 'desc' : 'asc'
   for (const tie of spec.ties) order.push(raw(`${tie} ${direction}`))
   return {
-    where: conditions.length === 0 ? raw('true') : join(conditions, ' and '),
+    where: allOf(conditions.map((c) => c.set)),
+    walkWhere: allOf(conditions.map((c) => c.row ?? c.set)),
+    count: conditions.length === 1 ? conditions[0]?.count : undefined,
     orderBy: join(order, ', '),
+    sortJoins: [...new Set(terms.flatMap(({ column }) => column.sortJoin ?? []))],
     isUnfiltered: conditions.length === 0,
   }
 }
@@ -93,12 +109,12 @@ export const pageStatement = (
   limit: number,
   filterFirst: boolean,
 ): SqlFragment => {
-  const from = raw(spec.from)
+  const from = raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
   const ids = filterFirst
     ? // Few rows: filter all, then sort them; the planner must not walk the sort index in the hope of an early end.
       sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
           ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
-    : sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} limit ${limit}::bigint offset ${offset}::bigint),
+    : sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.walkWhere ?? list.where} order by ${list.orderBy} limit ${limit}::bigint offset ${offset}::bigint),
           ids as (select p.id, row_number() over () as ord from p)`
   return sql`with ${ids}
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`

@@ -13,8 +13,8 @@ export const countStatement = (from: SqlFragment, where: SqlFragment): SqlFragme
 /** Counts that many viewers of one list share: single flight, at most one second old. */
 export const createCounts = (db: Queryable, clock: Clock) => {
   const entries = new Map<string, { at: number; count: Promise<number> }>()
-  return async (from: SqlFragment, where: SqlFragment): Promise<number> => {
-    const statement = countStatement(from, where)
+  /** Runs a statement that gives `n`, unless its answer is known and fresh. */
+  return async (statement: SqlFragment): Promise<number> => {
     const { text, values } = compile(statement)
     const key = `${text}\u0000${JSON.stringify(values)}`
     const now = clock.now()

@@ -27,26 +27,34 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
   const counts = createCounts(db, clock)
   const from = raw(spec.from)
 
-  const countOf = (list: CompiledList): Promise<number> => counts(from, list.where)
+  const countOf = (list: CompiledList): Promise<number> => counts(list.count ?? countStatement(from, list.where))
 
   /** One page. `scope` narrows the list itself: what it leaves out is not counted in recordsTotal either. */
   const page = async (
     query: Readonly<Record<string, unknown>>,
-    scope: SqlFragment = raw('true'),
+    scope?: SqlFragment,
   ): Promise<JsonText | JsonStream> => {
     const asked = compileList(spec, query)
-    const list = { ...asked, where: sql`${scope} and ${asked.where}` }
+    const within = (where: SqlFragment) => (scope === undefined ? where : sql`${scope} and ${where}`)
+    const list: CompiledList = {
+      ...asked,
+      where: within(asked.where),
+      walkWhere: within(asked.walkWhere ?? asked.where),
+      count: scope === undefined ? asked.count : undefined,
+    }
+    const totalStatement =
+      scope === undefined ? (spec.total ?? countStatement(from, raw('true'))) : countStatement(from, scope)
     const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
     const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
-    const total = await counts(from, scope)
+    const total = await counts(totalStatement)
     const filtered = list.isUnfiltered ? total : await countOf(list)
     const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
     const statement = pageStatement(spec, list, offset, limit, filterFirst)
     if (Math.min(limit, filtered - offset) > streamFrom)
       return new JsonStream(
         streamList(exportDb, {
-          total: countStatement(from, scope),
-          filtered: countStatement(from, list.where),
+          total: totalStatement,
+          filtered: list.count ?? countStatement(from, list.where),
           rows: statement,
         }),
       )
@@ -61,7 +69,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
 
   /** Rows under a condition as the list shows them, in its default order; for details. */
   const rowsWhere = async (condition: SqlFragment, limit: number): Promise<string[]> => {
-    const list = { ...compileList(spec, {}), where: condition }
+    const list: CompiledList = { ...compileList(spec, {}), where: condition }
     return (await db.prepared<{ row: string }>(pageStatement(spec, list, 0, limit, true))).map((r) => r.row)
   }
 
