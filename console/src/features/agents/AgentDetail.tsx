@@ -1,7 +1,8 @@
 import { Button, Menu, Tabs } from '@mantine/core'
 import { deleteAgents, getAgent } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -15,6 +16,7 @@ import { findingOf } from '../../ui/findings.ts'
 import { HostStatus } from '../../ui/HostStatus.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
@@ -121,9 +123,9 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
             {data.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
               <span key={uuid}>
                 {index > 0 ? ', ' : ''}
-                <a href={`/agents/${encodeURIComponent(uuid)}`}>
+                <PlainLink href={agentAddress(uuid)}>
                   <DeviceText value={hostIdentifier} />
-                </a>
+                </PlainLink>
               </span>
             ))}
             : the same machine enrolled twice, or its key was copied.
@@ -152,7 +154,14 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
           {data.recentEvents.length === 0 ? (
             <p className={classes.quiet}>No events yet.</p>
           ) : (
-            <EventLines events={data.recentEvents} />
+            <>
+              <EventLines events={data.recentEvents} />
+              <p>
+                <Link to="/events" search={{ source: `${data.hostIdentifier} (` } as never}>
+                  All events of this host
+                </Link>
+              </p>
+            </>
           )}
         </Tabs.Panel>
         <Tabs.Panel value="facts" className={classes.panel}>
