@@ -67,8 +67,10 @@ export interface NewDesign extends Omit<Design, 'id' | 'modelId'> {
   findings: string
 }
 
-/** Designs kept in memory; some thousand exist in a large fleet, more only when someone makes them up. */
-const cacheSize = 20_000
+/** Characters of the designs kept in memory: some 20,000 of real devices; made-up ones may have 16,000 each. */
+const cacheLimit = 64_000_000
+/** What a design takes beside its texts. */
+const designOverhead = 2_000
 
 const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
 
@@ -129,15 +131,28 @@ const judge = (
 }
 
 /** Finds or makes the designs of reports. Outside of the report's transaction: a rolled back report may leave a design, no harm. */
-export const createDesigns = ({ db, store, knowledge }: { db: Db; store: PeripheralsStore; knowledge: Knowledge }) => {
+export const createDesigns = ({
+  db,
+  store,
+  knowledge,
+  limit = cacheLimit,
+}: {
+  db: Db
+  store: PeripheralsStore
+  knowledge: Knowledge
+  limit?: number
+}) => {
   const byPrint = new Map<string, Design>()
   const byId = new Map<number, Design>()
 
+  let kept = 0
   const keep = (design: Design): void => {
-    if (byPrint.size >= cacheSize) {
+    if (kept >= limit) {
       byPrint.clear()
       byId.clear()
+      kept = 0
     }
+    if (!byId.has(design.id)) kept += designOverhead + design.descriptors.length
     byPrint.set(design.fingerprint, design)
     byId.set(design.id, design)
   }
@@ -148,16 +163,23 @@ export const createDesigns = ({ db, store, knowledge }: { db: Db; store: Periphe
         const descriptors = parseReport(report)
         return { report, descriptors, prints: fingerprints(descriptors, report) }
       })
+      // Held here, because keeping one design may let go of all the others.
+      const found = new Map<string, Design>()
       const missing = new Map<string, NewDesign>()
-      for (const p of parsed)
-        if (!byPrint.has(p.prints.exact) && !missing.has(p.prints.exact))
+      for (const p of parsed) {
+        const known = byPrint.get(p.prints.exact)
+        if (known !== undefined) found.set(p.prints.exact, known)
+        else if (!missing.has(p.prints.exact))
           missing.set(p.prints.exact, judge(knowledge, p.report, p.descriptors, p.prints))
+      }
       if (missing.size > 0)
-        for (const design of await store.ensureDesigns(db, [...missing.values()], knowledge.info.version, now))
+        for (const design of await store.ensureDesigns(db, [...missing.values()], knowledge.info.version, now)) {
           keep(design)
+          found.set(design.fingerprint, design)
+        }
       return parsed.map(({ report, descriptors, prints }) => ({
         report,
-        design: byPrint.get(prints.exact) as Design,
+        design: found.get(prints.exact) as Design,
         serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
       }))
     },
