@@ -1,0 +1,207 @@
+import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { agentPaths, enrolProofText, type HostFacts, sessionProofText } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
+
+const dirs: string[] = []
+const folder = (): string => {
+  const dir = temporaryDir()
+  dirs.push(dir)
+  return dir
+}
+afterAll(() => dirs.forEach(remove))
+
+const facts = (hostname: string): HostFacts => ({
+  hostname,
+  address: '10.0.0.1',
+  osName: 'Debian',
+  osVersion: '12',
+  kernel: '6',
+  architecture: 'x64',
+  vendor: '',
+  model: '',
+  chassis: '',
+  sku: '',
+  nics: [],
+  agentVersion: '1.0.0',
+  enforcement: 'observe',
+})
+
+/** A host that sends one stick after the other and repeats each report until it is acknowledged. */
+const restless = async (url: () => string, token: string, name: string) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const proof = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
+  const post = async (path: string, body: unknown, session?: string) => {
+    const answer = await fetch(url() + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(session === undefined ? {} : { authorization: `Bearer ${session}` }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+  const enrolled = await post(agentPaths.enrol, {
+    token,
+    keyAlgorithm: 'Ed25519',
+    publicKey: key,
+    machineIdHash: null,
+    smbiosHash: null,
+    facts: facts(name),
+    proof: proof(enrolProofText(token, key)),
+  })
+  const agentId = enrolled.body.agentId as string
+  const bootId = randomUUID()
+  const proven = { agentId, bootId, timestamp: 0, nonce: randomBytes(24).toString('base64url') }
+  const opened = await post(agentPaths.session, { ...proven, signature: proof(sessionProofText(proven)) })
+  const session = opened.body.token as string
+  const acknowledged: string[] = []
+  let isOver = false
+  let resent = 0
+  let seq = 0
+  const send = async (body: Record<string, unknown>): Promise<void> => {
+    for (;;) {
+      const answer = await post(agentPaths.checkIn, body, session).catch(() => null)
+      if (answer?.status === 200) return
+      if (answer !== null && answer.status !== 503) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
+      resent++
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  await send({ bootId, seq: ++seq, clock: 0, inventoryHash: inventoryHash([]), inventory: [] })
+  const run = (async () => {
+    while (!isOver) {
+      const serial = `${name}-${seq}`
+      const device = storageStick({ serial })
+      await send({
+        bootId,
+        seq: ++seq,
+        clock: 0,
+        inventoryHash: inventoryHash([device]),
+        changes: [{ op: 'attached', at: 0, device }],
+      })
+      acknowledged.push(serial)
+    }
+  })()
+  return {
+    agentId,
+    acknowledged,
+    resent: () => resent,
+    stop: async () => {
+      isOver = true
+      await run
+    },
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+
+describe('a server that is killed', () => {
+  it('has stored what it acknowledged, starts again over its orphaned database, and takes the rest once', async () => {
+    const dataDir = folder()
+    const env = { PORTCULLIS_ADMIN_PASSWORD: adminPassword, PORTCULLIS_PORT: String(await freePort()) }
+    let server = await startServer(dataDir, env)
+    const token = await server.enrolmentToken()
+    const hosts = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => restless(() => server.url, token, `restless-${i}`)),
+    )
+    const total = () => hosts.reduce((sum, host) => sum + host.acknowledged.length, 0)
+    const recovered: number[] = []
+    for (let kill = 0; kill < 3; kill++) {
+      const before = total()
+      await until('check-ins flow', () => total() > before + 40, 20_000)
+      server.child.kill('SIGKILL')
+      await server.ended
+      const at = performance.now()
+      server = await startServer(dataDir, env)
+      recovered.push(Math.round(performance.now() - at))
+    }
+    await Promise.all(hosts.map((host) => host.stop()))
+    const resent = hosts.reduce((sum, host) => sum + host.resent(), 0)
+    console.log(`3 kills: ${total()} acknowledged, ${resent} sent again, up again after ${recovered.join(', ')} ms`)
+    for (const host of hosts) {
+      const rows = await server.peripherals(host.agentId)
+      expect(rows.map((row) => row.serialNumber).sort()).toEqual([...host.acknowledged].sort())
+      expect(rows.filter((row) => row.present).map((row) => row.serialNumber)).toEqual([host.acknowledged.at(-1)])
+    }
+    const events = await server.events()
+    expect(events.filter((e) => e.eventCode === '0x110001')).toHaveLength(total())
+    const ids = events.map((e) => e.eventID)
+    expect(ids[0]).toBe(ids.length)
+    expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('a server that can not start', () => {
+  let server: RunningServer
+  const dataDir = folder()
+  beforeAll(async () => {
+    server = await startServer(dataDir)
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
+
+  /** One line on what is wrong, exit code 1, and no stack. */
+  const refuses = async (dir: string, env: Record<string, string>, sentence: RegExp) => {
+    const started = spawnServer(dir, env)
+    const { value: code } = await until(
+      `the refusal:\n${started.output()}`,
+      async () => {
+        const ended = await Promise.race([started.ended, new Promise((resolve) => setTimeout(resolve, 50, 'no'))])
+        return ended === 'no' ? undefined : { ended }
+      },
+      60_000,
+    )
+    expect([code.ended, started.output()]).toEqual([1, expect.stringMatching(sentence)])
+    expect(started.output()).not.toMatch(/\n\s+at /)
+    const lines = started
+      .output()
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('{'))
+    expect(lines).toHaveLength(1)
+  }
+
+  it('says that the port is in use', async () => {
+    await refuses(
+      folder(),
+      { PORTCULLIS_PORT: new URL(server.url).port },
+      /^Port \d+ on 127\.0\.0\.1 is in use\..*\.$/m,
+    )
+  })
+
+  it('says that another one runs on the same data, which goes on undisturbed', async () => {
+    await refuses(dataDir, {}, /.*(another|already|second|running).*\.$/im)
+    expect((await server.request('/readyz')).status).toBe(200)
+    expect((await server.agents()).length).toBe(0)
+  })
+
+  it('says that the data directory can not be written', async () => {
+    // /proc takes no folders, also from root.
+    await refuses('/proc/portcullis', {}, /\/proc\/portcullis.*\.$/m)
+    const dir = folder()
+    writeFileSync(join(dir, 'file'), '')
+    await refuses(join(dir, 'file'), {}, /file.*\.$/m)
+  })
+
+  it('names a setting that it does not know or can not read', async () => {
+    await refuses(folder(), { PORTCULLIS_PROT: '1' }, /PORTCULLIS_PROT/)
+    await refuses(folder(), { PORTCULLIS_PORT: '80a' }, /PORTCULLIS_PORT must be a number/)
+    await refuses(folder(), { PORTCULLIS_ADMIN_PASSWORD: 'short' }, /12 to 128 characters/)
+  })
+})

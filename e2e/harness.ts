@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/contract'
+import { describeSysfs } from '@portcullis/domain/testing'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+export const adminPassword = 'correct horse battery staple'
+
+/** Polls until a value is there; fails with `what` after the deadline. Gives the value and how long it took. */
+export const until = async <T>(
+  what: string,
+  look: () => T | undefined | false | null | Promise<T | undefined | false | null>,
+  deadlineMs = 10_000,
+): Promise<{ value: T; ms: number }> => {
+  const startedAt = performance.now()
+  for (;;) {
+    const value = await look()
+    const ms = performance.now() - startedAt
+    if (value !== undefined && value !== false && value !== null) return { value, ms }
+    if (ms > deadlineMs) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** A folder that others may pass through, since the database of a server run by root belongs to another user. */
+export const temporaryDir = (): string => mkdtempSync(join(tmpdir(), 'portcullis-e2e-'))
+export const remove = (dir: string): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
+
+export interface Started {
+  child: ChildProcess
+  /** All it printed. */
+  output(): string
+  /** Exit code, when it ended. */
+  ended: Promise<number | null>
+}
+
+const start = (script: string, args: readonly string[], env: Record<string, string>): Started => {
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+  const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
+  // Nothing outlives the tests, however they end.
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  void ended.then(() => process.removeListener('exit', kill))
+  return { child, output: () => text, ended }
+}
+
+/** Starts the real server; it may refuse to. */
+export const spawnServer = (dataDir: string, env: Record<string, string> = {}): Started =>
+  start('server/src/entry/start.ts', [], {
+    PORTCULLIS_DATA_DIR: dataDir,
+    PORTCULLIS_PORT: '0',
+    PORTCULLIS_LOG_LEVEL: 'warn',
+    ...env,
+  })
+
+export type RunningServer = Awaited<ReturnType<typeof startServer>>
+
+/** Starts the real server and waits until it says where it is. */
+export const startServer = async (
+  dataDir: string,
+  env: Record<string, string> = { PORTCULLIS_ADMIN_PASSWORD: adminPassword },
+) => {
+  const server = spawnServer(dataDir, env)
+  const startedAt = performance.now()
+  let exited = false
+  server.ended.then(() => {
+    exited = true
+  })
+  const { value: url } = await until(
+    'the server is up',
+    () => {
+      if (exited) throw new Error(`the server ended:\n${server.output()}`)
+      return /Portcullis is at (http\S+)/.exec(server.output())?.[1]
+    },
+    60_000,
+  )
+  const request = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(url + path, init)
+    return { status: answer.status, text: await answer.text(), headers: answer.headers }
+  }
+  let token = ''
+  const signIn = async (username = 'admin', password = adminPassword): Promise<string> => {
+    const answer = await request('/prime/webui/Auth/LocalLogin', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password }),
+    })
+    if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.text}`)
+    token = (JSON.parse(answer.text) as { token: string }).token
+    return token
+  }
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    if (token === '') await signIn()
+    const answer = await request(`/prime/webui/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+    return JSON.parse(answer.text) as T
+  }
+  return {
+    ...server,
+    url,
+    startMs: performance.now() - startedAt,
+    request,
+    signIn,
+    get: <T>(path: string) => call<T>('GET', path),
+    post: <T>(path: string, body: unknown) => call<T>('POST', path, body),
+    agents: async (query = '') => (await call<{ data: Agent[] }>('GET', `agents?PageSize=1000${query}`)).data,
+    agent: (agentId: string) => call<AgentDetail>('GET', `agents/agent/${agentId}`),
+    peripherals: async (agentId: string) =>
+      (await call<{ data: Peripheral[] }>('GET', `peripherals/${agentId}?PageSize=2000`)).data,
+    events: async (from = 0) =>
+      (await call<{ data: FleetEvent[] }>('GET', `events/GetEventsIntegration?PageSize=10000&FromEventId=${from}`))
+        .data,
+    enrolmentToken: async () =>
+      (await call<{ token: string }>('POST', 'agents/enrollmenttokens', { name: 'e2e', maxUses: 10_000 })).token,
+    /** Stops it as Ctrl+C does; gives its exit code. */
+    stop: async (): Promise<number | null> => {
+      server.child.kill('SIGTERM')
+      return server.ended
+    },
+  }
+}
+
+/** A fake `/sys` whose devices come and go, with a log of kernel events to follow. */
+export const createTree = (devices: readonly DeviceReport[] = []) => {
+  const dir = temporaryDir()
+  const log = join(dir, 'uevents')
+  writeFileSync(log, '')
+  let devnum = 1
+  const put = (path: string, content: Buffer | string): void => {
+    mkdirSync(dirname(join(dir, path)), { recursive: true })
+    writeFileSync(join(dir, path), content)
+  }
+  const say = (action: string, portPath: string): void => {
+    const file = openSync(log, 'a')
+    writeSync(
+      file,
+      `KERNEL[${(performance.now() / 1000).toFixed(6)}] ${action} /devices/pci0000:00/usb1/${portPath} (usb)\n`,
+    )
+    closeSync(file)
+  }
+  const write = (device: DeviceReport): void => {
+    devnum++
+    for (const [path, content] of describeSysfs([device]))
+      if (
+        path.startsWith(`bus/usb/devices/${device.portPath}`) &&
+        !path.startsWith(`bus/usb/devices/${device.portPath}.`)
+      )
+        put(path, path.endsWith('/devnum') ? `${devnum}\n` : content)
+  }
+  const clear = (portPath: string): void =>
+    rmSync(join(dir, 'bus/usb/devices', portPath), { recursive: true, force: true })
+  for (const [path, content] of describeSysfs([])) put(path, content)
+  for (const device of devices) write(device)
+  return {
+    dir,
+    plug: (device: DeviceReport): void => {
+      write(device)
+      say('add', device.portPath)
+    },
+    unplug: (portPath: string): void => {
+      clear(portPath)
+      say('remove', portPath)
+    },
+    change: (device: DeviceReport): void => {
+      clear(device.portPath)
+      write(device)
+      say('change', device.portPath)
+    },
+    /** Stands for `udevadm monitor`. */
+    monitor: `tail -n 0 -f ${log}`,
+  }
+}
+
+/** Starts the real agent on a tree. */
+export const startAgent = (
+  server: Pick<RunningServer, 'url'>,
+  token: string,
+  tree: { dir: string; monitor?: string },
+  stateDir: string,
+): Started =>
+  start(
+    'agent/src/main.ts',
+    [
+      ...['--server', server.url, '--token', token, '--state-dir', stateDir, '--sysfs-root', tree.dir],
+      ...['--monitor-command', tree.monitor ?? 'none'],
+    ],
+    {},
+  )
