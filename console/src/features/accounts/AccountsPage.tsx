@@ -82,18 +82,19 @@ export const AccountsPage = () => {
           key: account.userName,
           quiet: !account.isEnabled,
           cells: [
-            <Checkbox
-              key="choose"
-              aria-label={`Choose ${account.userName}`}
-              disabled={!mayDelete(account)}
-              checked={chosen.has(account.userName)}
-              onChange={(event) => {
-                const next = new Set(chosen)
-                if (event.currentTarget.checked) next.add(account.userName)
-                else next.delete(account.userName)
-                setChosen(next)
-              }}
-            />,
+            mayDelete(account) ? (
+              <Checkbox
+                key="choose"
+                aria-label={`Choose ${account.userName}`}
+                checked={chosen.has(account.userName)}
+                onChange={(event) => {
+                  const next = new Set(chosen)
+                  if (event.currentTarget.checked) next.add(account.userName)
+                  else next.delete(account.userName)
+                  setChosen(next)
+                }}
+              />
+            ) : null,
             <span key="user" style={{ display: 'flex', alignItems: 'center', gap: 8 }}>
               <Avatar src={account.image || null} size={22} name={account.userName} />
               <DeviceText value={account.userName} />
