@@ -19,6 +19,7 @@ import { createApiTokensStore } from './api-tokens.store.ts'
 import { registerAuthRoutes } from './auth.routes.ts'
 import { createCredentialsService } from './credentials.service.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
+import { createLockOutExit } from './lock-out.ts'
 import { createOpaqueTokens } from './opaque-tokens.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
@@ -49,6 +50,8 @@ export interface AccountsApi {
   redeemTicket(ticket: string, ip: string): Promise<Actor | null>
   /** First run: the account `admin`. Answers the credentials to print when they were made here. */
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
+  /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
+  resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
   maintain(): Promise<void>
 }
@@ -104,6 +107,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     authenticate: credentials.authenticate,
     redeemTicket: credentials.redeemTicket,
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
+    resetPassword: createLockOutExit({ db, audit, links, store }),
     maintain: async () => {
       await sessions.maintain()
       await links.maintain()

@@ -1,0 +1,137 @@
+/** `portcullis <noun> <verb>`: the interface of the server at a terminal. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
+import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
+import { Command, type OptionValues } from 'commander'
+import { CliError, createClient } from './client.ts'
+import { plain, table } from './table.ts'
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const clientOf = (options: OptionValues) => {
+  const token = options.token ?? process.env.PORTCULLIS_TOKEN
+  if (!token) throw new CliError('An API token is needed: --token, or PORTCULLIS_TOKEN. Make one under your profile.')
+  return createClient({ server: options.server, token })
+}
+
+const program = new Command('portcullis')
+  .description('Portcullis at a terminal')
+  .option('--server <url>', 'address of the server', 'http://127.0.0.1:8080')
+  .option('--token <token>', 'API token (default: PORTCULLIS_TOKEN)')
+  .option('--json', 'print the answer as JSON')
+
+const show = (answer: unknown, text: () => string): void => {
+  say(program.opts().json ? JSON.stringify(answer) : text())
+}
+
+program
+  .command('status')
+  .description('how the server and its parts are')
+  .action(async () => {
+    const client = clientOf(program.opts())
+    const [status, parts] = await Promise.all([
+      client.get<SystemStatus>(systemStatus.path),
+      client.get<Subsystem[]>(subsystemHealth.path),
+    ])
+    show({ ...status, subsystems: parts }, () =>
+      [
+        `${status.status}: version ${status.version}, ${status.agents.connected} of ${status.agents.total} agents connected, ${status.checkInsPerSecond} check-ins/s`,
+        table(
+          ['part', 'status', 'what was seen'],
+          parts.map((part) => [part.name, part.status, part.description]),
+        ),
+      ].join('\n'),
+    )
+  })
+
+const agents = program.command('agents').description('hosts')
+agents
+  .command('list')
+  .description(`hosts, 50 at a time; filters: ${Object.keys(agentFilters).join(', ')}`)
+  .option('--filter <name=value...>', 'any filter of the list, e.g. Status=Disconnected')
+  .option('--search <text>', 'in names, addresses, systems, versions, tags')
+  .option('--sort <column>', 'e.g. riskScore_desc')
+  .option('--page <number>', 'page', '1')
+  .option('--size <number>', 'rows of a page', '50')
+  .action(async (options: OptionValues) => {
+    const filters = ((options.filter ?? []) as string[]).map((text): [string, string] => {
+      const at = text.indexOf('=')
+      if (at < 1) throw new CliError(`--filter takes name=value, not "${text}".`)
+      return [text.slice(0, at), text.slice(at + 1)]
+    })
+    const answer = await clientOf(program.opts()).get<{ recordsFiltered: number; recordsTotal: number; data: Agent[] }>(
+      getAgents.path,
+      {
+        ...Object.fromEntries(filters),
+        GlobalSearch: options.search,
+        SortBy: options.sort,
+        PageNumber: options.page,
+        PageSize: options.size,
+      },
+    )
+    show(answer, () =>
+      [
+        table(
+          ['host', 'address', 'status', 'severity', 'risk', 'system', 'tags', 'uuid'],
+          answer.data.map((a) => [
+            a.hostIdentifier,
+            a.localIpAddress,
+            a.displayStatusCombined,
+            a.severity,
+            a.riskScore,
+            a.osVersion,
+            a.hashtags,
+            a.uuid,
+          ]),
+        ),
+        `${answer.data.length} of ${answer.recordsFiltered} (${answer.recordsTotal} in all)`,
+      ].join('\n'),
+    )
+  })
+
+const enrolment = program.command('enrolment').description('bringing hosts in')
+enrolment
+  .command('create-token')
+  .description('makes an enrolment token and the line that enrols a host with it')
+  .requiredOption('--name <name>', 'what it is for')
+  .option('--hours <number>', 'life in hours', '24')
+  .option('--uses <number>', 'hosts it may enrol', '100')
+  .option('--tag <name...>', 'tag of every host enrolled with it')
+  .action(async (options: OptionValues) => {
+    const answer = await clientOf(program.opts()).post<{ token: string; command: string; expiresAt: string }>(
+      createEnrollmentToken.path,
+      {
+        name: options.name,
+        expiresInHours: Number(options.hours),
+        maxUses: Number(options.uses),
+        hashtags: options.tag ?? [],
+      },
+    )
+    show(
+      answer,
+      () => `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nOn the host, as root:\n${answer.command}`,
+    )
+  })
+
+program
+  .command('admin')
+  .description('on the machine of the server itself')
+  .command('reset-password')
+  .description('enables an account and makes a link for its new password; needs the key file; stop the server first')
+  .option('--user <name>', 'account', 'admin')
+  .action(async (options: OptionValues) => {
+    const entry = fileURLToPath(new URL('../../server/src/entry/reset-password.ts', import.meta.url))
+    const child = spawn(process.execPath, [entry, '--user', options.user], { stdio: 'inherit' })
+    process.exitCode = await new Promise<number>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code) => resolve(code ?? 1))
+    })
+  })
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exitCode = 1
+})
