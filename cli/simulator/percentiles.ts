@@ -28,5 +28,3 @@ export const createPercentiles = () => {
     },
   }
 }
-
-export type Percentiles = ReturnType<typeof createPercentiles>

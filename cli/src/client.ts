@@ -17,8 +17,6 @@ const detailOf = (text: string): string => {
   }
 }
 
-export type Client = ReturnType<typeof createClient>
-
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/\/+$/, '')

@@ -1,5 +1,6 @@
 /** `portcullis <noun> <verb>`: the interface of the server at a terminal. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
@@ -11,16 +12,24 @@ const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
-const clientOf = (options: OptionValues) => {
-  const token = options.token ?? process.env.PORTCULLIS_TOKEN
-  if (!token) throw new CliError('An API token is needed: --token, or PORTCULLIS_TOKEN. Make one under your profile.')
-  return createClient({ server: options.server, token })
+const tokenOf = ({ token, tokenFile }: OptionValues): string => {
+  if (typeof token === 'string') return token
+  if (typeof tokenFile !== 'string')
+    throw new CliError('An API token is needed: --token-file, or --token. Make one under your profile.')
+  try {
+    return readFileSync(tokenFile, 'utf8').trim()
+  } catch (error) {
+    throw new CliError(`The token can not be read: ${(error as Error).message}.`)
+  }
 }
+
+const clientOf = (options: OptionValues) => createClient({ server: options.server, token: tokenOf(options) })
 
 const program = new Command('portcullis')
   .description('Portcullis at a terminal')
   .option('--server <url>', 'address of the server', 'http://127.0.0.1:8080')
-  .option('--token <token>', 'API token (default: PORTCULLIS_TOKEN)')
+  .option('--token-file <path>', 'file that holds an API token')
+  .option('--token <token>', 'API token itself; other users of this machine can see it while the command runs')
   .option('--json', 'print the answer as JSON')
 
 const show = (answer: unknown, text: () => string): void => {
