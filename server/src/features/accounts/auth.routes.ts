@@ -66,6 +66,9 @@ const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => (
 
 const isConsole = (request: FastifyRequest): boolean => request.headers[consoleHeader] === '1'
 
+/** A reload takes a second or two; a thief who needs the cookie within five has the browser already. */
+const cookieGraceMs = 5_000
+
 export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
   const { db, clock, license, signin, sessions, links, store, read } = deps
 
@@ -106,7 +109,12 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
     if (token === null) throw new AppError('session_ended')
     const byCookie = given === null || isConsole(request)
     try {
-      return await answer(await sessions.refresh(token, request.ip), request, reply, byCookie)
+      return await answer(
+        await sessions.refresh(token, request.ip, given === null ? cookieGraceMs : 0),
+        request,
+        reply,
+        byCookie,
+      )
     } catch (error) {
       if (byCookie && error instanceof AppError && error.status === 401) setCookie(request, reply, '', 0)
       throw error

@@ -110,8 +110,12 @@ export const createSessionsService = (deps: SessionsDeps) => {
       return tokensFor(session, account.token_version, refresh?.text ?? null)
     },
 
-    /** The next pair of tokens. A refresh token that was used before ends the session: one of the two users stole it. */
-    refresh: async (refreshToken: string, ip: string): Promise<Opened> => {
+    /**
+     * The next pair of tokens. A refresh token that was used before ends the session: one of the two users stole it.
+     * `graceMs`: how long after its use it is forgiven. A browser that reloads while it refreshes never sees the answer
+     * and comes back with the cookie it had.
+     */
+    refresh: async (refreshToken: string, ip: string, graceMs = 0): Promise<Opened> => {
       const hash = opaqueTokens.hashOf('pr', refreshToken)
       if (hash === null) throw new AppError('session_ended')
       const opened = await db.transaction(async (tx) => {
@@ -119,10 +123,11 @@ export const createSessionsService = (deps: SessionsDeps) => {
         const row = await sessions.lockRefresh(hash)
         if (row === undefined) return null
         const now = new Date(clock.now())
-        if (row.used_at !== null || !row.is_enabled || row.expires_at <= now || row.last_used_at < idleSince()) {
+        const isReused = row.used_at !== null && now.getTime() - row.used_at.getTime() >= graceMs
+        if (isReused || !row.is_enabled || row.expires_at <= now || row.last_used_at < idleSince()) {
           await sessions.delete(row.account_id, row.session_id)
           await credentials.announce(tx, [row.account_id])
-          if (row.used_at !== null)
+          if (isReused)
             await audit.write(tx, actorOf(row.account_id, 'anonymous', row.session_id, ip), {
               action: 'session.refreshTokenReused',
               entity: `session ${row.session_id}`,

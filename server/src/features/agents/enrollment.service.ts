@@ -187,7 +187,9 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         }
         if (silent === undefined) await store.insertAgent(tx, row)
         else await store.replaceKey(tx, agentId, row)
-        const facts = storedFacts(agentId, request.facts, ids)
+        const stated = storedFacts(agentId, request.facts, ids)
+        // Before its first connection a host may not know which of its addresses it uses.
+        const facts = stated.address === '' ? { ...stated, address: ip } : stated
         await deps.agents.writeFacts(tx, [facts])
         if (token.hashtags.length > 0)
           await deps.tags.tagAgents(tx, [agentId], await deps.tags.ensureTags(tx, token.hashtags))
