@@ -199,8 +199,5 @@ export const createDesigns = ({
         }
       return result
     },
-
-    /** Judges every stored design anew when the knowledge is newer than its verdict; returns how many changed. */
-    revise: (): Promise<number> => store.outdatedDesigns(knowledge.info.version),
   }
 }

@@ -150,10 +150,6 @@ export const createPeripheralsStore = (db: Db) => ({
       )
     ).map(designOf),
 
-  outdatedDesigns: async (version: string): Promise<number> =>
-    (await db.query<{ n: number }>(sql`select count(*) as n from designs d where d.knowledge_version <> ${version}`))[0]
-      ?.n ?? 0,
-
   /** All peripherals of a batch's agents, gone ones too: a device that comes back keeps its row. */
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
