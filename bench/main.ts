@@ -17,7 +17,7 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
     benchCheckIn({
       databaseUrl,
       agents: agents ?? (isQuick ? 2_000 : 5_000),
-      seconds: isQuick ? 8 : 20,
+      seconds: isQuick ? 6 : 20,
       connections: 512,
     }),
   list: ({ isQuick, agents, databaseUrl }) => {

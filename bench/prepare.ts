@@ -5,6 +5,7 @@ import { type BenchServer, fromRoot, startServer } from './server-process.ts'
 
 export interface PrepareOptions {
   databaseUrl: string | undefined
+  isTls?: boolean
   agents: number
   peripheralsPerAgent: number
   played?: number
@@ -18,7 +19,7 @@ const say = (line: string): void => {
 
 /** Starts a server, lets it judge the designs of the fleet, and loads the fleet beneath it. */
 export const prepareFleet = async (options: PrepareOptions): Promise<{ server: BenchServer; fleet: LoadedFleet }> => {
-  const server = await startServer(options.databaseUrl)
+  const server = await startServer(options)
   try {
     const token = await server.signIn()
     const seeds = Math.ceil(options.designs / 100)
@@ -29,6 +30,7 @@ export const prepareFleet = async (options: PrepareOptions): Promise<{ server: B
     )
     const seeded = await seedDesigns({
       url: server.url,
+      ca: server.ca,
       token: String(enrolment.token),
       count: options.designs,
       usbIdsFile: fromRoot('knowledge/usb.ids'),

@@ -1,6 +1,6 @@
 /** A server of its own for each benchmark, measured from outside. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
+import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+import { createCaller } from './caller.ts'
 import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
 
 export const fromRoot = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -39,8 +41,14 @@ const waitForAddress = (child: ChildProcess): Promise<string> =>
 
 export type BenchServer = Awaited<ReturnType<typeof startServer>>
 
+export interface ServerOptions {
+  databaseUrl: string | undefined
+  /** Serves HTTPS on loopback, by a certificate made for the run. */
+  isTls?: boolean
+}
+
 /** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
-export const startServer = async (databaseUrl: string | undefined) => {
+export const startServer = async ({ databaseUrl, isTls = false }: ServerOptions) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'portcullis-bench-'))
   // The database runs as another user, who has to pass through; what lies inside has modes of its own.
   chmodSync(dataDir, 0o711)
@@ -51,6 +59,18 @@ export const startServer = async (databaseUrl: string | undefined) => {
   const c = database?.connection
   const connectionString = databaseUrl ?? `postgresql://${c?.user}@/${c?.database}?host=${c?.host}&port=${c?.port}`
   const connection: pg.ClientConfig = c === undefined ? { connectionString } : { ...c }
+  const certificate = isTls
+    ? ensureOwnCertificate({
+        dir: join(dataDir, 'tls'),
+        names: ['localhost'],
+        addresses: ['127.0.0.1'],
+        now: Date.now(),
+      })
+    : null
+  if (certificate !== null) {
+    writeFileSync(join(dataDir, 'served.crt'), certificate.cert)
+    writeFileSync(join(dataDir, 'served.key'), certificate.key, { mode: 0o600 })
+  }
   const child = spawn(process.execPath, [fromRoot('server/src/entry/start.ts')], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -61,6 +81,9 @@ export const startServer = async (databaseUrl: string | undefined) => {
       PORTCULLIS_PORT: String(await freePort()),
       PORTCULLIS_ADMIN_PASSWORD: password,
       PORTCULLIS_LOG_LEVEL: 'warn',
+      ...(certificate === null
+        ? {}
+        : { PORTCULLIS_TLS_CERT: join(dataDir, 'served.crt'), PORTCULLIS_TLS_KEY: join(dataDir, 'served.key') }),
     },
   })
   const stopOnce = async (): Promise<void> => {
@@ -86,21 +109,12 @@ export const startServer = async (databaseUrl: string | undefined) => {
   for (const signal of signals) process.once(signal, interrupted)
   try {
     const url = await waitForAddress(child)
-    const call = async (path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {
-      const response = await fetch(url + path, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: {
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`)
-      return JSON.parse(text) as Record<string, unknown>
-    }
+    const ca = certificate === null ? undefined : readFileSync(join(dataDir, 'tls', 'ca.crt'), 'utf8')
+    const call = createCaller(url, ca)
     return {
       url,
+      /** PEM of the CA to trust, over TLS. */
+      ca,
       pid: child.pid as number,
       connection,
       call,

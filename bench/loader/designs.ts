@@ -77,10 +77,20 @@ const devicesPerHost = 100
  * Enrols a few hosts that carry `count` designs between them. Returns their agent ids: the caller removes them, their
  * designs and models stay.
  */
-export const seedDesigns = async (options: { url: string; token: string; count: number; usbIdsFile: string }) => {
+export const seedDesigns = async (options: {
+  url: string
+  ca: string | undefined
+  token: string
+  count: number
+  usbIdsFile: string
+}) => {
   const random = createRandom(7)
   const devices = devicesOf(options.count, readFileSync(options.usbIdsFile, 'utf8'), random)
-  const transport = createTransport({ server: new URL(options.url), connections: 4 })
+  const transport = createTransport({
+    server: new URL(options.url),
+    connections: 4,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  })
   const agentIds: string[] = []
   for (let start = 0; start < devices.length; start += devicesPerHost) {
     const reports = devices

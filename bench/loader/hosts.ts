@@ -1,5 +1,5 @@
 /** Rows of one host for the tables of the fleet. */
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { DeviceReport } from '@portcullis/contract'
 import { assignDeviceIds, factsHash, inventoryHash } from '@portcullis/domain'
 import { createHost } from '../../cli/simulator/hosts.ts'
@@ -125,8 +125,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const hash = inventoryHash(present)
   const key = o.isPlayed ? generateKeyPairSync('ed25519') : undefined
   const publicKey =
-    key?.publicKey.export({ type: 'spki', format: 'der' }) ??
-    Buffer.concat([spkiPrefix, Buffer.from(random.hex(64), 'hex')])
+    key?.publicKey.export({ type: 'spki', format: 'der' }) ?? Buffer.concat([spkiPrefix, randomBytes(32)])
 
   rows.agents.push([
     agentId,

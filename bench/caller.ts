@@ -1,0 +1,32 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+/** Calls of the interface that set a benchmark up: JSON in, JSON out, anything but 200 throws. */
+export const createCaller =
+  (url: string, ca: string | undefined) =>
+  (path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> =>
+    new Promise((resolve, reject) => {
+      const send = url.startsWith('https:') ? httpsRequest : httpRequest
+      const options = {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(ca === undefined ? {} : { ca }),
+      }
+      const sent = send(url + path, options, (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          text += chunk
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(JSON.parse(text) as Record<string, unknown>)
+          else reject(new Error(`${path} was answered ${response.statusCode}: ${text.slice(0, 500)}`))
+        })
+      })
+      sent.on('error', reject)
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
