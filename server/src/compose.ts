@@ -98,6 +98,7 @@ export const compose = async (options: ComposeOptions) => {
     bus,
     license,
     serverUrl: () => reach().url,
+    onChange: live.endViews,
     ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
   })
   const agents = agentsFeature(app, {

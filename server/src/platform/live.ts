@@ -12,7 +12,11 @@ const pingMs = 15_000
 /** Viewers of one server. */
 const maxViewers = 1_000
 
+/** Life of an access token, too: whoever watches on asks with a new one. */
+const viewMs = 15 * 60_000
+
 interface Viewer {
+  accountId: string | null
   send(text: string): void
   close(): void
 }
@@ -57,7 +61,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
   })
   const pings = setInterval(() => tell('ping', {}), pingMs).unref()
 
-  app.register(live, async ({ reply, request }) => {
+  app.register(live, async ({ actor, reply, request }) => {
     reply.hijack()
     const { raw } = reply
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -68,6 +72,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
       'x-accel-buffering': 'no',
     })
     const viewer: Viewer = {
+      accountId: actor.accountId,
       // A viewer that does not read is cut off; it reconnects and asks anew.
       send: (text) => {
         if (!raw.write(text) && raw.writableLength > 256 * 1024) raw.destroy()
@@ -76,7 +81,11 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     }
     if (viewers.size >= maxViewers) viewers.values().next().value?.close()
     viewers.add(viewer)
-    request.raw.on('close', () => viewers.delete(viewer))
+    const life = setTimeout(viewer.close, viewMs).unref()
+    request.raw.on('close', () => {
+      clearTimeout(life)
+      viewers.delete(viewer)
+    })
     raw.on('error', () => viewers.delete(viewer))
     viewer.send('event: ping\ndata: {}\n\n')
     return answered
@@ -87,6 +96,11 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     /** Tells, at COMMIT, whose rows changed. */
     announce: (tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void> =>
       bus.publish(tx, 'fleet', { agents: short(change.agents), peripherals: short(change.peripherals) }),
+    /** Ends what these accounts watch (null: all), because their rights changed; who still may asks again. */
+    endViews: (accountIds: readonly string[] | null): void => {
+      for (const viewer of viewers)
+        if (accountIds === null || (viewer.accountId !== null && accountIds.includes(viewer.accountId))) viewer.close()
+    },
     close: (): void => {
       clearInterval(pings)
       if (timer !== null) clearTimeout(timer)

@@ -30,6 +30,8 @@ export interface CredentialsDeps {
   store: SessionsStore
   accessTokens: AccessTokens
   opaqueTokens: OpaqueTokens
+  /** Hears, on every replica, whose rights may have changed; null: anybody's. For what stays open after its check. */
+  onChange: (accountIds: readonly string[] | null) => void
 }
 
 export type CredentialsService = ReturnType<typeof createCredentialsService>
@@ -38,7 +40,15 @@ export type CredentialsService = ReturnType<typeof createCredentialsService>
  * From bearer token to actor. Rows are cached; a change of an account or credential drops them on every replica by a
  * message sent in the transaction of the change, and while messages can not be heard nothing is taken from the cache.
  */
-export const createCredentialsService = ({ clock, bus, log, store, accessTokens, opaqueTokens }: CredentialsDeps) => {
+export const createCredentialsService = ({
+  clock,
+  bus,
+  log,
+  store,
+  accessTokens,
+  opaqueTokens,
+  onChange,
+}: CredentialsDeps) => {
   const cache = new Map<string, Cached>()
   // Counts drops: a row that was read before one is not kept after it.
   let epoch = 0
@@ -47,6 +57,7 @@ export const createCredentialsService = ({ clock, bus, log, store, accessTokens,
     epoch++
     if (accountIds === null) cache.clear()
     else for (const [key, entry] of cache) if (accountIds.includes(entry.row.account_id)) cache.delete(key)
+    onChange(accountIds)
   }
   bus.on(topic, (message) => forget(Array.isArray(message.accountIds) ? (message.accountIds as string[]) : null))
   bus.onGap(() => forget(null))

@@ -39,6 +39,8 @@ export interface AccountsFeatureDeps {
   license: () => Promise<LicenseSummary>
   /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
   serverUrl: () => string
+  /** Hears, on every replica, whose rights may have changed; null: anybody's. */
+  onChange: (accountIds: readonly string[] | null) => void
   /** Work of a password hash; only tests make it cheap. */
   passwordCost?: PasswordCost
 }
@@ -72,6 +74,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     store: sessionsStore(db),
     accessTokens,
     opaqueTokens,
+    onChange: deps.onChange,
   })
   const sessions = createSessionsService({
     db,
