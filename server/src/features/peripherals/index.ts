@@ -8,7 +8,7 @@ import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './p
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 
-export type { Design, JudgedDevice } from './designs.ts'
+export type { Design, JudgedDevice } from './design.ts'
 export type { ModelDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 

@@ -3,7 +3,7 @@ import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
-import type { Design, NewDesign } from './designs.ts'
+import type { Design, NewDesign } from './design.ts'
 
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
 
