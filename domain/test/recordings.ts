@@ -18,7 +18,7 @@ const field = (block: Buffer, at: number, length: number): string => {
 }
 
 /** Regular files of a gzipped tar archive, by path without a leading `./`; knows GNU long names. */
-export const readTarGz = (path: string): Map<string, Buffer> => {
+const readTarGz = (path: string): Map<string, Buffer> => {
   const tar = gunzipSync(readFileSync(path))
   const files = new Map<string, Buffer>()
   let longName: string | undefined

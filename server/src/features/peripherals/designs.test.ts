@@ -2,7 +2,8 @@ import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import { createDesigns, type Design, type NewDesign } from './designs.ts'
+import type { Design, NewDesign } from './design.ts'
+import { createDesigns } from './designs.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
 /** A store that gives each new design an id and counts what it is asked for. */
