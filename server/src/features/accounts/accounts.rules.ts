@@ -1,10 +1,20 @@
 /** What names, passwords and pictures of accounts may be. Pure. */
 import { imageLimit, passwordLimits } from '@portcullis/contract'
+import { isOddText } from '@portcullis/domain'
 import { AppError, invalid } from '#platform/app-error.ts'
 import { isCommonPassword } from '#platform/common-passwords.ts'
 
 /** The form by which names are compared: `Ada` and `ada` are one account, composed and decomposed letters too. */
 export const nameKey = (userName: string): string => userName.normalize('NFC').toLowerCase()
+
+/** Whom the audit trail means by these: no person may act under them. */
+const ownNames = new Set(['system', 'anonymous', 'enrolment'])
+
+/** Refuses a name that would be taken for another in the trail or a list: of the product itself, or told apart by nothing one sees. */
+export const assertUserName = (userName: string): void => {
+  if (ownNames.has(nameKey(userName))) throw invalid('body.userName', 'is a name the product acts under')
+  if (isOddText(userName)) throw invalid('body.userName', 'must not hold invisible characters or marks of direction')
+}
 
 /** Why a password can not be taken; null when it can. */
 export const passwordFault = (password: string, userName: string): string | null => {

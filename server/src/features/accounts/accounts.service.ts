@@ -12,7 +12,7 @@ import { type Db, isPgError, type Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
-import { assertImage, assertPassword, nameKey } from './accounts.rules.ts'
+import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
 import type { Audit } from './audit-port.ts'
@@ -125,6 +125,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     },
 
     add: async (actor: Actor, given: NewAccount): Promise<NewAccountAnswer> => {
+      assertUserName(given.userName)
       if (given.image) assertImage(given.image)
       if (given.password !== null && given.password !== undefined) assertPassword(given.password, given.userName)
       assertMayChange(actor, profiles.user, given.userProfile)
