@@ -107,9 +107,13 @@ const safetyHeaders = (isTls: boolean): Record<string, string> => ({
 const ticketOf = (request: FastifyRequest): string | undefined =>
   request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
 
+/** A name that anybody can make point to this machine, in the browser of who sits here (DNS rebinding). */
+const isPublicName = (host: string): boolean => /\.[a-z][a-z0-9-]*(?::\d+)?$/i.test(host)
+
 /** On this machine, and not handed on by a proxy here: then the caller may sit anywhere. */
 const isLocalCaller = (request: FastifyRequest): boolean =>
   /^(?:::ffff:)?127\.|^::1$/.test(request.raw.socket.remoteAddress ?? '') &&
+  !isPublicName(request.headers.host ?? '') &&
   ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].every((name) => request.headers[name] === undefined)
 
 /** Whether anybody may call it: what it costs to refuse a call counts. */
