@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+/** The browser of this machine; undefined when there is none, and tests then skip and say so. */
+export const chromiumPath = ((): string | undefined => {
+  const path = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
+  return existsSync(path) ? path : undefined
+})()
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath as string,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-dev-shm-usage',
+    ],
+  })
+
+/** A window that remembers whatever went wrong in it: errors, refusals of the content security policy, dialogs. */
+export const openWindow = async (browser: Browser, url: string, width: number, height: number) => {
+  const context = await browser.newContext({ viewport: { width, height }, baseURL: url })
+  const page: Page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(`error: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/the server responded with a status of 4/.test(message.text()))
+      wrong.push(`console: ${message.text()}`)
+  })
+  page.on('requestfailed', (request) => {
+    // Leaving a page ends its streams.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+      wrong.push(`${request.failure()?.errorText} ${request.url()}`)
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url()))
+      wrong.push(`foreign request: ${request.url()}`)
+  })
+  return { page, context, wrong }
+}
