@@ -85,7 +85,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     if (!timingSafeEqual(digest(match[2] as string), expected) || row === undefined)
       throw refuse('The enrolment token is not one of this server.')
     const status = statusOf(row, clock.now())
-    if (status !== 'Active') throw refuse(`The enrolment token is ${status.toLowerCase()}.`)
+    // A used up one still answers the host that took its last use and never heard so.
+    if (status !== 'Active' && status !== 'Used up') throw refuse(`The enrolment token is ${status.toLowerCase()}.`)
     return row
   }
 

@@ -104,3 +104,13 @@ describe('failed attempts', () => {
     expect(last).toBe(429)
   })
 })
+
+describe('an enrolment whose answer was lost', () => {
+  it('finds itself again though it took the last use of its token', async () => {
+    const token = await enrolmentToken(t, { maxUses: 1 })
+    const first = await enrolAgent(t, { token, only: 'enrol' })
+    const again = await enrolAgent(t, { token, only: 'enrol', privateKey: first.privateKey })
+    expect(again.agentId).toBe(first.agentId)
+    await expect(enrolAgent(t, { token, only: 'enrol' })).rejects.toThrow('used up')
+  })
+})
