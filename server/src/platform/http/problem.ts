@@ -13,6 +13,9 @@ export const toAppError = (error: unknown): AppError => {
     return new AppError('unsupported_media_type')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || code.startsWith('FST_ERR_CTP'))
     return new AppError('validation_failed', { detail: 'The request can not be read.' })
+  // The client hung up while it sent its body: nobody reads the answer, and it is no failure of the server to log.
+  if (code === 'ECONNRESET' && (error as Error).message === 'aborted')
+    return new AppError('validation_failed', { detail: 'The request ended before its body did.' })
   if (isUnavailable(error)) return new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause: error })
   if (e?.statusCode === 400) return new AppError('validation_failed', { detail: 'The request can not be read.' })
   return new AppError('internal_error', {}, { cause: error })
