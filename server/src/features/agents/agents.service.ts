@@ -28,6 +28,14 @@ export interface AgentsDeps {
 
 export type AgentsService = ReturnType<typeof createAgentsService>
 
+/** Removing an agent touches some ten rows: so many agents end well within the time a statement has (compose.ts). */
+const rowsPerStatement = 2_000
+/** Ids of 37 characters that the details of one audit record hold. */
+const idsPerRecord = 200
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+
 const enforcementWords: Readonly<Record<string, string>> = {
   'before-driver': 'can stop a device before a driver binds to it',
   'after-attach': 'can stop a device after it was attached',
@@ -117,35 +125,36 @@ export const createAgentsService = ({
     db.transaction(async (tx) => {
       const ids = [...new Set(uuids)]
       const known = ids.filter(isId).sort()
-      await beforeRemove(tx, known)
-      const removed = await store.remove(tx, new Date(clock.now()), actor.userName, known)
+      const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
+      for (const some of slices(known, rowsPerStatement)) {
+        await beforeRemove(tx, some)
+        removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some)))
+      }
       const accepted = new Set(removed.map((r) => r.agent_id))
       if (removed.length > 0) {
         await announceRemoved(tx, [...accepted])
-        await events.append(
-          tx,
-          removed.map((r) => ({
-            kind: 'removed' as const,
-            agentId: r.agent_id,
-            entity: `${r.host} (${r.address})`,
-            hashtags: '',
-            details: `Removed by ${actor.userName}`,
-          })),
-        )
+        for (const some of slices(removed, rowsPerStatement))
+          await events.append(
+            tx,
+            some.map((r) => ({
+              kind: 'removed' as const,
+              agentId: r.agent_id,
+              entity: `${r.host} (${r.address})`,
+              hashtags: '',
+              details: `Removed by ${actor.userName}`,
+            })),
+          )
         for (const r of removed.slice(0, 1000))
           await audit.write(tx, actor, {
             action: 'agent.removed',
             entity: `${r.host} (${r.address})`,
             details: `agent ${r.agent_id}`,
           })
-        if (removed.length > 1000)
+        for (const some of slices(removed.slice(1000), idsPerRecord))
           await audit.write(tx, actor, {
             action: 'agent.removed',
-            entity: `${removed.length - 1000} more agents`,
-            details: removed
-              .slice(1000)
-              .map((r) => r.agent_id)
-              .join(','),
+            entity: `${some.length} more agents`,
+            details: some.map((r) => r.agent_id).join(','),
           })
       }
       return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
