@@ -1,0 +1,37 @@
+import type { AuditRecord } from '@portcullis/contract'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+import { insertFleet } from '#test/fleet.ts'
+
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+describe('removing many agents', () => {
+  it('is one change: all gone, each with its event, every id in the audit', async () => {
+    await enrolAgent(t, { devices: [storageStick()] })
+    await insertFleet(t, 2_500)
+    const ids = (await t.server.db.query<{ id: string }>(sql`select agent_id as id from agents`)).map((row) => row.id)
+    const answer = await (await t.admin()).post('/prime/webui/agents/deleteAgents', [...ids, 'unknown'])
+    expect([answer.statusCode, answer.json().accepted.length, answer.json().notFound]).toEqual([
+      200,
+      2_501,
+      ['unknown'],
+    ])
+    t.clock.advance(1_000)
+    expect(await pageOf(t, 'agents')).toEqual({ recordsTotal: 0, recordsFiltered: 0, data: [] })
+    expect((await pageOf(t, 'peripherals')).recordsTotal).toBe(0)
+    expect((await pageOf(t, 'events/getevents?globalSearch=Removed by')).recordsFiltered).toBe(2_501)
+    const { data } = await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=10000')
+    const named = data
+      .filter((a) => a.action === 'agent.removed')
+      .flatMap((a) => a.details.replace('agent ', '').split(','))
+    expect(named.sort()).toEqual(ids.sort())
+  })
+})
