@@ -107,7 +107,13 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
           value={set[filter.name]}
           opened={opened === filter.name}
           setOpened={(next) => setOpened(next ? filter.name : null)}
-          change={(value) => view.set({ filters: { [filter.name]: value } }, { replace: true })}
+          // A filter set or taken away is a step back; typing in one is not a step for each letter.
+          change={(value) =>
+            view.set(
+              { filters: { [filter.name]: value } },
+              { replace: set[filter.name] !== undefined && value !== undefined },
+            )
+          }
         />
       ))}
       {others.length > 0 ? (

@@ -192,10 +192,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
           onSort={(column) => {
             if (column.sortKey === undefined) return
             const natural = column.naturalSort ?? 'asc'
-            view.set(
-              { sort: nextSort(view.state.sort, column.sortKey, natural, view.spec.defaultSort) },
-              { replace: true },
-            )
+            view.set({ sort: nextSort(view.state.sort, column.sortKey, natural, view.spec.defaultSort) })
           }}
           directionOf={(column) =>
             column.sortKey === undefined ? null : sortDirection(view.state.sort, column.sortKey)
