@@ -2,7 +2,7 @@ import type { Kind } from './icons.ts'
 
 /**
  * Hints for interfaces that say nothing of themselves (ff) or share a code (PTP). They only choose a name and an icon:
- * a vendor id can be forged and proves nothing. Source: usb.ids 2025.07.26.
+ * a vendor id can be forged and proves nothing. Names are those of usb.ids 2025.07.26; which makers are meant is our choice.
  */
 
 /** Makers whose devices at 06:01:01 are cameras. */
@@ -13,7 +13,6 @@ export const cameraVendors: ReadonlySet<string> = new Set([
   '04CB', // Fuji Photo Film
   '04DA', // Panasonic
   '04DD', // Sharp
-  '04E6', // SCM
   '054C', // Sony (its phones are 0FCE)
   '05CA', // Ricoh
   '07B4', // Olympus
