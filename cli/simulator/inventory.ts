@@ -3,7 +3,8 @@ import type { DeviceChange, DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Department } from './hosts.ts'
-import { attackTools, type Model, models, type Role } from './models.ts'
+import type { Model } from './model.ts'
+import { attackTools, models, type Role } from './models.ts'
 import type { Random } from './random.ts'
 
 const internal: ReadonlySet<Role> = new Set<Role>(['internalCamera', 'bluetooth', 'fingerprint'])
