@@ -28,15 +28,19 @@ export const bindForCopy = async (client: PoolClient, statement: SqlFragment): P
 /** Rows of JSON text never hold these two, so CSV leaves every row as it is. */
 const plainRows = `(FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01')`
 
-/** Joins lines by commas: JSON text of one row has no raw line feed. */
+const lineFeed = 10
+const comma = 44
+const commaBytes = Buffer.from(',')
+
+/** Joins lines by commas, in the bytes they came in: JSON text of one row has no raw line feed, and nobody else reads them. */
 const commas = (): Transform => {
-  let pending = false
+  let isPending = false
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const out = pending ? Buffer.concat([Buffer.from(','), chunk]) : Buffer.from(chunk)
-      pending = out.at(-1) === 10
-      const body = pending ? out.subarray(0, -1) : out
-      for (let i = body.indexOf(10); i >= 0; i = body.indexOf(10, i + 1)) body[i] = 44
+      if (isPending) this.push(commaBytes)
+      isPending = chunk.at(-1) === lineFeed
+      const body = isPending ? chunk.subarray(0, -1) : chunk
+      for (let i = body.indexOf(lineFeed); i >= 0; i = body.indexOf(lineFeed, i + 1)) body[i] = comma
       done(null, body)
     },
   })
@@ -49,7 +53,7 @@ const stallMs = 60_000
 export const guarded = (): Transform => {
   let timer: NodeJS.Timeout | undefined
   const body = new Transform({
-    highWaterMark: 256 * 1024,
+    highWaterMark: 64 * 1024,
     transform(chunk, _encoding, done) {
       timer?.refresh()
       done(null, chunk)
