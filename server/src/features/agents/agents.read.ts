@@ -1,5 +1,5 @@
 import type { Queryable } from '#platform/db/db.ts'
-import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import {
   type Condition,
   contains,
@@ -20,9 +20,15 @@ const connection = `case when r.connected then 'Connected' else 'Disconnected' e
 const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
 const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
+/** Three letters or digits in a row, or fewer beside a word's end: what pg_trgm finds a trigram in. */
+const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
+
 /** Host, address, uuid, version, OS, model and tags, by one trigram index; under three characters by a scan of its texts. */
 const search = (needle: string): Condition => {
-  const matches = sql`s.search like ${likePattern(needle)}::text`
+  // Without a trigram to look up, a prepared plan would read the whole index: 190 ms. Another collation keeps it from the
+  // index, and the texts are scanned in 30 ms (100,000 agents).
+  const column = hasTrigram.test(needle) ? raw('s.search') : raw('s.search collate "C"')
+  const matches = sql`${column} like ${likePattern(needle)}::text`
   return {
     set: sql`r.agent_id in (select s.agent_id from agent_search s where ${matches})`,
     row: sql`(select ${matches} from agent_search s where s.agent_id = r.agent_id)`,
