@@ -79,20 +79,24 @@ describe('unit', () => {
 })
 
 describe('install command', () => {
-  it('runs a script only when its digest is the announced one', () => {
+  it('runs a script only when its digest is the announced one, with sudo where there is one', () => {
     const script = 'echo "ran with $1"\n'
     const digest = createHash('sha256').update(script).digest('hex')
-    const run = (scriptSha256: string, token: string) => {
+    // Stand-ins on a path of its own: curl that writes the script, and where asked for a sudo that says so.
+    const run = (scriptSha256: string, token: string, { sudo = false } = {}) => {
       const command = installCommand({ serverUrl: 'https://p.example', token, scriptSha256, caPin: 'x' })
-      // Stand-ins on the path of this shell: sudo that only runs, curl that writes the script.
-      return sh(
-        `sudo() { "$@"; }\ndir=$(mktemp -d)\nprintf '#!/bin/sh\\nprintf %%s "$SCRIPT" >"$3"\\n' >"$dir/curl"\nchmod +x "$dir/curl"\nPATH="$dir:$PATH"\n${command}\necho "exit $?"\nrm -r "$dir"`,
-        [],
-        { SCRIPT: script },
-      )
+      const standIns = [
+        `printf '#!/bin/sh\nprintf %%s "$SCRIPT" >"$3"\n' >"$dir/curl"`,
+        `for t in sh rm mktemp sha256sum; do ln -s "$(command -v $t)" "$dir/$t"; done`,
+        ...(sudo ? [`printf '#!/bin/sh\necho by sudo\nexec "$@"\n' >"$dir/sudo"`] : []),
+        'rm=$(command -v rm); chmod +x "$dir"/*; PATH="$dir"',
+      ]
+      const lines = ['dir=$(mktemp -d)', ...standIns, command, 'echo "exit $?"', '"$rm" -r "$dir"']
+      return sh(lines.join('\n'), [], { SCRIPT: script })
     }
     expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b\nexit 0\n")
-    const refused = run('0'.repeat(64), 'pce_1_x')
+    expect(run(digest, 'pce_1_x', { sudo: true }).stdout).toBe('by sudo\nran with pce_1_x\nexit 0\n')
+    const refused = run('0'.repeat(64), 'pce_1_x', { sudo: true })
     expect(refused.stdout).not.toContain('ran')
     expect(refused.stdout).toContain('exit 1')
   })

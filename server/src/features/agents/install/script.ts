@@ -173,6 +173,9 @@ export const installCommand = ({
 }): string => {
   if (!/^[0-9a-f]{64}$/.test(scriptSha256)) throw new RangeError('scriptSha256 has to be 64 hex digits')
   const url = quoteShellWord(`${serverUrl}/agent/v1/install.sh`)
-  const inner = `f=$(mktemp) && curl -fsS${caPin === undefined ? '' : 'k'} -o "$f" ${url} && echo "${scriptSha256}  $f" | sha256sum -c --quiet - && sh "$f" ${quoteShellWord(token)}; c=$?; rm -f "$f"; exit $c`
-  return `sudo sh -c ${quoteShellWord(inner)}`
+  const fetched = `f=$(mktemp) && curl -fsS${caPin === undefined ? '' : 'k'} -o "$f" ${url}`
+  const checked = `echo "${scriptSha256}  $f" | sha256sum -c --quiet -`
+  // Debian without a desktop has no sudo, and its root needs none: then the word is empty and sh is what runs.
+  const run = `$(command -v sudo) sh "$f" ${quoteShellWord(token)}`
+  return `sh -c ${quoteShellWord(`${fetched} && ${checked} && ${run}; c=$?; rm -f "$f"; exit $c`)}`
 }
