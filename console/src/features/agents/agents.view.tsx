@@ -99,7 +99,13 @@ export const agentColumns: readonly Column<Agent>[] = [
     naturalSort: 'desc',
     cell: (agent) => <span>{agent.notApproved === 0 ? '–' : agent.notApproved}</span>,
   },
-  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (agent) => <TagList tags={agent.hashtags} /> },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 140,
+    sortKey: 'hashtags',
+    cell: (agent) => <TagList oneLine tags={agent.hashtags} />,
+  },
   {
     id: 'address',
     title: 'Address',

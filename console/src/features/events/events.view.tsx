@@ -85,7 +85,13 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
   },
   { id: 'category', title: 'Category', width: 90, sortKey: 'category', cell: (event) => <span>{event.category}</span> },
   { id: 'code', title: 'Code', width: 90, sortKey: 'eventCode', cell: (event) => <code>{event.eventCode}</code> },
-  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (event) => <TagList tags={event.hashtags} /> },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 140,
+    sortKey: 'hashtags',
+    cell: (event) => <TagList oneLine tags={event.hashtags} />,
+  },
   {
     id: 'exact',
     title: 'Date and time',

@@ -168,5 +168,11 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     width: 240,
     cell: (device) => <span>{device.decisionReason}</span>,
   },
-  { id: 'tags', title: 'Tags', width: 140, sortKey: 'hashtags', cell: (device) => <TagList tags={device.hashtags} /> },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 140,
+    sortKey: 'hashtags',
+    cell: (device) => <TagList oneLine tags={device.hashtags} />,
+  },
 ]
