@@ -123,11 +123,26 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     return { identity, key, transport }
   }
 
+  const isFreshToken = (identity: Identity): boolean =>
+    config.token !== undefined && sha256Hex(config.token) !== identity.tokenHash
+
+  /**
+   * Whether a fresh token is another server's: it names another CA or, without one, the address is another. Somebody with
+   * the right to this host moves it; what it was to the old server counts no more.
+   */
+  const movesElsewhere = (identity: Identity): boolean => {
+    if (!isFreshToken(identity)) return false
+    const hash = caHashOf(config.token ?? '')
+    const pinned = state.pinnedCa()
+    if (hash !== undefined) return pinned === undefined || !pemMatches(pinned, hash)
+    return config.server !== undefined && config.server.origin !== new URL(identity.server).origin
+  }
+
   const resume = (identity: Identity): Enrolled => {
     const key = loadKey(state.dir)
     if (key === undefined)
       throw cannotStart(`${state.dir} has an identity but no key. Remove it and enrol the host anew.`)
-    if (config.token !== undefined && sha256Hex(config.token) !== identity.tokenHash) {
+    if (isFreshToken(identity)) {
       log.info('token_ignored', { reason: `This host is enrolled already as ${identity.agentId}.` })
     }
     const server = config.server ?? new URL(identity.server)
@@ -137,8 +152,10 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
 
   return async (signal: AbortSignal): Promise<Enrolled> => {
     const identity = state.identity()
-    if (identity !== undefined && identity.revoked === undefined) return resume(identity)
-    if (identity?.revoked && (config.token === undefined || sha256Hex(config.token) === identity.tokenHash)) {
+    const isMoved = identity !== undefined && movesElsewhere(identity)
+    if (identity !== undefined && identity.revoked === undefined && !isMoved) return resume(identity)
+    if (isMoved) log.info('server_changed', { from: identity.server })
+    if (identity?.revoked && !isFreshToken(identity)) {
       const { code, at } = identity.revoked
       throw new AgentExit(
         exitCodes.revoked,
@@ -150,7 +167,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     const server = config.server ?? (identity && new URL(identity.server))
     if (server === undefined) throw cannotStart('No server address given (--server).')
     checkAddress(server, config.allowInsecureHttp)
-    // A revoked key stays revoked, so a fresh token gets a fresh key. The identity goes after the key is durable: a kill
+    // A revoked key stays revoked and another server gets no old key, so a fresh token gets a fresh key. The identity goes after the key is durable: a kill
     // in between finds either the old pair or the new key without identity.
     const key = identity === undefined ? (loadKey(state.dir) ?? createKey(state.dir)) : createKey(state.dir)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))

@@ -53,6 +53,17 @@ describe('enrolment', () => {
     expect(bodies(peer).map((body) => body.seq)).toEqual([1, 1])
   })
 
+  it('moves to another server that a fresh token is for, with a key of its own', async () => {
+    const { peer, args, stateDir } = await setUp({ token: 'pce_1_one' })
+    await startAgent([...args, '--once']).done
+    const other = await peerFor({ token: 'pce_2_two' })
+    const moved = ['--server', other.url, '--token', other.token, '--state-dir', stateDir, ...args.slice(-2), '--once']
+    expect(await startAgent(moved).done).toBeUndefined()
+    expect([peer.seen.enrols.length, other.seen.enrols.length]).toEqual([1, 1])
+    expect(other.seen.enrols[0]?.publicKey).not.toBe(peer.seen.enrols[0]?.publicKey)
+    expect(bodies(other)[0]?.inventory).toHaveLength(1)
+  })
+
   it('ends with code 2 when the token is refused', async () => {
     const { args } = await setUp({ token: 'pce_1_right' })
     const error = await startAgent(args.map((arg) => (arg === 'pce_1_right' ? 'pce_1_wrong' : arg))).done
