@@ -52,7 +52,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'device',
     title: 'Device',
-    width: 250,
+    width: 235,
     grow: true,
     sortKey: 'caption',
     cell: (device) => <DeviceName device={device} />,
