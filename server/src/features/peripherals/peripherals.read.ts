@@ -1,6 +1,6 @@
 import { icons } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
-import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { contains, fold, isNumber, isTrue, likePattern } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
@@ -25,9 +25,16 @@ const ofModel = (column: string) =>
 const ofDesign = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
 const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from peripheral_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = p.agent_id and x.device_id = p.device_id), '')`
 
+/** Kept search texts begin with the ids (`046d c52b …`); people write what they see, `046D:C52B` or `046d/c52b`. */
+const inKept = (column: string, needle: string): SqlFragment => {
+  const asKept = needle.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2')
+  const has = (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
+  return asKept === needle ? has(needle) : sql`(${has(needle)} or ${has(asKept)})`
+}
+
 const search = (needle: string): SqlFragment => {
   const pattern = likePattern(needle)
-  return sql`(p.design_id in (select d.design_id from designs d where d.folded like ${pattern}::text)
+  return sql`(p.design_id in (select d.design_id from designs d where ${inKept('d.folded', needle)})
     or p.agent_id in (select r.agent_id from agent_rows r where r.host like ${pattern}::text or r.address like ${pattern}::text)
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
 }
@@ -134,7 +141,7 @@ export const modelsList: ListSpec = {
   id: 'm.model_id',
   ties: ['m.model_id'],
   defaultSort: [{ key: 'agentsCount', descending: true }],
-  search: (needle) => sql`m.folded like ${likePattern(needle)}::text`,
+  search: (needle) => inKept('m.folded', needle),
   columns: {
     vid: { sort: 'm.vid', filter: contains('lower(m.vid)') },
     pid: { sort: 'm.pid', filter: contains('lower(m.pid)') },

@@ -420,6 +420,18 @@ describe('the peripherals list', () => {
     )
   })
 
+  it.each(['', '/models'])('%s is searched for ids as they are written', async (path) => {
+    const first = peripherals[0] as Peripheral
+    const search = async (text: string) =>
+      (await pageOf<Peripheral>(t, `peripherals${path}?PageSize=1000&GlobalSearch=${encodeURIComponent(text)}`)).data
+    for (const separator of [':', '/']) {
+      const found = await search(`${first.vid}${separator}${first.pid.toLowerCase()}`)
+      expect(found.length).toBeGreaterThan(0)
+      expect(found.filter((p) => p.vid !== first.vid || p.pid !== first.pid)).toEqual([])
+    }
+    expect(await search('ffff:ffff')).toEqual([])
+  })
+
   it('of one host is that of the host alone', async () => {
     const [host] = agents
     const page = await pageOf<Peripheral>(t, `peripherals/${host?.uuid}?PageSize=100`)
