@@ -22,7 +22,16 @@ export interface SidePanelProps {
 export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanelProps) => {
   const router = useRouter()
   const panel = useRef<HTMLElement>(null)
-  useEffect(() => panel.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    const before = document.activeElement
+    panel.current?.focus({ preventScroll: true })
+    return () => {
+      // Closed from within: the keyboard goes on where it was, not at the top of the page.
+      if (document.activeElement !== document.body) return
+      const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null
+      ;(back ?? document.getElementById('content'))?.focus({ preventScroll: true })
+    }
+  }, [])
   return (
     <aside ref={panel} className={classes.panel} aria-label={label} tabIndex={-1}>
       <div className={classes.tools}>
