@@ -1,5 +1,5 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { createSpotlight, Spotlight, spotlightActions } from '@mantine/spotlight'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { getAgents, getPeripherals } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -64,17 +64,6 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
   const foundHosts = isSearching ? (hosts.data?.data ?? []) : []
   const foundDevices = isSearching ? (devices.data?.data ?? []) : []
   const nothing = shown.length + foundHosts.length + foundDevices.length === 0
-  const ids = [
-    ...foundHosts.map(({ uuid }) => uuid),
-    ...foundDevices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`),
-    ...shown.map(({ id }) => id),
-  ].join('\n')
-  // The search answers after the choice fell on the first of what there was then: enter means the first of what is shown.
-  // Whoever has walked down by the arrows keeps what he chose.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something else is shown
-  useEffect(() => {
-    if (opened && !nothing && store.getState().selected <= 0) spotlightActions.selectAction(0, store)
-  }, [opened, ids])
 
   return (
     <Spotlight.Root
