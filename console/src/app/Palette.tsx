@@ -27,6 +27,16 @@ const matches = (query: string, label: string) =>
     .split(/\s+/)
     .every((word) => label.toLowerCase().includes(word))
 
+const listId = 'palette-list'
+
+/** Makes the first one what enter opens. The library marks it by this attribute and exports no way to ask for it. */
+const chooseFirst = (): void => {
+  const [first, ...others] = document.querySelectorAll(`#${listId} [data-action]`)
+  for (const other of others) other.removeAttribute('data-selected')
+  first?.setAttribute('data-selected', 'true')
+  store.setState({ ...store.getState(), selected: first === undefined ? -1 : 0 })
+}
+
 /** ⌘K: every place, every action, and a search over hosts and devices. */
 export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const { api, session } = useServices()
@@ -63,7 +73,18 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
   const shown = entries.filter(({ label }) => matches(query, label))
   const foundHosts = isSearching ? (hosts.data?.data ?? []) : []
   const foundDevices = isSearching ? (devices.data?.data ?? []) : []
-  const nothing = shown.length + foundHosts.length + foundDevices.length === 0
+  const ids = [
+    ...foundHosts.map(({ uuid }) => uuid),
+    ...foundDevices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`),
+    ...shown.map(({ id }) => id),
+  ]
+  // The search answers after the choice fell on the first of what there was then; without this enter would do nothing, or
+  // something further down. Whoever has walked down by the arrows keeps what he chose.
+  const content = ids.join('\n')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something else is shown
+  useEffect(() => {
+    if (opened && store.getState().selected <= 0) chooseFirst()
+  }, [opened, content])
 
   return (
     <Spotlight.Root
@@ -82,7 +103,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       transitionProps={{ duration: 60 }}
     >
       <Spotlight.Search placeholder="A host, a device, a place or an action" leftSection={<Icon name="search" />} />
-      <Spotlight.ActionsList>
+      <Spotlight.ActionsList id={listId}>
         {foundHosts.length > 0 ? (
           <Spotlight.ActionsGroup label={`Hosts (${hosts.data?.recordsFiltered ?? 0})`}>
             {foundHosts.map((agent) => (
@@ -118,7 +139,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {nothing ? <Spotlight.Empty>Nothing found for this.</Spotlight.Empty> : null}
+        {ids.length === 0 ? <Spotlight.Empty>Nothing found for this.</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )
