@@ -28,8 +28,10 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
     return () => {
       // Closed from within: the keyboard goes on where it was, not at the top of the page.
       if (document.activeElement !== document.body) return
-      const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null
-      ;(back ?? document.getElementById('content'))?.focus({ preventScroll: true })
+      const from = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null
+      // A click on a row leaves the focus on a cell; the keys belong to the grid.
+      const back = from?.closest<HTMLElement>('[role="grid"]') ?? from ?? document.getElementById('content')
+      back?.focus({ preventScroll: true })
     }
   }, [])
   return (
