@@ -17,6 +17,14 @@ export const agentPaths = {
   checkIn: '/agent/v1/check-in',
   /** WebSocket; carries only the text `check-in`, from server to agent. */
   wake: '/agent/v1/wake',
+  /** The policy of the asking agent, signed at once. */
+  policy: '/agent/v1/policy',
+  /** GET with the SHA-256 (hex) as last segment: the attack-tool knowledge a policy names, JSON of `AgentKnowledge`. */
+  knowledge: '/agent/v1/knowledge',
+  /** GET with the SHA-256 (hex) as last segment: a published agent build, as the bytes of its executable. */
+  packages: '/agent/v1/packages',
+  /** POST with the id of the command as last segment: gzip of the debug logs (`application/gzip`). */
+  debugLogs: '/agent/v1/debug-logs',
 } as const
 
 /** Bounds of the protocol. A body over `bodyBytes` is answered 413, everything else over its bound 400. */
@@ -33,9 +41,39 @@ export const agentLimits = {
   descriptors: 16_384,
   nics: 64,
   errors: 32,
+  /** Rules of one host's policy. */
+  rules: 10_000,
+  /** Bytes of a gzip of debug logs. */
+  debugLogBytes: 20 * 1024 * 1024,
+  /** Bytes of an agent executable. */
+  packageBytes: 256 * 1024 * 1024,
 } as const
 
 const text = (max: number, description: string) => Type.String({ maxLength: max, description })
+
+/** Why a device works although the policy, taken alone, would block it. */
+export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-disk', 'unblockable'] as const
+
+/** What decided about a device, strongest first; `default` is the implicit block of an armed host. */
+export const policySourceNames = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
+
+/** What an armed host did with a device. */
+export const Enforced = Type.Object(
+  {
+    effect: Type.Enum(['allow', 'block'], { description: 'Decision by the policy the host holds, before guards.' }),
+    source: Type.Enum(policySourceNames),
+    ruleId: Type.Union([Type.Null(), Type.String({ maxLength: 64 })]),
+    policyVersion: Type.Integer({ minimum: 0 }),
+    guard: Type.Optional(
+      Type.Enum(enforcementGuards, {
+        description:
+          'Why it was let through although the decision is block. `present`: attached when the host was armed. `recent`: worked a moment ago at this port. `last-keyboard`, `boot-disk`: never taken away. `unblockable`: the kernel refused.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Enforced = Static<typeof Enforced>
 
 /** What one USB device says of itself, as read from sysfs. Interpreted by `domain/`, never by the agent alone. */
 export const DeviceReport = Type.Object(
@@ -74,6 +112,7 @@ export const DeviceReport = Type.Object(
       }),
     ),
     authorized: Type.Optional(Type.Boolean({ description: 'False when the kernel keeps the device from being used.' })),
+    enforced: Type.Optional(Enforced),
     reportDescriptors: Type.Optional(
       Type.Array(Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', maxLength: 5464 }), {
         maxItems: 16,
@@ -230,6 +269,20 @@ export const DeviceChange = Type.Union([
 ])
 export type DeviceChange = Static<typeof DeviceChange>
 
+/** How the host stands to its policy; sent in the first check-in of a boot and whenever it changed. */
+export const EnforcementState = Type.Object(
+  {
+    mode: Type.Enum(['Free', 'Armed'], { description: 'What the host does now.' }),
+    policyVersion: Type.Integer({ minimum: 0, description: 'Version of the policy it holds; 0 before the first.' }),
+    reason: text(
+      500,
+      'Why it is so when nobody commanded it: reverted after arming without contact, released by root; else empty.',
+    ),
+  },
+  { additionalProperties: false },
+)
+export type EnforcementState = Static<typeof EnforcementState>
+
 /** POST check-in. Only the first four members are needed when nothing changed. Ordered and de-duplicated by (agent, bootId, seq). */
 export const CheckInRequest = Type.Object(
   {
@@ -273,6 +326,7 @@ export const CheckInRequest = Type.Object(
         { maxItems: 64 },
       ),
     ),
+    enforcement: Type.Optional(EnforcementState),
     errors: Type.Optional(
       Type.Array(
         Type.Object(
@@ -298,6 +352,11 @@ export const CheckInResponse = Type.Object({
     Type.Boolean({ description: 'The hash differs from what the server holds: send `inventory` at once.' }),
   ),
   needFacts: Type.Optional(Type.Boolean({ description: 'The server holds other facts: send `facts` at once.' })),
+  needPolicy: Type.Optional(
+    Type.Boolean({
+      description: 'The rules of this host changed: fetch the policy at once. Only an armed host is told.',
+    }),
+  ),
   commands: Type.Optional(
     Type.Array(
       Type.Object({
@@ -311,6 +370,139 @@ export const CheckInResponse = Type.Object({
   ),
 })
 export type CheckInResponse = Static<typeof CheckInResponse>
+
+/** Kinds of devices that rules name; icon names of the wire contract. */
+export const policyKinds = [
+  'Hub',
+  'Keyboard',
+  'Mass Storage',
+  'Network',
+  'Mouse',
+  'Video',
+  'Audio',
+  'Printer',
+  'Smart Card',
+  'Phone',
+  'Imaging',
+  'Wireless',
+  'Communication',
+  'HID',
+  'Unknown',
+] as const
+
+/** A rule as a host gets it: host and tags are resolved to a level. Members that are absent ask nothing of a device. */
+export const PolicyRule = Type.Object(
+  {
+    id: Type.String({ maxLength: 64 }),
+    effect: Type.Enum(['allow', 'deny']),
+    level: Type.Enum(['grant', 'host', 'tag', 'global'], {
+      description: 'Rank of an allow: temporary grant, then host, tag, all. A deny outranks them whatever its level.',
+    }),
+    vid: Type.Optional(Type.String({ pattern: '^[0-9A-F]{4}$' })),
+    pid: Type.Optional(Type.String({ pattern: '^[0-9A-F]{4}$' })),
+    serial: Type.Optional(Type.String({ maxLength: 255, description: 'Equals the cleaned serial number.' })),
+    kinds: Type.Optional(
+      Type.Array(Type.Enum(policyKinds), {
+        minItems: 1,
+        maxItems: policyKinds.length,
+        description: 'A deny matches a device with any of them; an allow matches one that is nothing else.',
+      }),
+    ),
+    fingerprint: Type.Optional(
+      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Exact fingerprint, or the one without revision.' }),
+    ),
+    expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+    overrideAttackTool: Type.Optional(
+      Type.Boolean({ description: 'Allows the device although it is known as an attack tool.' }),
+    ),
+    reason: Type.Optional(text(200, 'Told to the user of the host when the rule blocks.')),
+  },
+  { additionalProperties: false },
+)
+export type PolicyRule = Static<typeof PolicyRule>
+
+/** POST policy: asks for the policy of this agent. */
+export const PolicyRequest = Type.Object(
+  {
+    nonce: Type.String({
+      pattern: '^[A-Za-z0-9_-]{22,64}$',
+      description: 'Random; comes back in the signed payload, so that an old policy can not be played again.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type PolicyRequest = Static<typeof PolicyRequest>
+
+/** JSON text of `payload`, signed by the command key. The agent keeps text and signature, and verifies both at each start. */
+export const PolicyPayload = Type.Object(
+  {
+    kind: Type.Literal('policy'),
+    agentId: Type.String({ maxLength: 128 }),
+    nonce: PolicyRequest.properties.nonce,
+    version: Type.Integer({ minimum: 0, description: 'Version of the rules; grows with every change.' }),
+    issuedAt: Type.String({ format: 'date-time' }),
+    rules: Type.Array(PolicyRule, { maxItems: agentLimits.rules }),
+    knowledgeHash: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the text that GET knowledge/{hash} answers: attack tools and genuine descriptors.',
+    }),
+    contact: text(200, 'Whom the user of a host should ask; empty when not configured.'),
+  },
+  { additionalProperties: false },
+)
+export type PolicyPayload = Static<typeof PolicyPayload>
+
+/** Answer to POST policy. */
+export const SignedText = Type.Object({
+  payload: Type.String({ description: 'JSON text; verified as the bytes received.' }),
+  signature: Type.String({ description: 'Base64 Ed25519 signature over the payload by the command key.' }),
+})
+export type SignedText = Static<typeof SignedText>
+
+/** What each command says beyond `{id, agentId, kind, counter, expiresAt}`. */
+export interface AgentCommandBodies {
+  /** Arms or frees the host. Arming fetches the policy first; it is confirmed once the kernel enforces it. */
+  configure: { mode: 'Free' | 'Armed'; applyToPresent: boolean }
+  /** Fetches the policy and applies it: a decision about a device of this host changed. */
+  policy: { version: number }
+  /** Collects the agent's logs and uploads them to `debugLogs/{id}`. */
+  'collect-logs': Record<never, never>
+  /** Replaces the agent by another build; confirmed by the new one after its first healthy check-in. */
+  update: {
+    version: string
+    /** SHA-256 (hex) and size of the executable at `packages/{sha256}`. */
+    sha256: string
+    size: number
+    /** As Node names it (`x64`, `arm64`). */
+    architecture: string
+    /** Base64 SPKI DER of the release key, and its Ed25519 signature over `packageProofText(...)`. */
+    releaseKey: string
+    releaseSignature: string
+  }
+}
+export type AgentCommandKind = keyof AgentCommandBodies
+export const agentCommandKinds = ['configure', 'policy', 'collect-logs', 'update'] as const satisfies AgentCommandKind[]
+
+/** The payload of a command, as the agent parses it after the signature was verified. */
+export type AgentCommand = {
+  [K in AgentCommandKind]: {
+    id: string
+    agentId: string
+    kind: K
+    /** Grows with every command to this agent; one that is not above the last is a replay. */
+    counter: number
+    /** RFC 3339; later it is answered as failed. */
+    expiresAt: string
+  } & AgentCommandBodies[K]
+}[AgentCommandKind]
+
+/** Text that the release key signs for a build. */
+export const packageProofText = (build: {
+  version: string
+  architecture: string
+  sha256: string
+  size: number
+}): string => `portcullis-agent-package-v1\n${build.version}\n${build.architecture}\n${build.sha256}\n${build.size}`
 
 /** Text an agent signs to enrol. The server's CA hash binds it to this server. */
 export const enrolProofText = (token: string, publicKey: string): string =>

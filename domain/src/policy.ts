@@ -1,0 +1,131 @@
+import type { DeviceReport, PolicyRule } from '@portcullis/contract'
+import { classify } from './classify.ts'
+import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
+import { fingerprints } from './fingerprint.ts'
+import type { Kind } from './icons.ts'
+import type { AttackLevel } from './risk.ts'
+import { cleanText } from './text.ts'
+
+/** What decided, strongest first; `default` is the implicit block of an armed host. */
+export const policySources = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
+export type PolicySource = (typeof policySources)[number]
+
+/** What the policy says of a device on an armed host. A free host records the same decision and blocks nothing. */
+export interface PolicyDecision {
+  effect: 'allow' | 'block'
+  source: PolicySource
+  /** Rule that decided; for `attack-tool`, `hub` and `default` there is none. */
+  ruleId: string | null
+}
+
+/** All that a decision looks at. */
+export interface PolicyDevice {
+  /** Four upper-case hex digits. */
+  vid: string
+  pid: string
+  /** Cleaned; empty when the device has none. */
+  serial: string
+  /** Kinds by the descriptors alone: what is known before a driver binds. */
+  kinds: readonly Kind[]
+  /** A HID interface that does not say what it is: it may be a keyboard, so an allow by kind has to name keyboards. */
+  mayType: boolean
+  fingerprint: string
+  fingerprintWithoutRevision: string
+  attackTool: AttackLevel | null
+}
+
+const HID_CLASS = 0x03
+
+/**
+ * What a decision looks at, from a report. Report descriptors are left out on purpose: the kernel shows them only once a
+ * driver is bound, and a decision has to be the same before and after.
+ */
+export const policyDevice = (
+  parsed: ParsedDescriptors,
+  report: DeviceReport,
+  attackTool: AttackLevel | null,
+): PolicyDevice => {
+  const { reportDescriptors: _, ...plain } = report
+  const prints = fingerprints(parsed, plain)
+  const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
+  return {
+    vid: parsed.vid,
+    pid: parsed.pid,
+    serial: hasSerial(parsed, plain) ? cleanText(plain.serial ?? '') : '',
+    kinds: classify(parsed, plain).kinds,
+    mayType: interfaces.some((i) => i.class === HID_CLASS && i.protocol === 0),
+    fingerprint: prints.exact,
+    fingerprintWithoutRevision: prints.withoutRevision,
+    attackTool,
+  }
+}
+
+/** Kinds that come along with keyboards and mice (media keys, second collections) and add no way to do harm. */
+const companions: ReadonlySet<Kind> = new Set(['HID'])
+
+const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
+  const { kinds } = rule
+  if (kinds === undefined) return true
+  const named = (kind: Kind): boolean => kinds.includes(kind)
+  if (rule.effect === 'deny') return device.kinds.some(named)
+  // All that a device can do has to be allowed: a stick that also types is not covered by "allow Mass Storage".
+  const canType = named('Keyboard')
+  if (device.mayType && !canType) return false
+  return device.kinds.every((kind) => named(kind) || (companions.has(kind) && (canType || named('Mouse'))))
+}
+
+/** Whether a rule speaks of a device. Absent members ask nothing; a rule without any never matches. */
+export const ruleMatches = (rule: PolicyRule, device: PolicyDevice): boolean =>
+  (rule.vid !== undefined || rule.kinds !== undefined || rule.fingerprint !== undefined) &&
+  (rule.vid === undefined || rule.vid === device.vid) &&
+  (rule.pid === undefined || rule.pid === device.pid) &&
+  (rule.serial === undefined || rule.serial === device.serial) &&
+  (rule.fingerprint === undefined ||
+    rule.fingerprint === device.fingerprint ||
+    rule.fingerprint === device.fingerprintWithoutRevision) &&
+  kindsMatch(rule, device)
+
+const isInForce = (rule: PolicyRule, now: number): boolean =>
+  rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now
+
+const levels = ['grant', 'host', 'tag', 'global'] as const
+
+/** Which of several matching rules is named: the one that says most, then the smaller id. The effect is the same. */
+const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
+  const weight = (r: PolicyRule): number =>
+    (r.serial === undefined ? 0 : 16) +
+    (r.fingerprint === undefined ? 0 : 8) +
+    (r.pid === undefined ? 0 : 4) +
+    (r.vid === undefined ? 0 : 2) +
+    (r.kinds === undefined ? 0 : 1)
+  return [...rules].sort((a, b) => weight(b) - weight(a) || (a.id < b.id ? -1 : 1))[0]
+}
+
+/**
+ * The decision: hub, then attack tool, explicit deny, temporary grant, allow for the host, for a tag, for all, and the
+ * implicit block. Pure; the server and the agent run this same function.
+ *
+ * A hub is what can do nothing else. An attack tool passes only by an allow that says `overrideAttackTool`.
+ *
+ * @param rules of this host, in any order
+ * @param now ms since 1970; rules that expired by then are not in force
+ */
+export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: number): PolicyDecision => {
+  if (device.attackTool === null && device.kinds.length === 1 && device.kinds[0] === 'Hub')
+    return { effect: 'allow', source: 'hub', ruleId: null }
+  const matching = rules.filter((rule) => isInForce(rule, now) && ruleMatches(rule, device))
+  const denied = surest(matching.filter((rule) => rule.effect === 'deny'))
+  const allows = matching.filter((rule) => rule.effect === 'allow')
+  const usable = device.attackTool === null ? allows : allows.filter((rule) => rule.overrideAttackTool === true)
+  if (device.attackTool !== null && usable.length === 0) return { effect: 'block', source: 'attack-tool', ruleId: null }
+  if (denied !== undefined) return { effect: 'block', source: 'deny', ruleId: denied.id }
+  for (const level of levels) {
+    const found = surest(usable.filter((rule) => rule.level === level))
+    if (found !== undefined) return { effect: 'allow', source: level, ruleId: found.id }
+  }
+  return { effect: 'block', source: 'default', ruleId: null }
+}
+
+/** Whether a whitelist applies to a host: it is armed, or an allow is in force on it. */
+export const hasWhitelist = (armed: boolean, rules: readonly PolicyRule[], now: number): boolean =>
+  armed || rules.some((rule) => rule.effect === 'allow' && rule.level !== 'grant' && isInForce(rule, now))
