@@ -101,6 +101,13 @@ export const errorTable = define({
     cause: 'The account has mustChangePassword set.',
     cure: 'POST admin/updateuserdetails with oldPassword and newPassword.',
   },
+  second_person_required: {
+    status: 403,
+    title: 'A second person has to approve this',
+    detail: 'This is for {hosts} hosts, more than {limit}: request {id} waits for the approval of another person.',
+    cause: 'Freeing or deleting more hosts than the policy settings say needs two people. Nothing was changed.',
+    cure: 'Another Manager or Administrator approves the request at policy/changerequests, or takes fewer hosts.',
+  },
   origin_refused: {
     status: 403,
     title: 'Foreign origin',
