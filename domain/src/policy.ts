@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { DeviceReport, PolicyRule } from '@portcullis/contract'
 import { classify } from './classify.ts'
 import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
@@ -129,3 +130,20 @@ export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: 
 /** Whether a whitelist applies to a host: it is armed, or an allow is in force on it. */
 export const hasWhitelist = (armed: boolean, rules: readonly PolicyRule[], now: number): boolean =>
   armed || rules.some((rule) => rule.effect === 'allow' && rule.level !== 'grant' && isInForce(rule, now))
+
+/** Crockford's base 32: no I, L, O, U, so that a number survives a telephone. */
+const caseAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/**
+ * Number that a user reads from his screen and an operator finds the device by: the same on host and server, the same at
+ * every attachment of this device to this host. `PC-` and six characters, 30 bits.
+ */
+export const caseNumber = (
+  agentId: string,
+  device: Pick<PolicyDevice, 'vid' | 'pid' | 'serial' | 'fingerprintWithoutRevision'> & { portPath: string },
+): string => {
+  const { vid, pid, serial, portPath, fingerprintWithoutRevision } = device
+  const text = JSON.stringify([agentId, vid, pid, serial === '' ? portPath : serial, fingerprintWithoutRevision])
+  const bits = hash('sha256', `portcullis-case ${text}`, 'buffer').readUInt32BE(0) >>> 2
+  return `PC-${Array.from({ length: 6 }, (_, i) => caseAlphabet[(bits >>> (25 - 5 * i)) & 31]).join('')}`
+}
