@@ -200,6 +200,12 @@ export const EnrolResponse = Type.Object({
   commandKey: Type.String({
     description: 'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it.',
   }),
+  releaseKey: Type.Optional(
+    Type.String({
+      description:
+        'Base64 SPKI DER of the Ed25519 key that signs agent builds. The agent pins it; without it the key of the first update.',
+    }),
+  ),
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 

@@ -1,3 +1,4 @@
+export { createAttackTools } from './attack-tools.ts'
 export * from './audit-chain.ts'
 export * from './classify.ts'
 export * from './descriptors.ts'

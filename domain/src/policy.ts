@@ -38,15 +38,25 @@ export interface PolicyDevice {
 const HID_CLASS = 0x03
 
 /**
- * What a decision looks at, from a report. Report descriptors are left out on purpose: the kernel shows them only once a
- * driver is bound, and a decision has to be the same before and after.
+ * The part of a report that a decision may look at. The kernel shows report descriptors and the string of the active
+ * configuration only while a device is authorised, and a decision has to be the same before and after. What judges
+ * attack tools for a decision has to be given this as well.
+ */
+export const steadyReport = (report: DeviceReport): DeviceReport => {
+  const { reportDescriptors: _, configuration: __, ...steady } = report
+  return steady
+}
+
+/**
+ * What a decision looks at, from a report. Its fingerprints are of the steady part: a rule that names a fingerprint has to
+ * be made from these, not from those of a whole report.
  */
 export const policyDevice = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
   attackTool: AttackLevel | null,
 ): PolicyDevice => {
-  const { reportDescriptors: _, ...plain } = report
+  const plain = steadyReport(report)
   const prints = fingerprints(parsed, plain)
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
   return {
