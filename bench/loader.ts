@@ -75,12 +75,22 @@ const ensureTags = async (client: pg.Client, names: readonly string[]): Promise<
 }
 
 /** Counters as the transactions of the server would have left them. */
-const countModels = (client: pg.Client): Promise<unknown> =>
-  client.query(`
-    UPDATE models m SET hosts = c.hosts, devices = c.devices FROM (
-      SELECT d.model_id, count(DISTINCT p.agent_id) AS hosts, count(*) AS devices
-      FROM peripherals p JOIN designs d ON d.design_id = p.design_id WHERE p.present GROUP BY d.model_id) c
-    WHERE c.model_id = m.model_id`)
+const countDevices = async (client: pg.Client): Promise<void> => {
+  for (const [table, key] of [
+    ['models', 'model_id'],
+    ['shapes', 'shape_id'],
+  ] as const)
+    await client.query(`
+      UPDATE ${table} t SET hosts = c.hosts, devices = c.devices FROM (
+        SELECT d.${key}, count(DISTINCT p.agent_id) AS hosts, count(*) AS devices
+        FROM peripherals p JOIN designs d ON d.design_id = p.design_id WHERE p.present GROUP BY d.${key}) c
+      WHERE c.${key} = t.${key}`)
+  await client.query(`
+    INSERT INTO design_counts (design_id, hosts, devices, last_seen)
+      SELECT p.design_id, count(DISTINCT p.agent_id), count(*), max(p.last_seen)
+      FROM peripherals p WHERE p.present GROUP BY p.design_id
+    ON CONFLICT (design_id) DO UPDATE SET hosts = excluded.hosts, devices = excluded.devices`)
+}
 
 /** Events of the last days, in the order of their ids. */
 const addEvents = async (client: pg.Client, count: number, now: Date): Promise<void> => {
@@ -155,7 +165,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
       await client.query('VACUUM FULL agent_rows')
       await client.query('VACUUM FULL agent_search')
     })
-    await countModels(client)
+    await countDevices(client)
     await addEvents(client, Math.min(mostEvents, options.agents * eventsPerAgent), new Date(options.nowMs))
     await client.query('VACUUM (ANALYZE)')
     return { agents: options.agents, peripherals, played }

@@ -13,6 +13,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
   const design = designs.get(key) ?? {
     id: designs.size + 1,
     modelId: designs.size + 1,
+    shapeId: designs.size + 1,
     fingerprint: key,
     vid,
     pid,

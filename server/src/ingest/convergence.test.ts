@@ -22,6 +22,9 @@ afterAll(() => t.close())
 
 const makes: ((portPath: string) => DeviceReport)[] = [
   (portPath) => plainKeyboard({ portPath }),
+  // Other designs of its model: another revision of the same shape, and one that can do more.
+  (portPath) => plainKeyboard({ portPath, bcdDevice: '0200' }),
+  (portPath) => plainKeyboard({ portPath, interfaces: ['03:01:01', '03:00:00', '03:00:00', '0a:00:00'] }),
   (portPath) => plainMouse({ portPath }),
   (portPath) => hub({ portPath }),
   (portPath) => rubberDucky({ portPath }),
@@ -74,11 +77,17 @@ const summary = async (agent: TestAgent) => {
 const drift = () =>
   t.server.db.query(sql`
     with n as (
-      select d.model_id, count(distinct p.agent_id) as hosts, count(*) as devices
-      from peripherals p join designs d on d.design_id = p.design_id where p.present group by d.model_id)
-    select m.vid, m.pid, m.hosts, m.devices, n.hosts as true_hosts, n.devices as true_devices
-    from models m left join n on n.model_id = m.model_id
-    where (m.hosts, m.devices) is distinct from (coalesce(n.hosts, 0), coalesce(n.devices, 0))`)
+      select d.model_id, d.shape_id, d.design_id, count(distinct p.agent_id) as hosts, count(*) as devices
+      from peripherals p join designs d on d.design_id = p.design_id
+      where p.present group by grouping sets (d.model_id, d.shape_id, d.design_id)),
+    c as (
+      select 'model' as what, m.model_id as id, m.hosts, m.devices from models m
+      union all select 'shape', s.shape_id, s.hosts, s.devices from shapes s
+      union all select 'design', d.design_id, coalesce(x.hosts, 0), coalesce(x.devices, 0)
+        from designs d left join design_counts x on x.design_id = d.design_id)
+    select c.*, n.hosts as true_hosts, n.devices as true_devices from c
+      left join n on c.id = case c.what when 'model' then n.model_id when 'shape' then n.shape_id else n.design_id end
+    where (c.hosts, c.devices) is distinct from (coalesce(n.hosts, 0)::int, coalesce(n.devices, 0)::int)`)
 
 describe('a host that plugs and unplugs', () => {
   it('ends as in order, whatever was repeated or came late', async () => {
@@ -97,6 +106,11 @@ describe('a host that plugs and unplugs', () => {
         expect(await noisy.checkIn()).toEqual({ nextCheckInSeconds: 60 })
         expect(await shown(noisy)).toEqual(await shown(clean))
         expect(await summary(noisy)).toEqual(await summary(clean))
+        if (steps.length % 3 === 0) {
+          await (await t.admin()).post('/prime/webui/agents/deleteAgents', [noisy.agentId])
+          expect(await drift()).toEqual([])
+          return
+        }
         const texts = async (agent: TestAgent) => (await agent.events()).map((e) => [e.eventCode, e.details])
         expect(await texts(noisy)).toEqual(await texts(clean))
         expect(await drift()).toEqual([])

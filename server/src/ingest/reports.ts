@@ -10,17 +10,12 @@ import {
   storedFacts,
 } from '#features/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
-import type {
-  JudgedDevice,
-  ModelDelta,
-  PeripheralsApi,
-  PeripheralWrite,
-  StoredPeripheral,
-} from '#features/peripherals/index.ts'
+import type { JudgedDevice, PeripheralsApi, PeripheralWrite, StoredPeripheral } from '#features/peripherals/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { applyReport, type HostPeripheral, hostOf, type JudgedChange, storedHash, verdictOf } from './apply-report.ts'
+import { applyReport, hostOf, type JudgedChange, storedHash, verdictOf } from './apply-report.ts'
+import { createCounterMoves } from './counter-moves.ts'
 
 /** A check-in that was authenticated and has the documented shape. */
 export interface CheckIn {
@@ -101,28 +96,6 @@ const eventsOf = (
   return events
 }
 
-/** Hosts and devices per model that a report adds or takes. */
-const countModels = (
-  before: readonly HostPeripheral[],
-  after: readonly HostPeripheral[],
-  deltas: Map<number, ModelDelta>,
-): void => {
-  const count = (all: readonly HostPeripheral[]): Map<number, number> => {
-    const counts = new Map<number, number>()
-    for (const p of all) if (p.present) counts.set(p.design.modelId, (counts.get(p.design.modelId) ?? 0) + 1)
-    return counts
-  }
-  const [was, is] = [count(before), count(after)]
-  for (const modelId of new Set([...was.keys(), ...is.keys()])) {
-    const [from, to] = [was.get(modelId) ?? 0, is.get(modelId) ?? 0]
-    if (from === to) continue
-    const delta = deltas.get(modelId) ?? { modelId, hosts: 0, devices: 0 }
-    delta.devices += to - from
-    delta.hosts += Number(to > 0) - Number(from > 0)
-    deltas.set(modelId, delta)
-  }
-}
-
 /** Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. */
 export const createReports = ({ db, clock, agents, peripherals, events, announce }: ReportsDeps) => {
   const { designs } = peripherals
@@ -186,7 +159,7 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
         events: [] as NewEvent[],
         errors: [] as { agentId: string; at: Date; code: string; message: string }[],
       }
-      const deltas = new Map<number, ModelDelta>()
+      const counters = createCounterMoves()
       const changed = { agents: [] as string[], peripherals: [] as string[] }
 
       for (const [i, { agentId, request }] of sound.entries()) {
@@ -206,7 +179,7 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
           const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }
           if (facts !== null) write.facts.push(facts)
           if (applied.changes.length > 0) {
-            countModels(before, applied.all, deltas)
+            counters.add(before, applied.all)
             write.verdicts.push({ agentId, ...verdictOf(applied.all) })
             for (const p of applied.writes)
               write.peripherals.push({
@@ -260,7 +233,7 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
       await agents.reports.writeVerdicts(tx, write.verdicts)
       await agents.reports.writeBeats(tx, now, write.beats)
       await agents.reports.addErrors(tx, now, write.errors)
-      await peripherals.reports.moveCounters(tx, now, [...deltas.values()])
+      await peripherals.reports.moveCounters(tx, now, counters.deltas())
       if (changed.agents.length > 0) await announce(tx, changed)
       if (write.events.length > 0) await events.append(tx, write.events)
     })

@@ -23,6 +23,8 @@ const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
 export interface Design {
   id: number
   modelId: number
+  /** Model with its set of interfaces. */
+  shapeId: number
   fingerprint: string
   vid: string
   pid: string
@@ -50,7 +52,7 @@ export interface JudgedDevice {
 }
 
 /** A design as it is first seen, before it has an id. */
-export interface NewDesign extends Omit<Design, 'id' | 'modelId'> {
+export interface NewDesign extends Omit<Design, 'id' | 'modelId' | 'shapeId'> {
   withoutRevision: string
   kinds: string[]
   classCode: string

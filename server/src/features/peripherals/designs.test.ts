@@ -13,7 +13,7 @@ const fakeStore = () => {
   const ensureDesigns = async (_db: unknown, designs: readonly NewDesign[]) => {
     asked += designs.length
     return designs.map((design) => {
-      const known = all.get(design.fingerprint) ?? { ...design, id: all.size + 1, modelId: 1 }
+      const known = all.get(design.fingerprint) ?? { ...design, id: all.size + 1, modelId: 1, shapeId: 1 }
       all.set(design.fingerprint, known)
       return known
     })

@@ -9,7 +9,7 @@ import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 
 export type { Design, JudgedDevice } from './design.ts'
-export type { ModelDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
+export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */

@@ -32,16 +32,24 @@ export interface PeripheralWrite {
   authorized: boolean
 }
 
-/** Change of a model's counters by one batch. */
-export interface ModelDelta {
-  modelId: number
+/** Change of a counter by one batch. */
+export interface CounterDelta {
+  id: number
   hosts: number
   devices: number
+}
+
+/** Changes of the counters by one batch; `models` names every model of the shapes and designs, moved or not. */
+export interface CounterDeltas {
+  models: readonly CounterDelta[]
+  shapes: readonly CounterDelta[]
+  designs: readonly CounterDelta[]
 }
 
 interface DesignRow {
   design_id: number
   model_id: number
+  shape_id: number
   fingerprint: string
   vid: string
   pid: string
@@ -59,11 +67,19 @@ interface DesignRow {
   configuration: string
 }
 
+const columnsOf = (deltas: readonly CounterDelta[]) =>
+  [
+    [deltas.map((d) => d.id), 'int[]'],
+    [deltas.map((d) => d.hosts), 'int[]'],
+    [deltas.map((d) => d.devices), 'int[]'],
+  ] as const
+
 const attackLevels = [null, 'suspected', 'confirmed'] as const
 
 const designOf = (row: DesignRow): Design => ({
   id: row.design_id,
   modelId: row.model_id,
+  shapeId: row.shape_id,
   fingerprint: row.fingerprint,
   vid: row.vid,
   pid: row.pid,
@@ -82,7 +98,7 @@ const designOf = (row: DesignRow): Design => ({
   configuration: row.configuration,
 })
 
-const designColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
+const designColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
   d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.manufacturer, d.product, d.configuration`
 
 export const createPeripheralsStore = (db: Db) => ({
@@ -107,10 +123,10 @@ export const createPeripheralsStore = (db: Db) => ({
     const column = <K extends keyof NewDesign>(key: K) => designs.map((d) => d[key])
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
-        protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version)
+        protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -137,7 +153,8 @@ export const createPeripheralsStore = (db: Db) => ({
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors)
       join models m on m.vid = u.vid and m.pid = u.pid
-      order by u.fingerprint on conflict (fingerprint) do nothing`)
+      -- Shapes are made on the way; in this order two of these never wait for each other in a ring.
+      order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)
     const rows = await queryable.query<DesignRow>(sql`
       select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)
     return rows.map(designOf)
@@ -177,29 +194,48 @@ export const createPeripheralsStore = (db: Db) => ({
         present = excluded.present, authorized = excluded.authorized`)
   },
 
-  /** Moves the counters of models, in id order. */
-  moveCounters: async (tx: Tx, now: Date, given: readonly ModelDelta[]): Promise<void> => {
-    const deltas = given.filter((d) => d.hosts !== 0 || d.devices !== 0).sort((a, b) => a.modelId - b.modelId)
-    if (deltas.length === 0) return
+  /** Moves counters. Models are locked in id order, and with them their shapes and designs, so those need no order. */
+  moveCounters: async (tx: Tx, now: Date, { models, shapes, designs }: CounterDeltas): Promise<void> => {
+    if (models.length === 0) return
+    const sorted = [...models].sort((a, b) => a.id - b.id)
     await tx.prepared(sql`
       with u as materialized (
-        select l.model_id, u.hosts, u.devices from ${unnestOf([
-          [deltas.map((d) => d.modelId), 'int[]'],
-          [deltas.map((d) => d.hosts), 'int[]'],
-          [deltas.map((d) => d.devices), 'int[]'],
-        ])} u(model_id, hosts, devices) join models l on l.model_id = u.model_id order by l.model_id for update of l)
+        select l.model_id, u.hosts, u.devices from ${unnestOf(columnsOf(sorted))} u(model_id, hosts, devices)
+        join models l on l.model_id = u.model_id order by l.model_id for update of l)
       update models m set hosts = m.hosts + u.hosts, devices = m.devices + u.devices,
         last_seen = case when u.devices > 0 then greatest(m.last_seen, ${now}) else m.last_seen end
       from u where m.model_id = u.model_id`)
+    await tx.prepared(sql`
+      with moved as (
+        update shapes s set hosts = s.hosts + u.hosts, devices = s.devices + u.devices,
+          last_seen = case when u.devices > 0 then greatest(s.last_seen, ${now}) else s.last_seen end
+        from ${unnestOf(columnsOf(shapes))} u(shape_id, hosts, devices) where s.shape_id = u.shape_id)
+      insert into design_counts as c (design_id, hosts, devices, last_seen)
+      select u.design_id, u.hosts, u.devices, ${now} from ${unnestOf(columnsOf(designs))} u(design_id, hosts, devices)
+      on conflict (design_id) do update set hosts = c.hosts + excluded.hosts, devices = c.devices + excluded.devices,
+        last_seen = case when excluded.devices > 0 then greatest(c.last_seen, excluded.last_seen) else c.last_seen end`)
   },
 
   /** Takes agents that are about to be removed out of the counters. */
   forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.execute(sql`
-      with gone as materialized (
-        select d.model_id, count(distinct p.agent_id)::int as hosts, count(*)::int as devices
-        from peripherals p join designs d on d.design_id = p.design_id
-        where p.agent_id = any(${agentIds}::uuid[]) and p.present group by d.model_id order by d.model_id)
-      update models m set hosts = m.hosts - gone.hosts, devices = m.devices - gone.devices from gone where m.model_id = gone.model_id`)
+      with locked as materialized (
+        select m.model_id from models m where m.model_id in (
+          select d.model_id from peripherals p join designs d on d.design_id = p.design_id
+          where p.agent_id = any(${agentIds}::uuid[]) and p.present)
+        order by m.model_id for update)
+      select 1 from locked`)
+    const present = sql`peripherals p join designs d on d.design_id = p.design_id
+      where p.agent_id = any(${agentIds}::uuid[]) and p.present`
+    const counted = sql`count(distinct p.agent_id)::int as hosts, count(*)::int as devices`
+    await tx.execute(sql`
+      with m as (
+        update models m set hosts = m.hosts - g.hosts, devices = m.devices - g.devices
+        from (select d.model_id, ${counted} from ${present} group by d.model_id) g where m.model_id = g.model_id),
+      s as (
+        update shapes s set hosts = s.hosts - g.hosts, devices = s.devices - g.devices
+        from (select d.shape_id, ${counted} from ${present} group by d.shape_id) g where s.shape_id = g.shape_id)
+      update design_counts c set hosts = c.hosts - g.hosts, devices = c.devices - g.devices
+      from (select d.design_id, ${counted} from ${present} group by d.design_id) g where c.design_id = g.design_id`)
   },
 })
