@@ -1,13 +1,40 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './bootstrap/say.mjs'
+
+const REAL_KERNEL = 'the host agent is proved in a real kernel with real USB gadgets'
 
 /** What tests need beyond npm. A test whose program is missing skips itself and says so. */
-const PACKAGES = [{ name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' }]
+const PACKAGES = [
+  { name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' },
+  // The agent that runs in the emulated machine is this machine's: only x64 is booted.
+  ...(process.arch === 'x64'
+    ? [
+        { name: 'qemu-system-x86', provides: '/usr/bin/qemu-system-x86_64', why: REAL_KERNEL },
+        { name: 'busybox-static', provides: '/bin/busybox', why: REAL_KERNEL },
+      ]
+    : []),
+]
 
 const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
 
+/** Where the kernel that tests boot is unpacked: `boot/`, `lib/modules/`, `bin/udevadm` and its libraries. */
+const KERNEL = join(ROOT, 'build', 'kernel')
+/** Of a kernel of 400 MB only what gadgets, the USB host side, input, disks and a network card depend on. */
+const KERNEL_PARTS = [
+  './boot/vmlinuz-*',
+  ...['block', 'crypto', 'lib', 'fs/configfs', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
+  ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel'].map((dir) => `./lib/modules/*/kernel/drivers/${dir}/*`),
+]
+
 /** Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not. */
 export function installDebianPackages() {
+  installPrograms()
+  if (process.arch === 'x64' && !existsSync(KERNEL)) unpackKernel()
+}
+
+function installPrograms() {
   const missing = PACKAGES.filter(({ provides }) => !existsSync(provides))
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name)
@@ -20,12 +47,60 @@ export function installDebianPackages() {
   }
   console.log(`installing ${names.join(' ')} with apt-get`)
   // Package lists are usually absent or old in a container, so an update comes first; its failure shows in the install.
-  apt('update', '-q')
-  const { ok, output } = apt('install', '-q', '-y', '--no-install-recommends', ...names)
+  run('apt-get', 'update', '-q')
+  const { ok, output } = run('apt-get', 'install', '-q', '-y', '--no-install-recommends', ...names)
   if (!ok) console.log(`not installed, their tests are skipped: ${output.trim().split('\n').at(-1)}`)
 }
 
-function apt(...args) {
-  const done = spawnSync('apt-get', args, { env: ENVIRONMENT, encoding: 'utf8', timeout: 240_000 })
+/** The kernel is booted, not installed: its package is only unpacked, and that takes Debian but not root. */
+function unpackKernel() {
+  if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb')) {
+    console.log(`no kernel to boot: that takes Debian's packages (${REAL_KERNEL}); its tests are skipped`)
+    return
+  }
+  console.log(`unpacking Debian's kernel into build/kernel (${REAL_KERNEL})`)
+  mkdirSync(join(ROOT, 'build'), { recursive: true })
+  try {
+    fetchKernel()
+  } catch {
+    // Package lists that are absent or older than the archive; as another user than root this changes nothing.
+    run('apt-get', 'update', '-q')
+    try {
+      fetchKernel()
+    } catch (error) {
+      console.log(`no kernel to boot, its tests are skipped: ${error.message}`)
+    }
+  }
+}
+
+function fetchKernel() {
+  const draft = mkdtempSync(join(ROOT, 'build', 'kernel-draft-'))
+  try {
+    const image = run('apt-cache', 'depends', 'linux-image-amd64').output.match(/linux-image-[0-9]\S*/)?.[0]
+    if (image === undefined) throw new Error('no package list names linux-image-amd64')
+    unpack(draft, image, KERNEL_PARTS)
+    unpack(draft, 'udev', ['./*bin/udevadm'])
+    unpack(draft, 'libkmod2', ['*/libkmod.so*'])
+    // Swapped as a whole: a run that was cut short leaves no half of a kernel.
+    renameSync(draft, KERNEL)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** Downloads a package and unpacks the named parts of it. */
+function unpack(into, name, parts) {
+  const download = mkdtempSync(join(into, 'package-'))
+  const got = run('sh', '-c', 'cd "$1" && apt-get download -q "$2"', 'sh', download, name)
+  const [file] = readdirSync(download)
+  if (!got.ok || file === undefined) throw new Error(`${name}: ${got.output.trim().split('\n').at(-1)}`)
+  const pipe = 'package=$1 into=$2; shift 2; dpkg-deb --fsys-tarfile "$package" | tar -x -C "$into" --wildcards "$@"'
+  const done = run('sh', '-c', pipe, 'sh', join(download, file), into, ...parts)
+  if (!done.ok) throw new Error(`${name} could not be unpacked: ${done.output.trim().split('\n').at(-1)}`)
+  rmSync(download, { recursive: true })
+}
+
+function run(program, ...args) {
+  const done = spawnSync(program, args, { env: ENVIRONMENT, encoding: 'utf8', timeout: 240_000 })
   return { ok: done.status === 0, output: `${done.stdout}${done.stderr}` }
 }

@@ -1,0 +1,85 @@
+# Functions that scripts of the test are made of; see gadgets.ts for their callers.
+gadgets=/sys/kernel/config/usb_gadget
+
+# mark TEXT: a line in the kernel's own log, in the order of what the kernel does.
+mark() { echo "portcullis-test: $1" >/dev/kmsg; }
+
+# gadget NAME VID PID BCD MANUFACTURER PRODUCT SERIAL: a device without functions. An empty string descriptor is left out.
+gadget() {
+  g=$gadgets/$1
+  mkdir -p $g/strings/0x409 $g/configs/c.1/strings/0x409
+  echo 0x$2 >$g/idVendor
+  echo 0x$3 >$g/idProduct
+  echo 0x$4 >$g/bcdDevice
+  [ -z "$5" ] || echo "$5" >$g/strings/0x409/manufacturer
+  [ -z "$6" ] || echo "$6" >$g/strings/0x409/product
+  [ -z "$7" ] || echo "$7" >$g/strings/0x409/serialnumber
+}
+
+# keyboard_function NAME: adds a boot keyboard with the report descriptor of the HID specification, appendix B.1.
+keyboard_function() {
+  f=$gadgets/$1/functions/hid.0
+  mkdir -p $f
+  echo 1 >$f/protocol
+  echo 1 >$f/subclass
+  echo 8 >$f/report_length
+  printf '\005\001\011\006\241\001\005\007\031\340\051\347\025\000\045\001\165\001\225\010\201\002\225\001\165\010\201\003\225\005\165\001\005\010\031\001\051\005\221\002\225\001\165\003\221\003\225\006\165\010\025\000\045\145\005\007\031\000\051\145\201\000\300' >$f/report_desc
+  ln -s $f $gadgets/$1/configs/c.1/
+}
+
+# storage_function NAME: adds a mass storage of 1 MiB of zeros.
+storage_function() {
+  f=$gadgets/$1/functions/mass_storage.0
+  mkdir -p $f
+  truncate -s 1M /tmp/$1.img
+  echo /tmp/$1.img >$f/lun.0/file
+  ln -s $f $gadgets/$1/configs/c.1/
+}
+
+# plug NAME N: into controller N (0 to 3).
+plug() {
+  mark "plug $1"
+  echo dummy_udc.$2 >$gadgets/$1/UDC
+}
+
+# unplug NAME: pulls it out; it can be plugged in again.
+unplug() { echo >$gadgets/$1/UDC; }
+
+# hidg NAME: device node that types for the gadget.
+hidg() { echo /dev/hidg$(cut -d: -f2 $gadgets/$1/functions/hid.0/dev); }
+
+# port N: name in /sys/bus/usb/devices of the only port of controller N.
+port() { for bus in /sys/devices/platform/dummy_hcd.$1/usb*; do echo "${bus##*/usb}-1"; done; }
+
+# Records what comes out of every input device, those that are still to come included, until stop_recording.
+record() {
+  rm -rf /tmp/keys
+  mkdir /tmp/keys
+  (
+    while :; do
+      for event in /dev/input/event*; do
+        to=/tmp/keys/$(readlink -f /sys/class/input/${event##*/} | tr / _)
+        [ ! -e $event ] || [ -e $to ] || { : >$to; cat $event >$to 2>/dev/null & }
+      done
+      usleep 5000
+    done
+  ) </dev/null >/dev/null 2>&1 &
+  echo $! >/tmp/recorder
+}
+stop_recording() { kill $(cat /tmp/recorder); }
+
+# keystrokes: how many keys were pressed since record. An event is 24 bytes: time (16), type, code, value; a press is type 1, value 1.
+keystrokes() {
+  for file in /tmp/keys/*; do
+    [ ! -e "$file" ] || hexdump -v -e '8/2 " %d" 2/2 " %d" 1/4 " %d\n"' "$file"
+  done | awk '$9 == 1 && $11 == 1 { n++ } END { print n + 0 }'
+}
+
+# type_keys NAME COUNT SECONDS: every report presses another key and so lets go of the last: COUNT reports are COUNT keystrokes.
+# Prints how many reports the host took.
+type_keys() {
+  awk -v n=$2 'BEGIN { for (i = 0; i < n; i++) printf "%s", sprintf("\\000\\000\\%03o\\000\\000\\000\\000\\000", 4 + i % 26) }' >/tmp/reports.txt
+  printf "$(cat /tmp/reports.txt)" >/tmp/reports
+  timeout $3 dd if=/tmp/reports of=$(hidg $1) bs=8 2>/tmp/typed
+  sed -n 's/+.* records out//p' /tmp/typed
+}

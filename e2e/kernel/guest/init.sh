@@ -1,0 +1,28 @@
+#!/bin/busybox sh
+# First process of the virtual machine: brings up USB gadgets and the network, then obeys the test on the second serial port.
+/bin/busybox --install -s /bin
+export PATH=/bin:/usr/local/bin HOME=/root
+mkdir -p /proc /sys /dev /tmp /root /run /var/log
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+for module in $(cat /modules/order); do
+  # Four controllers, so that four gadgets can be plugged in at once, each on a bus of its own.
+  case $module in dummy_hcd) options=num=4 ;; *) options= ;; esac
+  insmod /modules/$module.ko $options || echo "module $module: not loaded"
+done
+mount -t configfs configfs /sys/kernel/config
+ip link set lo up
+ip link set eth0 up
+ip addr add 10.0.2.15/24 dev eth0
+ip route add default via 10.0.2.2
+stty -F /dev/ttyS1 raw -echo
+exec </dev/ttyS1 >/dev/ttyS1
+echo "ready"
+# One line is one script: its number and its text in base64; the answer is the number, the exit code, and its output.
+while read -r number script; do
+  echo "$script" | base64 -d >/tmp/script
+  sh -c '. /guest.sh; . /tmp/script' >/tmp/output 2>&1 </dev/null
+  code=$?
+  echo "$number $code $(base64 </tmp/output | tr -d '\n')"
+done

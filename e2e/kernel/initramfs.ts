@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type CpioEntry, cpio } from './cpio.ts'
+import type { KernelFiles } from './kernel-files.ts'
+import { moduleFiles } from './modules.ts'
+
+/** What the machine needs beyond what Debian builds into its kernel: gadgets, the host side, input, disks, a network card. */
+const MODULES = [
+  'configfs',
+  'dummy_hcd',
+  'libcomposite',
+  'usb_f_hid',
+  'usb_f_mass_storage',
+  'usbhid',
+  'hid-generic',
+  'evdev',
+  'usb-storage',
+  'sd_mod',
+  'e1000',
+]
+
+const guest = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`guest/${name}`, import.meta.url)))
+
+/**
+ * A program and the libraries that its loader would load, each at the place where it looks for them.
+ *
+ * @param unpacked folder of a package that was unpacked and not installed: its libraries come first, as if from `/`
+ */
+const program = (file: string, path: string, unpacked = ''): CpioEntry[] => {
+  const libraries = execFileSync('ldd', [file], {
+    encoding: 'utf8',
+    env: unpacked === '' ? {} : { LD_LIBRARY_PATH: join(unpacked, 'usr/lib/x86_64-linux-gnu') },
+  })
+    .split('\n')
+    .flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? [])
+  return [file, ...libraries].map((from, index) => ({
+    path: index === 0 ? path : (from.startsWith(unpacked) ? from.slice(unpacked.length) : from).slice(1),
+    mode: 0o755,
+    content: readFileSync(from),
+  }))
+}
+
+/** Writes the first and only root of the machine: busybox, modules, the scripts of `guest/`, and the agent as it is installed. */
+export const writeInitramfs = (files: KernelFiles, to: string): void => {
+  const modules = moduleFiles(files.modules, MODULES)
+  const entries: CpioEntry[] = [
+    { path: 'bin/busybox', mode: 0o755, content: readFileSync(files.busybox) },
+    { path: 'init', mode: 0o755, content: guest('init.sh') },
+    { path: 'guest.sh', content: guest('guest.sh') },
+    { path: 'modules/order', content: Buffer.from(modules.map(({ name }) => `${name}\n`).join('')) },
+    ...modules.map(({ name, content }) => ({ path: `modules/${name}.ko`, content })),
+    ...program(files.udevadm, 'bin/udevadm', files.unpacked),
+    ...program(files.agent, 'usr/local/bin/portcullis-agent'),
+  ]
+  const unique = new Map(entries.map((entry) => [entry.path, entry]))
+  writeFileSync(to, Buffer.concat(cpio([...unique.values()])))
+}

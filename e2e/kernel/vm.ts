@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { until } from '../harness.ts'
+
+export interface VmOptions {
+  qemu: string
+  kernel: string
+  initramfs: string
+  /** Folder for the console log and the control socket. */
+  dir: string
+}
+
+export interface Answer {
+  code: number
+  output: string
+}
+
+/** Emulated, a boot takes 10 to 20 s alone and more beside other work. */
+const BOOT_MS = 120_000
+const RUN_MS = 60_000
+
+export type Vm = Awaited<ReturnType<typeof bootVm>>
+
+/**
+ * Boots a kernel in QEMU and gives a shell in it. Emulated on purpose (`tcg`): hardware virtualisation is missing or
+ * broken where the tests run, and a test that behaves differently there proves nothing here.
+ */
+export const bootVm = async ({ qemu, kernel, initramfs, dir }: VmOptions) => {
+  const consoleLog = join(dir, 'console.log')
+  const socketPath = join(dir, 'shell')
+  writeFileSync(consoleLog, '')
+  let shell: Socket | undefined
+  let received = ''
+  const answers = new Map<string, (answer: Answer) => void>()
+  let isReady = false
+  const onLine = (line: string): void => {
+    if (line === 'ready') isReady = true
+    const [number = '', code = '', output = ''] = line.split(' ')
+    answers.get(number)?.({ code: Number(code), output: Buffer.from(output, 'base64').toString() })
+    answers.delete(number)
+  }
+  const listener = createServer((socket) => {
+    shell = socket
+    socket.setEncoding('utf8')
+    socket.on('data', (text: string) => {
+      received += text
+      const lines = received.split('\n')
+      received = lines.pop() ?? ''
+      for (const line of lines) onLine(line.trim())
+    })
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => listener.listen(socketPath, resolve))
+  const child = spawn(
+    qemu,
+    [
+      ...['-nodefaults', '-display', 'none', '-no-reboot', '-machine', 'pc', '-accel', 'tcg,thread=multi'],
+      ...['-cpu', 'max', '-smp', '2', '-m', '1024', '-kernel', kernel, '-initrd', initramfs],
+      // A panic ends QEMU, which the test sees at once. Only warnings go to the serial console: each letter of it costs time.
+      ...['-append', 'console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on'],
+      ...['-chardev', `file,id=console,path=${consoleLog}`, '-serial', 'chardev:console'],
+      ...['-chardev', `socket,id=shell,path=${socketPath}`, '-serial', 'chardev:shell'],
+      ...['-netdev', 'user,id=net', '-device', 'e1000,netdev=net'],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  let hasEnded = false
+  const ended = new Promise<void>((resolve) =>
+    child.on('close', () => {
+      hasEnded = true
+      resolve()
+    }),
+  )
+  // Nothing outlives the tests, however they end.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+
+  const log = (): string => readFileSync(consoleLog, 'utf8')
+  const fail = (what: string): never => {
+    throw new Error(`${what}\n${said}\n${log().split('\n').slice(-30).join('\n')}`)
+  }
+  const stop = async (): Promise<void> => {
+    kill()
+    await ended
+    process.removeListener('exit', kill)
+    shell?.destroy()
+    await new Promise((resolve) => listener.close(resolve))
+    rmSync(socketPath, { force: true })
+  }
+
+  let next = 0
+  /** Runs a script in the machine's shell, with the functions of guest.sh; the exit code is the caller's to judge. */
+  const attempt = async (script: string, deadlineMs = RUN_MS): Promise<Answer> => {
+    const number = String(++next)
+    let answer: Answer | undefined
+    answers.set(number, (given) => {
+      answer = given
+    })
+    shell?.write(`${number} ${Buffer.from(script).toString('base64')}\n`)
+    const { value } = await until(
+      `the machine answers: ${script}`,
+      () => {
+        if (hasEnded) fail('the machine ended')
+        return answer
+      },
+      deadlineMs,
+    )
+    return value
+  }
+
+  try {
+    await until(
+      'the machine is up',
+      () => {
+        if (hasEnded) fail('the machine ended while it booted')
+        return isReady
+      },
+      BOOT_MS,
+    )
+  } catch (error) {
+    await stop()
+    fail(String(error))
+  }
+  return {
+    attempt,
+    /** Runs a script that has to succeed; gives what it printed. */
+    run: async (script: string, deadlineMs?: number): Promise<string> => {
+      const { code, output } = await attempt(script, deadlineMs)
+      if (code !== 0) throw new Error(`exit code ${code}: ${script}\n${output}`)
+      return output.trim()
+    },
+    stop,
+  }
+}
