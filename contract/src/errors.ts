@@ -140,7 +140,7 @@ export const errorTable = define({
     status: 413,
     title: 'The body is too large',
     detail: 'The body is larger than {limit} bytes.',
-    cause: 'JSON bodies hold at most 8 MiB, uploads 32 MiB, agent reports 4 MiB.',
+    cause: 'JSON bodies hold at most 8 MiB, uploads 32 MiB, agent packages 128 MiB, agent reports 4 MiB.',
     cure: 'Split the request.',
   },
   unsupported_media_type: {
@@ -212,6 +212,49 @@ export const errorTable = define({
     detail: 'The server does not know this agent, or the proof of possession does not verify.',
     cause: 'The agent id or its signature is wrong, or the server data was reset.',
     cure: 'Enrol the host anew with a fresh token.',
+  },
+  package_key_unknown: {
+    status: 409,
+    title: 'No release key is trusted yet',
+    detail:
+      'No release key is trusted yet. The package is signed by {fingerprint}: if that is yours, publish it with trust={fingerprint}.',
+    cause: 'The first package pins the release key, and its fingerprint was not confirmed, or another one was.',
+    cure: 'Compare the fingerprint with what `portcullis package keys` printed, then name it as `trust`.',
+  },
+  package_key_refused: {
+    status: 403,
+    title: 'Signed by another release key',
+    detail: 'The package is signed by {fingerprint}; the release key of this server is {pinned}.',
+    cause: 'Agents install builds of one release key only, the one that was pinned first.',
+    cure: 'Sign the build with the release key. If nobody of yours signed it, find out who did.',
+  },
+  package_signature_wrong: {
+    status: 422,
+    title: 'The signature does not verify',
+    detail: 'The signature of the package does not fit its version, architecture, digest and size.',
+    cause: 'The header was changed after it was signed.',
+    cure: 'Sign the executable again.',
+  },
+  package_damaged: {
+    status: 422,
+    title: 'The package is damaged',
+    detail: '{detail}',
+    cause: 'The executable inside is not the one that was signed: bytes are missing, added or changed.',
+    cure: 'Transfer the package again, or sign the executable again.',
+  },
+  package_not_newer: {
+    status: 409,
+    title: 'The package is older than the newest one',
+    detail: 'Version {version} for {architecture} is older than {newest}, which is published.',
+    cause: 'Agents never go back to an older version.',
+    cure: 'Give the build a higher version; withdraw a bad one.',
+  },
+  package_version_taken: {
+    status: 409,
+    title: 'The version is taken by another build',
+    detail: 'Version {version} for {architecture} was published with other content.',
+    cause: 'A version names one build for ever, a withdrawn one too.',
+    cure: 'Give the build a version of its own.',
   },
   agent_report_invalid: {
     status: 400,

@@ -38,6 +38,8 @@ export interface Operation<
   readonly bodyOptional?: boolean
   /** True for one multipart part named `file`. */
   readonly upload?: boolean
+  /** Bytes of the uploaded part; 32 MiB when absent. */
+  readonly uploadLimit?: number
   readonly response: Response
   readonly responseKind?: ResponseKind
   /** Media type of a `file` answer. */

@@ -321,7 +321,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     fastify.route({
       method: known.method,
       url,
-      bodyLimit: known.upload === true ? uploadLimit : isAnonymous(known) ? anonymousLimit : jsonLimit,
+      bodyLimit:
+        known.upload === true ? (known.uploadLimit ?? uploadLimit) : isAnonymous(known) ? anonymousLimit : jsonLimit,
       config: { operation: known },
       onRequest: async (request) => {
         assertOrigin(request, options.allowedOrigins())
