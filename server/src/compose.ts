@@ -6,8 +6,11 @@ import { accountsFeature } from '#features/accounts/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
+import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
+import { insightsFeature } from '#features/insights/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
+import { policyFeature } from '#features/policy/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
@@ -119,12 +122,25 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   const peripherals = peripheralsFeature(app, { ...lists, knowledge })
+  const policy = policyFeature(app, {
+    ...lists,
+    keys,
+    log,
+    audit,
+    agents,
+    peripherals,
+    announce: live.announce,
+    wake: async (tx, ids) => {
+      for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
+    },
+  })
   const ingest = createIngest({
     db,
     clock,
     log,
     agents,
     peripherals,
+    policy,
     events,
     announce: live.announce,
     intervalSeconds: () => checkInSeconds,
@@ -137,7 +153,9 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   ingest.register(app)
+  bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
   bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
+  insightsFeature(app, { db, clock })
   const health = await healthFeature(app, {
     db,
     clock,
@@ -148,6 +166,7 @@ export const compose = async (options: ComposeOptions) => {
     dataDir: config.dataDir,
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
+  exportsFeature(app, lists)
   registerDocs(app, packageFile.version)
   app.seal()
   await bus.ready(4_000)
@@ -163,6 +182,7 @@ export const compose = async (options: ComposeOptions) => {
     bus,
     accounts,
     agents,
+    policy,
     ingest,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */

@@ -1,10 +1,11 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { inventoryHash, parseReport } from '@portcullis/domain'
+import { inventoryHash, parseReport, policyDevice } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Design, JudgedDevice } from '#features/peripherals/index.ts'
-import { applyReport, type HostPeripheral, type JudgedChange, storedHash, verdictOf } from './apply-report.ts'
+import { type HostPeripheral, verdictOf } from '#features/policy/index.ts'
+import { applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 
 const designs = new Map<string, Design>()
 const judged = (report: DeviceReport): JudgedDevice => {
@@ -30,6 +31,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
     manufacturer: report.manufacturer ?? '',
     product: report.product ?? '',
     configuration: '',
+    device: policyDevice(parseReport(report), report, null),
   }
   designs.set(key, design)
   return { report, design, serial: report.serial ?? '' }
@@ -74,8 +76,8 @@ describe('applyReport', () => {
 
   it('does nothing for what is there already, or gone already', () => {
     const { all } = run([], attach(stick('1-1')))
-    expect(run(all, attach(stick('1-1')), remove('9-9')).writes).toEqual([])
-    expect(applyReport(all, [], [judged(stick('1-1'))]).writes).toEqual([])
+    expect(run(all, attach(stick('1-1')), remove('9-9')).touched.size).toBe(0)
+    expect(applyReport(all, [], [judged(stick('1-1'))]).touched.size).toBe(0)
   })
 
   const port = fc.constantFrom('1-1', '1-2', '1-10', '2-1', '2-1.1', '2-1.2')
@@ -125,7 +127,7 @@ describe('applyReport', () => {
         // The full inventory says nothing that the changes have not.
         expect(applyReport(all, [], [...host.values()].map(judged)).changes).toEqual([])
         // Verdict counts equal a recount.
-        const verdict = verdictOf(all)
+        const verdict = verdictOf(all, false)
         expect([verdict.approvedPresent, verdict.approvedGone]).toEqual([now.length, all.length - now.length])
       }),
       { numRuns: 2_000 },

@@ -1,22 +1,18 @@
-import { comparePortPaths, deviceId, type Identified, inventoryHash, riskScore, severityOf } from '@portcullis/domain'
-import type { Design, JudgedDevice, StoredPeripheral } from '#features/peripherals/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { comparePortPaths, deviceId, type Identified, inventoryHash } from '@portcullis/domain'
+import type { JudgedDevice } from '#features/peripherals/index.ts'
+import type { HostPeripheral } from '#features/policy/index.ts'
 
-/** A peripheral of one host while a report is applied. */
-export interface HostPeripheral {
-  deviceId: string
-  design: Design
-  portPath: string
-  serial: string
-  speed: number
-  present: boolean
-  authorized: boolean
+export type HostChange = {
+  what: 'attached' | 'gone' | 'changed'
+  peripheral: HostPeripheral
+  /** It could be used before; a device that was not attached could not. */
+  wasUsable: boolean
 }
 
-export type HostChange = { what: 'attached' | 'gone' | 'changed'; peripheral: HostPeripheral }
-
 export interface Applied {
-  /** Rows to write. */
-  writes: HostPeripheral[]
+  /** Ids of what changed. */
+  touched: ReadonlySet<string>
   /** What happened, in order. */
   changes: HostChange[]
   /** All peripherals of the host afterwards, gone ones too. */
@@ -25,18 +21,6 @@ export interface Applied {
 
 /** A change of the report with its judged device, where it has one. */
 export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
-
-/** State of a host by the stored rows. */
-export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<number, Design>): HostPeripheral[] =>
-  rows.map((row) => ({
-    deviceId: row.device_id,
-    design: designs.get(row.design_id) as Design,
-    portPath: row.port_path,
-    serial: row.serial,
-    speed: row.speed,
-    present: row.present,
-    authorized: row.authorized,
-  }))
 
 /**
  * Applies changes, then a full inventory when there is one, to what is stored of a host. Pure. A device keeps its id when
@@ -60,10 +44,10 @@ export const applyReport = (
   const remove = (portPath: string): void => {
     const there = byPort.get(portPath)
     if (there === undefined) return
-    const gone = { ...there, present: false }
+    const gone = { ...there, present: false, unapproved: false }
     byPort.delete(portPath)
     set(gone)
-    happened.push({ what: 'gone', peripheral: gone })
+    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized })
   }
 
   /** The id of a device at a port, free of others that are present elsewhere. */
@@ -84,20 +68,35 @@ export const applyReport = (
       speed: report.speedMbps ?? 0,
       present: true,
       authorized: report.authorized ?? true,
+      enforced: report.enforced ?? null,
     }
     if (there !== undefined && there.design.id === design.id && there.serial === serial) {
-      if (there.authorized === fresh.authorized && there.speed === fresh.speed) return
-      const changed = { ...fresh, deviceId: there.deviceId }
+      if (
+        there.authorized === fresh.authorized &&
+        there.speed === fresh.speed &&
+        isDeepStrictEqual(there.enforced, fresh.enforced)
+      )
+        return
+      const changed = { ...there, ...fresh }
       byPort.set(portPath, changed)
       set(changed)
-      happened.push({ what: 'changed', peripheral: changed })
+      happened.push({ what: 'changed', peripheral: changed, wasUsable: there.authorized })
       return
     }
     if (there !== undefined) remove(portPath)
-    const attached = { ...fresh, deviceId: idFor({ vid: design.vid, pid: design.pid, serial, portPath }) }
+    const deviceId = idFor({ vid: design.vid, pid: design.pid, serial, portPath })
+    const attached: HostPeripheral = {
+      ...fresh,
+      deviceId,
+      // Decided once the whole report is applied.
+      source: 'default',
+      ruleId: null,
+      unapproved: false,
+      caseNumber: byId.get(deviceId)?.caseNumber ?? '',
+    }
     byPort.set(portPath, attached)
     set(attached)
-    happened.push({ what: 'attached', peripheral: attached })
+    happened.push({ what: 'attached', peripheral: attached, wasUsable: false })
   }
 
   for (const change of changes) {
@@ -111,7 +110,7 @@ export const applyReport = (
       place(device)
   }
   return {
-    writes: [...touched].map((id) => byId.get(id) as HostPeripheral),
+    touched,
     changes: happened,
     all: [...byId.values()],
   }
@@ -132,45 +131,3 @@ export const storedHash = (all: readonly HostPeripheral[]): string =>
         authorized: p.authorized,
       })),
   )
-
-const vulnerablePoints = (design: Design): number =>
-  Math.max(...design.vulnerabilities.map((v) => Math.round((v.cvss ?? 5) * (v.confidence === 'firmware' ? 3 : 2))))
-
-/** Verdict over a host: the maximum of its present peripherals, and why. */
-export const verdictOf = (all: readonly HostPeripheral[]) => {
-  const present = all.filter((p) => p.present)
-  const designs = [...new Map(present.map((p) => [p.design.id, p.design])).values()]
-  const factors = designs.flatMap((design) => {
-    const name = `${design.vid}:${design.pid} ${design.productName || design.vendorName}`.trim()
-    return [
-      ...(design.attackTool === null
-        ? []
-        : [
-            {
-              factor: `${design.attackTool === 'confirmed' ? 'Confirmed' : 'Suspected'} attack tool`,
-              points: design.attackTool === 'confirmed' ? 80 : 50,
-              evidence: `${name}: ${design.evidence.join('; ')}`,
-            },
-          ]),
-      ...(!design.vulnerable
-        ? []
-        : [
-            {
-              factor: 'Vulnerable peripheral',
-              points: vulnerablePoints(design),
-              evidence: `${name}: ${design.vulnerabilities.map((v) => v.id).join(', ')}`,
-            },
-          ]),
-    ]
-  })
-  const score = riskScore(factors)
-  return {
-    severity: Math.max(10, ...designs.map((d) => severityOf({ vulnerable: d.vulnerable, attackTool: d.attackTool }))),
-    risk: score.score,
-    riskFactors: score.factors.slice(0, 50),
-    approvedPresent: present.length,
-    approvedGone: all.length - present.length,
-    vulnerable: designs.some((d) => d.vulnerable),
-    attackTool: designs.some((d) => d.attackTool !== null),
-  }
-}

@@ -1,5 +1,5 @@
 import type { CounterDelta, Design } from '#features/peripherals/index.ts'
-import type { HostPeripheral } from './apply-report.ts'
+import type { HostPeripheral } from '#features/policy/index.ts'
 
 type Key = 'modelId' | 'shapeId' | 'id'
 

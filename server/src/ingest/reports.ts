@@ -1,4 +1,4 @@
-import type { CheckInRequest, DeviceReport, EventKind } from '@portcullis/contract'
+import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
 import { cleanText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type AgentState,
@@ -9,13 +9,23 @@ import {
   type StoredVerdict,
   storedFacts,
 } from '#features/agents/index.ts'
-import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type { NewEvent } from '#features/events/index.ts'
 import type { JudgedDevice, PeripheralsApi, PeripheralWrite, StoredPeripheral } from '#features/peripherals/index.ts'
+import {
+  type HostPeripheral,
+  type HostPolicy,
+  hostOf,
+  judgeHost,
+  type PolicyApi,
+  sourceNumber,
+  verdictOf,
+} from '#features/policy/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { applyReport, hostOf, type JudgedChange, storedHash, verdictOf } from './apply-report.ts'
+import { applyReport, type HostChange, type JudgedChange, storedHash } from './apply-report.ts'
 import { createCounterMoves } from './counter-moves.ts'
+import { eventBase, eventsOf, modeEvent } from './report-events.ts'
 
 /** A check-in that was authenticated and has the documented shape. */
 export interface CheckIn {
@@ -35,6 +45,7 @@ export interface ReportsDeps {
   clock: Clock
   agents: Pick<AgentsApi, 'reports' | 'isRevoked'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
   /** Tells the consoles, at COMMIT, which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
@@ -56,48 +67,39 @@ const reportsOf = (request: CheckInRequest): DeviceReport[] => [
 const skewSeconds = (clock: number, now: number): number =>
   Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
 
-/** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
-const eventsOf = (
-  state: Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>,
-  applied: ReturnType<typeof applyReport>,
-  isFirst: boolean,
-): NewEvent[] => {
-  const base = { agentId: state.agent_id, entity: `${state.host} (${state.address})`, hashtags: state.hashtags }
-  const events: NewEvent[] = []
-  if (isFirst) {
-    const present = applied.all.filter((p) => p.present).length
-    events.push({ ...base, kind: 'inventory', details: `${present} ${present === 1 ? 'device' : 'devices'} attached` })
+/** A peripheral as it is written. */
+const written = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
+  agentId,
+  deviceId: p.deviceId,
+  designId: p.design.id,
+  portPath: p.portPath,
+  serial: p.serial,
+  speed: p.speed,
+  severity: Math.max(p.design.severity, p.unapproved ? 20 : 10),
+  present: p.present,
+  authorized: p.authorized,
+  enforced: p.enforced,
+  source: sourceNumber(p.source),
+  ruleId: p.ruleId,
+  unapproved: p.unapproved,
+  caseNumber: p.caseNumber,
+})
+
+/** Attachments of a report, each device once. */
+const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
+  const counts = new Map<string, { agentId: string; deviceId: string; n: number; blocked: number }>()
+  for (const { what, peripheral } of changes) {
+    if (what !== 'attached') continue
+    const count = counts.get(peripheral.deviceId) ?? { agentId, deviceId: peripheral.deviceId, n: 0, blocked: 0 }
+    count.n++
+    if (!peripheral.authorized) count.blocked++
+    counts.set(peripheral.deviceId, count)
   }
-  for (const { what, peripheral } of applied.changes) {
-    if (what === 'changed') continue
-    const { design } = peripheral
-    const { vulnerable } = design
-    const event = (kind: EventKind): NewEvent => ({
-      ...base,
-      kind,
-      icon: design.icon,
-      deviceId: peripheral.deviceId,
-      details: deviceDetails({
-        vulnerable,
-        vid: design.vid,
-        pid: design.pid,
-        serial: peripheral.serial,
-        vendor: design.vendorName,
-        product: design.productName,
-      }),
-    })
-    if (what === 'gone') events.push(event('gone'))
-    else {
-      if (!isFirst) events.push(event('attached'))
-      if (design.attackTool !== null) events.push(event('attackTool'))
-      if (vulnerable) events.push(event('vulnerable'))
-    }
-  }
-  return events
+  return [...counts.values()]
 }
 
 /** Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. */
-export const createReports = ({ db, clock, agents, peripherals, events, announce }: ReportsDeps) => {
+export const createReports = ({ db, clock, agents, peripherals, policy, events, announce }: ReportsDeps) => {
   const { designs } = peripherals
 
   /** Verdicts over all devices of a batch, before its transaction. */
@@ -148,16 +150,27 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
     await db.transaction(async (tx) => {
       const ids = sound.map((item) => item.agentId).sort()
       const states = new Map((await agents.reports.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
+      // The mode a host reports is the truth: it may have gone back to Free by itself.
+      const modeOf = new Map(sound.map(({ agentId, request }) => [agentId, request.enforcement]))
+      const armedNow = (state: AgentState): boolean =>
+        (modeOf.get(state.agent_id)?.mode ?? (state.armed ? 'Armed' : 'Free')) === 'Armed'
+      const policies = await policy.open(
+        tx,
+        [...states.values()].map((state) => ({ ...state, armed: armedNow(state) })),
+      )
       const rows = await peripherals.reports.ofAgents(tx, ids)
       const known = await designs.byIds(rows.map((row) => row.design_id))
       const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
       const write = {
         peripherals: [] as PeripheralWrite[],
+        decisions: [] as PeripheralWrite[],
         facts: [] as StoredFacts[],
         verdicts: [] as StoredVerdict[],
         beats: [] as StoredBeat[],
         events: [] as NewEvent[],
         errors: [] as { agentId: string; at: Date; code: string; message: string }[],
+        modes: [] as { agentId: string; armed: boolean; version: number; reason: string }[],
+        attachments: [] as { agentId: string; deviceId: string; n: number; blocked: number }[],
       }
       const counters = createCounterMoves()
       const changed = { agents: [] as string[], peripherals: [] as string[] }
@@ -178,24 +191,30 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
           const facts = request.facts === undefined ? null : storedFacts(agentId, request.facts, dictionary)
           const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }
           if (facts !== null) write.facts.push(facts)
-          if (applied.changes.length > 0) {
-            counters.add(before, applied.all)
-            write.verdicts.push({ agentId, ...verdictOf(applied.all) })
-            for (const p of applied.writes)
-              write.peripherals.push({
-                agentId,
-                deviceId: p.deviceId,
-                designId: p.design.id,
-                portPath: p.portPath,
-                serial: p.serial,
-                speed: p.speed,
-                severity: p.design.severity,
-                present: p.present,
-                authorized: p.authorized,
-              })
+          const mode = request.enforcement
+          const host = policies.get(agentId) as HostPolicy
+          const isModeNew = armedNow(state) !== state.armed
+          if (applied.changes.length > 0 || isModeNew) {
+            const all = judgeHost(agentId, applied.all, host, now.getTime())
+            const stored = new Map(before.map((p) => [p.deviceId, p]))
+            const writes = all.filter((p) => applied.touched.has(p.deviceId) || stored.get(p.deviceId) !== p)
+            counters.add(before, all)
+            write.verdicts.push({ agentId, ...verdictOf(all, host.hasWhitelist(now.getTime())) })
+            write.peripherals.push(
+              ...writes.filter((p) => applied.touched.has(p.deviceId)).map((p) => written(agentId, p)),
+            )
+            write.decisions.push(
+              ...writes.filter((p) => !applied.touched.has(p.deviceId)).map((p) => written(agentId, p)),
+            )
+            if (!isFirst) write.attachments.push(...attachmentsOf(agentId, applied.changes))
             changed.peripherals.push(agentId)
           }
           write.events.push(...eventsOf(seen, applied, isFirst))
+          if (mode !== undefined) {
+            const reason = cleanText(mode.reason, 500)
+            write.modes.push({ agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason })
+            if (isModeNew) write.events.push(modeEvent(seen, mode.mode === 'Armed', reason))
+          }
           for (const error of request.errors ?? []) {
             const message = cleanText(error.message, 500)
             write.errors.push({
@@ -204,13 +223,7 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
               code: cleanText(error.code, 64),
               message,
             })
-            write.events.push({
-              kind: 'agentError',
-              agentId,
-              entity: `${seen.host} (${seen.address})`,
-              hashtags: state.hashtags,
-              details: message,
-            })
+            write.events.push({ ...eventBase(seen), kind: 'agentError', details: message })
           }
           const newFacts = request.facts === undefined ? null : factsHash(request.facts)
           write.beats.push({
@@ -229,6 +242,9 @@ export const createReports = ({ db, clock, agents, peripherals, events, announce
       }
 
       await peripherals.reports.write(tx, now, write.peripherals)
+      await peripherals.reports.writeDecisions(tx, write.decisions)
+      await policy.countAttachments(tx, now, write.attachments)
+      await policy.writeModes(tx, write.modes)
       await agents.reports.writeFacts(tx, write.facts)
       await agents.reports.writeVerdicts(tx, write.verdicts)
       await agents.reports.writeBeats(tx, now, write.beats)

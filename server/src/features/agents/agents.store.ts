@@ -44,8 +44,12 @@ export interface StoredVerdict {
   riskFactors: unknown
   approvedPresent: number
   approvedGone: number
+  /** Present ones that no allow covers, where a whitelist applies. */
+  notApproved: number
   vulnerable: boolean
   attackTool: boolean
+  /** A whitelist applies to the host. */
+  whitelist: boolean
 }
 
 /** Where a report leaves an agent. */
@@ -126,25 +130,28 @@ export const createAgentsStore = (db: Queryable) => ({
     const ids = rows.map((r) => r.agentId)
     await tx.prepared(sql`
       update agent_rows r set severity = u.severity, risk = u.risk, approved_present = u.present, approved_gone = u.gone,
-        vulnerable = u.vulnerable, attack_tool = u.attack_tool
+        not_approved = u.not_approved, unapproved = u.not_approved > 0, violation = u.not_approved > 0, vulnerable = u.vulnerable,
+        attack_tool = u.attack_tool
       from ${unnestOf([
         [ids, 'uuid[]'],
         [rows.map((r) => r.severity), 'smallint[]'],
         [rows.map((r) => r.risk), 'smallint[]'],
         [rows.map((r) => Math.min(r.approvedPresent, 32_767)), 'smallint[]'],
         [rows.map((r) => Math.min(r.approvedGone, 32_767)), 'smallint[]'],
+        [rows.map((r) => Math.min(r.notApproved, 32_767)), 'smallint[]'],
         [rows.map((r) => r.vulnerable), 'boolean[]'],
         [rows.map((r) => r.attackTool), 'boolean[]'],
-      ])} u(agent_id, severity, risk, present, gone, vulnerable, attack_tool)
-      where r.agent_id = u.agent_id and (r.severity, r.risk, r.approved_present, r.approved_gone, r.vulnerable, r.attack_tool)
-        is distinct from (u.severity, u.risk, u.present, u.gone, u.vulnerable, u.attack_tool)`)
+      ])} u(agent_id, severity, risk, present, gone, not_approved, vulnerable, attack_tool)
+      where r.agent_id = u.agent_id and (r.severity, r.risk, r.approved_present, r.approved_gone, r.not_approved, r.vulnerable, r.attack_tool)
+        is distinct from (u.severity, u.risk, u.present, u.gone, u.not_approved, u.vulnerable, u.attack_tool)`)
     await tx.prepared(sql`
-      update agents a set risk_factors = u.factors
+      update agents a set risk_factors = u.factors, whitelist = u.whitelist
       from ${unnestOf([
         [ids, 'uuid[]'],
         [rows.map((r) => JSON.stringify(r.riskFactors)), 'jsonb[]'],
-      ])} u(agent_id, factors)
-      where a.agent_id = u.agent_id and a.risk_factors is distinct from u.factors`)
+        [rows.map((r) => r.whitelist), 'boolean[]'],
+      ])} u(agent_id, factors, whitelist)
+      where a.agent_id = u.agent_id and (a.risk_factors, a.whitelist) is distinct from (u.factors, u.whitelist)`)
   },
 
   /** Moves `seq` and what is known of the inventory on; the agents are connected from now. */

@@ -7,6 +7,8 @@ import {
   interfaceSet,
   type Knowledge,
   type ParsedDescriptors,
+  type PolicyDevice,
+  policyDevice,
   severityOf,
   type Vulnerability,
 } from '@portcullis/domain'
@@ -42,6 +44,8 @@ export interface Design {
   manufacturer: string
   product: string
   configuration: string
+  /** What the policy looks at, but for the serial number. */
+  device: PolicyDevice
 }
 
 /** A report with its design. */
@@ -114,6 +118,7 @@ export const judge = (
     manufacturer,
     product,
     configuration: cleanText(report.configuration ?? ''),
+    device: policyDevice(parsed, report, attackTool?.level ?? null),
     folded: fold([parsed.vid, parsed.pid, vendorName, productName, manufacturer, product, kind.kind].join(' ')).slice(
       0,
       1000,

@@ -1,3 +1,4 @@
+import type { PolicyDevice } from '@portcullis/domain'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/index.ts'
@@ -6,6 +7,17 @@ import type { Design, NewDesign } from './design.ts'
 import { createDesigns } from './designs.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
+const nobody: PolicyDevice = {
+  vid: '0000',
+  pid: '0000',
+  serial: '',
+  kinds: ['Unknown'],
+  mayType: false,
+  fingerprint: '',
+  fingerprintWithoutRevision: '',
+  attackTool: null,
+}
+
 /** A store that gives each new design an id and counts what it is asked for. */
 const fakeStore = () => {
   const all = new Map<string, Design>()
@@ -13,7 +25,13 @@ const fakeStore = () => {
   const ensureDesigns = async (_db: unknown, designs: readonly NewDesign[]) => {
     asked += designs.length
     return designs.map((design) => {
-      const known = all.get(design.fingerprint) ?? { ...design, id: all.size + 1, modelId: 1, shapeId: 1 }
+      const known = all.get(design.fingerprint) ?? {
+        ...design,
+        id: all.size + 1,
+        modelId: 1,
+        shapeId: 1,
+        device: { ...nobody },
+      }
       all.set(design.fingerprint, known)
       return known
     })

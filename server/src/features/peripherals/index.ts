@@ -9,6 +9,7 @@ import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 
 export type { Design, JudgedDevice } from './design.ts'
+export { modelsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 

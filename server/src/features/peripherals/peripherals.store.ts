@@ -1,4 +1,5 @@
-import type { Vulnerability } from '@portcullis/domain'
+import type { Enforced } from '@portcullis/contract'
+import { fingerprints, type PolicyDevice, parseReport, policyDevice, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -17,19 +18,33 @@ export interface StoredPeripheral {
   present: boolean
   authorized: boolean
   speed: number
+  source: number
+  rule_id: string | null
+  unapproved: boolean
+  enforced: Enforced | null
+  case_number: string
+}
+
+/** What the policy says of a peripheral; numbers are places in `policySources`. */
+export interface DecisionWrite {
+  agentId: string
+  deviceId: string
+  severity: number
+  source: number
+  ruleId: string | null
+  unapproved: boolean
+  caseNumber: string
 }
 
 /** A peripheral to insert or change. */
-export interface PeripheralWrite {
-  agentId: string
-  deviceId: string
+export interface PeripheralWrite extends DecisionWrite {
   designId: number
   portPath: string
   serial: string
   speed: number
-  severity: number
   present: boolean
   authorized: boolean
+  enforced: Enforced | null
 }
 
 /** Change of a counter by one batch. */
@@ -62,6 +77,8 @@ interface DesignRow {
   evidence: string[]
   vulnerabilities: Vulnerability[]
   descriptors: Buffer
+  policy_fingerprint: string
+  policy_without_revision: string
   manufacturer: string
   product: string
   configuration: string
@@ -75,6 +92,31 @@ const columnsOf = (deltas: readonly CounterDelta[]) =>
   ] as const
 
 const attackLevels = [null, 'suspected', 'confirmed'] as const
+
+/** What the policy looks at; the serial number belongs to the device, not to its design. */
+const policyView = (row: DesignRow): PolicyDevice => {
+  const report = {
+    portPath: '1-1',
+    descriptors: row.descriptors.toString('base64'),
+    manufacturer: row.manufacturer,
+    product: row.product,
+    configuration: row.configuration,
+  }
+  const level = attackLevels[row.attack_tool] ?? null
+  const parsed = parseReport(report)
+  const plain = { ...policyDevice(parsed, report, level), serial: '' }
+  if (row.policy_fingerprint !== '')
+    return {
+      ...plain,
+      fingerprint: row.policy_fingerprint,
+      fingerprintWithoutRevision: row.policy_without_revision,
+    }
+  // Stored before these were kept: which of both it is shows in the fingerprint over everything.
+  const withSerial = { ...report, serial: '1' }
+  return fingerprints(parsed, withSerial).exact === row.fingerprint
+    ? { ...policyDevice(parsed, withSerial, level), serial: '' }
+    : plain
+}
 
 const designOf = (row: DesignRow): Design => ({
   id: row.design_id,
@@ -96,10 +138,11 @@ const designOf = (row: DesignRow): Design => ({
   manufacturer: row.manufacturer,
   product: row.product,
   configuration: row.configuration,
+  device: policyView(row),
 })
 
 const designColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
-  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.manufacturer, d.product, d.configuration`
+  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration`
 
 export const createPeripheralsStore = (db: Db) => ({
   ensureDesigns: async (
@@ -123,10 +166,11 @@ export const createPeripheralsStore = (db: Db) => ({
     const column = <K extends keyof NewDesign>(key: K) => designs.map((d) => d[key])
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
-        protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen)
+        protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
+        policy_fingerprint, policy_without_revision)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -150,8 +194,11 @@ export const createPeripheralsStore = (db: Db) => ({
         [designs.map((d) => JSON.stringify(d.vulnerabilities)), 'jsonb[]'],
         [column('findings'), 'text[]'],
         [column('descriptors'), 'text[]'],
+        [designs.map((d) => d.device.fingerprint), 'text[]'],
+        [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
-        interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors)
+        interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
+        policy_without_revision)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- Shapes are made on the way; in this order two of these never wait for each other in a ring.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)
@@ -170,14 +217,17 @@ export const createPeripheralsStore = (db: Db) => ({
   /** All peripherals of a batch's agents, gone ones too: a device that comes back keeps its row. */
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
-      select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.speed
+      select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.speed, p.source, p.rule_id,
+        p.unapproved, p.enforced, p.case_number
       from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
-      insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized)
-      select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized
+      insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
+        source, rule_id, unapproved, enforced, case_number)
+      select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
+        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
@@ -188,10 +238,33 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => r.severity), 'smallint[]'],
         [rows.map((r) => r.present), 'boolean[]'],
         [rows.map((r) => r.authorized), 'boolean[]'],
-      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized)
+        [rows.map((r) => r.source), 'smallint[]'],
+        [rows.map((r) => r.ruleId), 'uuid[]'],
+        [rows.map((r) => r.unapproved), 'boolean[]'],
+        [rows.map((r) => (r.enforced === null ? null : JSON.stringify(r.enforced))), 'jsonb[]'],
+        [rows.map((r) => r.caseNumber), 'text[]'],
+      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number)
       on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
         serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
-        present = excluded.present, authorized = excluded.authorized`)
+        present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
+        unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number`)
+  },
+
+  /** Decisions that changed while the device itself did not. */
+  writeDecisions: async (tx: Tx, rows: readonly DecisionWrite[]): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.prepared(sql`
+      update peripherals p set severity = u.severity, source = u.source, rule_id = u.rule_id, unapproved = u.unapproved, case_number = u.case_number
+      from ${unnestOf([
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.deviceId), 'text[]'],
+        [rows.map((r) => r.severity), 'smallint[]'],
+        [rows.map((r) => r.source), 'smallint[]'],
+        [rows.map((r) => r.ruleId), 'uuid[]'],
+        [rows.map((r) => r.unapproved), 'boolean[]'],
+        [rows.map((r) => r.caseNumber), 'text[]'],
+      ])} u(agent_id, device_id, severity, source, rule_id, unapproved, case_number)
+      where p.agent_id = u.agent_id and p.device_id = u.device_id`)
   },
 
   /** Moves counters. Models are locked in id order, and with them their shapes and designs, so those need no order. */

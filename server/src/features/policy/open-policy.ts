@@ -1,0 +1,75 @@
+import type { PolicyRule } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Log } from '#platform/log.ts'
+import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
+import { createRuleSet, type HostPolicy, type RuleSet } from './rule-set.ts'
+import type { Seals } from './seal.ts'
+
+/** A host whose policy is wanted. */
+export interface OpenedHost {
+  agent_id: string
+  armed: boolean
+  hashtags: string
+}
+
+/**
+ * Policies of hosts as of now. Call it once the hosts are locked: a change of rules that commits later makes their
+ * decisions anew, and has to wait for that lock. So a stored decision is never older than the rules.
+ */
+export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; seals: Seals; log: Log }) => {
+  let wide: RuleSet = createRuleSet(-1, [])
+  const told = new Set<string>()
+
+  const authentic = (rows: readonly RuleRow[]): RuleRow[] =>
+    rows.filter((row) => {
+      if (seals.isAuthentic(row)) return true
+      if (!told.has(row.rule_id)) log.error({ ruleId: row.rule_id }, 'a rule that this server did not write is ignored')
+      told.add(row.rule_id)
+      return false
+    })
+
+  /** Policies by agent id, and the version of the rules they come from. */
+  const open = async (
+    tx: Queryable,
+    hosts: readonly OpenedHost[],
+  ): Promise<{ version: number; policies: Map<string, HostPolicy> }> => {
+    const { version, own } = await store.versionAndOwn(
+      tx,
+      hosts.map((h) => h.agent_id),
+    )
+    if (wide.version !== version)
+      wide = createRuleSet(
+        version,
+        authentic(await store.wide(tx)).map((row) => ({
+          rule: wireRule(row),
+          tag: row.tag_name === null ? null : fold(row.tag_name),
+        })),
+      )
+    const rules = wide
+    const ownOf = Map.groupBy(authentic(own), (row) => row.agent_id as string)
+    return {
+      version,
+      policies: new Map(
+        hosts.map(({ agent_id, armed, hashtags }) => [
+          agent_id,
+          rules.hostPolicy({
+            armed,
+            hashtags,
+            own: (ownOf.get(agent_id) ?? []).map((row): PolicyRule => wireRule(row)),
+          }),
+        ]),
+      ),
+    }
+  }
+
+  return {
+    open,
+    /** Rules a tag lost count no more, though no version changed. */
+    forget: (): void => {
+      wide = createRuleSet(-1, [])
+    },
+  }
+}
+
+export type OpenPolicy = ReturnType<typeof createOpenPolicy>

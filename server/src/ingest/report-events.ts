@@ -1,0 +1,62 @@
+import type { EventKind } from '@portcullis/contract'
+import type { AgentState } from '#features/agents/index.ts'
+import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type { HostPeripheral } from '#features/policy/index.ts'
+import type { Applied, HostChange } from './apply-report.ts'
+
+type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
+
+/** What all events of a host have in common. */
+export const eventBase = (host: EventHost) => ({
+  agentId: host.agent_id,
+  entity: `${host.host} (${host.address})`,
+  hashtags: host.hashtags,
+})
+
+/** The kernel keeps the device from being used, and did not before. */
+const isBlocking = ({ what, peripheral, wasUsable }: HostChange): boolean =>
+  what !== 'gone' && !peripheral.authorized && (what === 'attached' || wasUsable)
+
+const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, serial }: HostPeripheral): NewEvent => ({
+  ...eventBase(host),
+  kind,
+  icon: design.icon,
+  deviceId,
+  details: deviceDetails({
+    vulnerable: design.vulnerable,
+    vid: design.vid,
+    pid: design.pid,
+    serial,
+    vendor: design.vendorName,
+    product: design.productName,
+  }),
+})
+
+/** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
+export const eventsOf = (host: EventHost, applied: Applied, isFirst: boolean): NewEvent[] => {
+  const events: NewEvent[] = []
+  if (isFirst) {
+    const present = applied.all.filter((p) => p.present).length
+    const details = `${present} ${present === 1 ? 'device' : 'devices'} attached`
+    events.push({ ...eventBase(host), kind: 'inventory', details })
+  }
+  for (const change of applied.changes) {
+    const { what, peripheral } = change
+    const event = (kind: EventKind): NewEvent => deviceEvent(host, kind, peripheral)
+    if (what === 'gone') events.push(event('gone'))
+    if (what === 'attached') {
+      if (!isFirst) events.push(event('attached'))
+      if (peripheral.design.attackTool !== null) events.push(event('attackTool'))
+      if (peripheral.design.vulnerable) events.push(event('vulnerable'))
+    }
+    if (isBlocking(change)) events.push(event('blocked'))
+  }
+  return events
+}
+
+/** Event of a host that changed its mode; `reason` is empty when it was told to. */
+export const modeEvent = (host: EventHost, armed: boolean, reason: string): NewEvent => ({
+  ...eventBase(host),
+  kind: armed ? 'armed' : reason === '' ? 'freed' : 'reverted',
+  details: reason,
+})
