@@ -83,3 +83,29 @@ type_keys() {
   timeout $3 dd if=/tmp/reports of=$(hidg $1) bs=8 2>/tmp/typed
   sed -n 's/+.* records out//p' /tmp/typed
 }
+
+# start_agent OPTIONS: runs the agent as a service manager would: a session of its own, its log beside it.
+start_agent() {
+  setsid portcullis-agent --state-dir /root/agent "$@" </dev/null >>/tmp/agent.log 2>&1 &
+  echo $! >/tmp/agent.pid
+}
+# signal_agent SIGNAL
+signal_agent() { kill -$1 $(cat /tmp/agent.pid); }
+agent_runs() { kill -0 $(cat /tmp/agent.pid) 2>/dev/null; }
+
+# authorized_defaults: of the four controllers, in order.
+authorized_defaults() { for n in 0 1 2 3; do cat /sys/devices/platform/dummy_hcd.$n/usb*/authorized_default; done | tr '\n' ' '; }
+
+# set_default N VALUE: authorized_default of controller N.
+set_default() { for bus in /sys/devices/platform/dummy_hcd.$1/usb*; do echo $2 >$bus/authorized_default; done; }
+
+# authorized N: whether the kernel lets the device at the port of controller N be used; empty without a device.
+authorized() { cat /sys/bus/usb/devices/$(port $1)/authorized 2>/dev/null; true; }
+
+# input_devices, disks: how many come from USB devices.
+input_devices() { links_to_usb /sys/class/input/event*; }
+disks() { links_to_usb /sys/block/*; }
+links_to_usb() { for link; do readlink $link; done | grep -c dummy_hcd; true; }
+
+# uptime_ms: to 10 ms.
+uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }

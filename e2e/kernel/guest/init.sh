@@ -12,6 +12,7 @@ for module in $(cat /modules/order); do
   insmod /modules/$module.ko $options || echo "module $module: not loaded"
 done
 mount -t configfs configfs /sys/kernel/config
+hostname gadgets
 ip link set lo up
 ip link set eth0 up
 ip addr add 10.0.2.15/24 dev eth0
