@@ -1,0 +1,118 @@
+import { icons, type UncommonPeripheral, type VulnerablePeripheral } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+
+/** Rows an insight answers at most; who makes up designs can not make the answer grow without end. */
+export const mostRows = 5_000
+/** Peripherals looked at to name 20 hosts: some hosts have a device twice. */
+const lookedAt = 100
+
+export const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+/** RFC 3339 with Z, as the database writes it. */
+const utc = (expression: string): SqlFragment =>
+  raw(`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
+
+/** The first 20 hosts with a present device of these designs. */
+const hostsOf = (designs: SqlFragment): SqlFragment => sql`
+  (select coalesce(jsonb_agg(jsonb_build_object('uuid', h.agent_id, 'hostIdentifier', h.host, 'localIpAddress', h.address) order by lower(h.host), h.agent_id), '[]')
+   from (select a.agent_id, a.host, a.address from agents a join (
+       select distinct q.agent_id from (
+         select p.agent_id from peripherals p where p.design_id in (${designs}) and p.present limit ${lookedAt}::int) q limit 20) f
+     on f.agent_id = a.agent_id) h)`
+
+type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
+
+/** Hosts that count, and what was found on them, of one moment. */
+export interface Insight<T> {
+  population: number
+  total: number
+  rows: T[]
+}
+
+export type InsightsRead = ReturnType<typeof createInsightsRead>
+
+export const createInsightsRead = (db: Queryable) => {
+  const shaped = <T extends { agentsCount: number; devIcon: number }>(rows: (T & { total: number })[], of: number) =>
+    rows.map(({ total: _total, ...row }) => ({
+      ...row,
+      devIconDescription: iconName(row.devIcon),
+      share: of === 0 ? 0 : Math.min(1, Math.round((row.agentsCount / of) * 1e6) / 1e6),
+    }))
+
+  return {
+    settings: async (names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+      const rows = await db.prepared<{ name: string; value: string }>(
+        sql`select c.name, c.value from config_items c where c.name = any(${names}::text[])`,
+      )
+      return new Map(rows.map((row) => [row.name, row.value]))
+    },
+
+    /** Hosts seen since. Those not seen are few, and counted by the index. */
+    population: async (since: Date): Promise<number> => {
+      const [row] = await db.prepared<{ n: number }>(sql`
+        select (select t.agents from fleet_totals t)
+          - (select count(*) from agent_heartbeats h where h.last_seen < ${since}) as n`)
+      return row?.n ?? 0
+    },
+
+    /**
+     * Shapes on at most so many hosts, one of them active. Which they are is read from counters; only of those few are
+     * the hosts looked up.
+     */
+    uncommon: async (since: Date, mostHosts: number, population: number) => {
+      const rows = await db.prepared<Found<UncommonPeripheral>>(sql`
+        with rare as materialized (
+          select s.shape_id, s.model_id, s.interfaces, s.devices, s.first_seen, s.last_seen
+          from shapes s where s.hosts between 1 and ${mostHosts}::int),
+        active as materialized (
+          select r.shape_id, h.agent_id from rare r
+            join designs d on d.shape_id = r.shape_id
+            join peripherals p on p.design_id = d.design_id and p.present
+            join agent_heartbeats h on h.agent_id = p.agent_id and h.last_seen >= ${since}
+          group by r.shape_id, h.agent_id),
+        chosen as (
+          select r.*, n.hosts, count(*) over () as total from rare r
+            join (select a.shape_id, count(*) as hosts from active a group by a.shape_id) n on n.shape_id = r.shape_id
+          order by n.hosts, r.first_seen desc, r.shape_id limit ${mostRows}::int)
+        select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product, '') as "guiPid",
+          d.icon as "devIcon", c.hosts as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
+          (select jsonb_agg(jsonb_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'localIpAddress', a.address) order by lower(a.host), a.agent_id)
+            from active x join agents a on a.agent_id = x.agent_id where x.shape_id = c.shape_id) as agents,
+          c.interfaces, c.devices as "peripheralsCount"
+        from chosen c join models m on m.model_id = c.model_id
+          join lateral (
+            select d.product, d.icon from designs d join design_counts n on n.design_id = d.design_id
+            where d.shape_id = c.shape_id and n.devices > 0 order by n.devices desc, d.design_id limit 1) d on true
+        order by c.hosts, c.first_seen desc, c.shape_id`)
+      return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
+    },
+
+    /** Models with a vulnerable design present. A count of hosts comes from counters unless two designs share it. */
+    vulnerable: async (population: number) => {
+      const rows = await db.prepared<Found<VulnerablePeripheral>>(sql`
+        with v as materialized (
+          select d.model_id, array_agg(d.design_id) as designs, sum(c.devices)::int as devices, max(c.hosts) as hosts,
+            max(d.severity) as severity, bool_or(d.attack_tool > 0) as attack_tool, max(d.icon) as icon, max(d.product) as product,
+            min(d.first_seen) as first_seen, max(c.last_seen) as last_seen
+          from designs d join design_counts c on c.design_id = d.design_id
+          where d.vulnerable and c.devices > 0 group by d.model_id),
+        counted as materialized (
+          select v.*, case when cardinality(v.designs) = 1 then v.hosts when v.devices = m.devices then m.hosts
+            else (select count(distinct p.agent_id) from peripherals p where p.design_id = any(v.designs) and p.present)::int end as agents_count
+          from v join models m on m.model_id = v.model_id),
+        chosen as (
+          select c.*, count(*) over () as total from counted c
+          order by c.severity desc, c.agents_count desc, c.model_id limit ${mostRows}::int)
+        select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), c.product) as "guiPid", c.icon as "devIcon",
+          c.agents_count as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
+          ${hostsOf(sql`select unnest(c.designs)`)} as agents,
+          (select jsonb_agg(distinct w.value) from designs d, jsonb_array_elements(d.vulnerabilities) w
+            where d.design_id = any(c.designs) and w.value->>'confidence' <> 'family') as vulnerabilities,
+          c.attack_tool as "isKnownAttackTool", c.severity, c.devices as "peripheralsCount"
+        from chosen c join models m on m.model_id = c.model_id
+        order by c.severity desc, c.agents_count desc, c.model_id`)
+      return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
+    },
+  }
+}
