@@ -4,7 +4,7 @@
 /** Features by tier, lower first: a feature imports only features of a lower tier. */
 const TIERS = [
   ['audit', 'events', 'knowledge'],
-  ['settings', 'tags', 'mail'],
+  ['settings', 'tags', 'mail', 'jobs'],
   ['accounts', 'agents'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],

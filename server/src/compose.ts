@@ -8,6 +8,7 @@ import { auditFeature } from '#features/audit/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
+import { jobsFeature } from '#features/jobs/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
@@ -92,6 +93,7 @@ export const compose = async (options: ComposeOptions) => {
   const audit = auditFeature(app, { db, clock })
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
+  const jobs = jobsFeature(app, { db, clock, log, bus, audit })
   const accounts = await accountsFeature(app, {
     db,
     clock,
@@ -184,6 +186,7 @@ export const compose = async (options: ComposeOptions) => {
     agents,
     policy,
     ingest,
+    jobs,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -191,6 +194,8 @@ export const compose = async (options: ComposeOptions) => {
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(120_000, 'account upkeep', accounts.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
+        every(5_000, 'taking jobs over', async () => jobs.wake()),
+        every(3_600_000, 'job upkeep', jobs.forget),
       ]
       return () => timers.forEach(clearInterval)
     },
@@ -199,6 +204,7 @@ export const compose = async (options: ComposeOptions) => {
       health.close()
       ingest.wake.close()
       await app.fastify.close()
+      await jobs.close()
       await ingest.drain()
       await bus.close()
       await exportDb.close()

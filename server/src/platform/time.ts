@@ -7,6 +7,10 @@ export const zoneless = (time: Date): string => time.toISOString().slice(0, 23)
 export const zonelessSql = (expression: string): string =>
   `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`
 
+/** A timestamptz as SQL text in the form of our own shapes: RFC 3339 with `Z`. Null stays null. */
+export const utcSql = (expression: string): string =>
+  `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** A moment as it was written: it covers [from, to) in the unit it is written in. */
 export interface TimeSpan {
   from: Date

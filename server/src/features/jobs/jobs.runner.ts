@@ -1,0 +1,145 @@
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, isConflict, isUnavailable, type Tx } from '#platform/db/db.ts'
+import { newId } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import { type ClaimedJob, createJobsStore, type Progress } from './jobs.store.ts'
+
+/** How long a replica may be silent about a job before another takes it. Each step renews it; none may take longer. */
+const leaseMs = 60_000
+/** Wait before a job is tried again that failed for a reason that may pass. */
+const retryMs = 5_000
+/** Tries without progress before a job is given up. */
+const maxAttempts = 5
+
+/** A job in the hands of its handler. */
+export interface JobRun {
+  readonly id: string
+  /** As it was enqueued. */
+  readonly data: unknown
+  /** As the last step left it; null before the first. */
+  readonly cursor: unknown
+  readonly createdBy: string
+  /**
+   * Notes a step in the transaction that did it. Throws when the job was cancelled or taken over, so that the step is
+   * rolled back: call it in each. Locks the job's row: after agents and counters, before events and audit.
+   */
+  save(tx: Tx, step: Progress): Promise<void>
+}
+
+/**
+ * Carries a job out, from its cursor on. It may be called again after a crash, so what a step did is in the cursor.
+ * `waits`: parts of the job end elsewhere (`count`), and it is complete when all have.
+ */
+export interface JobHandler {
+  run(job: JobRun): Promise<'done' | 'waits'>
+  /** What is to be undone or ended after a cancel; may be called more than once. */
+  cancelled?(job: JobRun): Promise<void>
+}
+
+/** The job went to somebody else, or was cancelled: whatever was about to be done for it must not be. */
+class JobLost extends Error {}
+
+export interface RunnerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Takes due jobs one after the other: a replica works on one at a time, others take others. A claim is a row lock and a
+ * lease with an id of its own (fencing): a runner that was away too long can save nothing any more.
+ */
+export const createRunner = ({ db, clock, log }: RunnerDeps) => {
+  const store = createJobsStore(db)
+  const handlers = new Map<string, JobHandler>()
+  let stopping = false
+  let running: Promise<boolean> | null = null
+  /** A look is to come already, behind the job under way. */
+  let isWoken = false
+
+  const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
+
+  const work = async (job: ClaimedJob, leaseId: string): Promise<void> => {
+    const handler = handlers.get(job.kind) as JobHandler
+    const run: JobRun = {
+      id: job.job_id,
+      data: job.data,
+      cursor: job.cursor,
+      createdBy: job.created_by,
+      save: async (tx, step) => {
+        if (stopping || !(await store.save(tx, leaseId, inMs(leaseMs), job.job_id, step))) throw new JobLost()
+      },
+    }
+    try {
+      if (job.state === 'running') {
+        const outcome = await handler.run(run)
+        await store.settle(leaseId, job.job_id, inMs(0), outcome === 'waits')
+      } else {
+        await handler.cancelled?.(run)
+        await store.settle(leaseId, job.job_id, inMs(0), false)
+      }
+    } catch (error) {
+      if (error instanceof JobLost) await store.release(leaseId, job.job_id, inMs(0))
+      else if (error instanceof AppError && error.status < 500)
+        await store.fail(leaseId, job.job_id, inMs(0), error.message)
+      else if (job.attempts < maxAttempts && (isUnavailable(error) || isConflict(error)))
+        await store.release(leaseId, job.job_id, inMs(retryMs))
+      else {
+        log.error({ err: error, jobId: job.job_id, kind: job.kind }, 'job failed')
+        await store.fail(leaseId, job.job_id, inMs(0), 'The server failed; its log tells more.')
+      }
+    }
+  }
+
+  const takeOne = async (): Promise<boolean> => {
+    if (stopping || handlers.size === 0) return false
+    const leaseId = newId(clock.now())
+    const job = await store.claim(leaseId, inMs(0), inMs(leaseMs), [...handlers.keys()])
+    if (job === undefined) return false
+    await work(job, leaseId)
+    return true
+  }
+
+  /** Looks for a due job and runs it, after the one under way. False when there was none. */
+  const runOnce = async (): Promise<boolean> => {
+    while (running !== null) await running.catch(() => {})
+    running = takeOne().finally(() => {
+      running = null
+    })
+    return running
+  }
+
+  /** Runs due jobs until none is left. */
+  const drain = async (): Promise<void> => {
+    while (await runOnce());
+  }
+
+  return {
+    handle: (kind: string, handler: JobHandler): void => {
+      if (handlers.has(kind)) throw new Error(`jobs of kind ${kind} have a handler already`)
+      handlers.set(kind, handler)
+    },
+    runOnce,
+    drain,
+    /** Something may be due: looks, and works it off in the background. */
+    wake: (): void => {
+      if (isWoken) return
+      isWoken = true
+      const idle = running === null ? Promise.resolve(false) : running.catch(() => {})
+      idle
+        .then(() => {
+          isWoken = false
+          return drain()
+        })
+        .catch((error: unknown) => log.warn({ err: error }, 'jobs could not be taken'))
+    },
+    /** Takes no more; a job under way is given back at its next step. */
+    close: async (): Promise<void> => {
+      stopping = true
+      await running?.catch(() => {})
+    },
+  }
+}
+
+export type Runner = ReturnType<typeof createRunner>

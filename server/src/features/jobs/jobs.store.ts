@@ -1,0 +1,139 @@
+import type { Job } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { utcSql } from '#platform/time.ts'
+
+/** What a handler needs of a job. */
+export interface ClaimedJob {
+  job_id: string
+  kind: string
+  state: Job['state']
+  data: unknown
+  cursor: unknown
+  created_by: string
+  attempts: number
+}
+
+/** How far a step brought a job; parts are added, the rest replaces. */
+export interface Progress {
+  done?: number
+  failed?: number
+  /** Parts it has, once that is known. */
+  total?: number
+  cursor?: unknown
+  message?: string
+}
+
+/** Parts of a job that ended elsewhere. */
+export interface PartCount {
+  jobId: string
+  done: number
+  failed: number
+}
+
+const shown = sql`j.job_id as id, j.kind, j.title, j.state, j.total, j.done, j.failed, j.message, j.created_by as "createdBy",
+  ${raw(utcSql('j.created_at'))} as "createdAt", ${raw(utcSql('j.ended_at'))} as "endedAt", j.can_cancel and j.state = 'running' as "canCancel"`
+
+export const createJobsStore = (db: Queryable) => ({
+  insert: async (
+    tx: Tx,
+    job: {
+      id: string
+      kind: string
+      title: string
+      total: number
+      data: unknown
+      createdBy: string
+      canCancel: boolean
+      now: Date
+    },
+  ): Promise<void> => {
+    await tx.execute(sql`
+      insert into jobs (job_id, kind, title, total, created_by, created_at, can_cancel, data)
+      values (${job.id}, ${job.kind}, ${job.title}, ${job.total}, ${job.createdBy}, ${job.now}, ${job.canCancel},
+        ${JSON.stringify(job.data)}::jsonb)`)
+  },
+
+  /** Takes the job that waits longest, if there is one nobody works on. */
+  claim: async (leaseId: string, now: Date, until: Date, kinds: readonly string[]): Promise<ClaimedJob | undefined> =>
+    (
+      await db.query<ClaimedJob>(sql`
+        update jobs j set lease_id = ${leaseId}, lease_until = ${until}, attempts = j.attempts + 1
+        where j.job_id = (
+          select d.job_id from jobs d where d.is_due and d.lease_until <= ${now} and d.kind = any(${kinds}::text[])
+          order by d.lease_until, d.created_at limit 1 for update skip locked)
+        returning j.job_id, j.kind, j.state, j.data, j.cursor, j.created_by, j.attempts`)
+    )[0],
+
+  /** Notes a step, and that whoever did it still holds the job; false when he does not. */
+  save: async (tx: Tx, leaseId: string, until: Date, jobId: string, step: Progress): Promise<boolean> =>
+    (await tx.execute(sql`
+      update jobs j set done = j.done + ${step.done ?? 0}::int, failed = j.failed + ${step.failed ?? 0}::int,
+        total = coalesce(${step.total ?? null}::int, j.total), message = coalesce(${step.message ?? null}::text, j.message),
+        cursor = coalesce(${step.cursor === undefined ? null : JSON.stringify(step.cursor)}::jsonb, j.cursor),
+        lease_until = ${until}, attempts = 0
+      where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)) === 1,
+
+  /** The handler has done its part. A job whose parts end elsewhere goes on until they all have. */
+  settle: async (leaseId: string, jobId: string, now: Date, waitsForParts: boolean): Promise<void> => {
+    await db.execute(sql`
+      update jobs j set is_due = false, lease_id = null,
+        state = case when j.state = 'running' and (not ${waitsForParts}::boolean or j.done + j.failed >= j.total) then 'completed' else j.state end,
+        ended_at = case when j.state = 'running' and (not ${waitsForParts}::boolean or j.done + j.failed >= j.total) then ${now} else j.ended_at end
+      where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)
+  },
+
+  fail: async (leaseId: string, jobId: string, now: Date, message: string): Promise<void> => {
+    await db.execute(sql`
+      update jobs j set is_due = false, lease_id = null,
+        state = case when j.state = 'running' then 'failed' else j.state end, message = ${message},
+        ended_at = coalesce(j.ended_at, ${now})
+      where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)
+  },
+
+  /** Gives a job back, to be taken again from `at` on. */
+  release: async (leaseId: string, jobId: string, at: Date): Promise<void> => {
+    await db.execute(
+      sql`update jobs j set lease_id = null, lease_until = ${at} where j.job_id = ${jobId} and j.lease_id = ${leaseId}`,
+    )
+  },
+
+  /** Ends a running job; its handler is due once more, to clean up. False when it had ended. */
+  cancel: async (tx: Tx, jobId: string, now: Date, message: string): Promise<boolean> =>
+    (await tx.execute(sql`
+      update jobs j set state = 'cancelled', ended_at = ${now}, message = ${message}, is_due = true, lease_id = null,
+        lease_until = '-infinity', attempts = 0
+      where j.job_id = ${jobId} and j.state = 'running' and j.can_cancel`)) === 1,
+
+  /** Adds parts that ended, in id order; a job that waited for its last one is complete. */
+  count: async (tx: Tx, now: Date, parts: readonly PartCount[]): Promise<void> => {
+    await tx.prepared(sql`
+      with u as materialized (
+        select j.job_id, u.done, u.failed,
+          j.state = 'running' and not j.is_due and j.done + u.done + j.failed + u.failed >= j.total as ends
+        from jobs j join ${unnestOf([
+          [parts.map((p) => p.jobId), 'uuid[]'],
+          [parts.map((p) => p.done), 'int[]'],
+          [parts.map((p) => p.failed), 'int[]'],
+        ])} u(job_id, done, failed) on u.job_id = j.job_id order by j.job_id for update of j)
+      update jobs j set done = j.done + u.done, failed = j.failed + u.failed,
+        state = case when u.ends then 'completed' else j.state end,
+        ended_at = case when u.ends then ${now} else j.ended_at end
+      from u where j.job_id = u.job_id`)
+  },
+
+  one: async (jobId: string): Promise<Job | undefined> =>
+    (await db.query<Job>(sql`select ${shown} from jobs j where j.job_id = ${jobId}::uuid`))[0],
+
+  /** Running jobs, and those that ended since, newest first. */
+  recent: (since: Date, limit: number): Promise<Job[]> =>
+    db.query<Job>(sql`
+      select ${shown} from jobs j where j.ended_at is null or j.ended_at > ${since}
+      order by j.created_at desc, j.job_id desc limit ${limit}`),
+
+  forget: (before: Date): Promise<number> =>
+    db.execute(sql`delete from jobs j where j.ended_at < ${before} and not j.is_due`),
+})
+
+export type JobsStore = ReturnType<typeof createJobsStore>
