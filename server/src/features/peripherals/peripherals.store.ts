@@ -267,26 +267,30 @@ export const createPeripheralsStore = (db: Db) => ({
       where p.agent_id = u.agent_id and p.device_id = u.device_id`)
   },
 
-  /** Moves counters. Models are locked in id order, and with them their shapes and designs, so those need no order. */
+  /**
+   * Moves counters, in one statement: a second one made reports 5 % dearer. Models are locked first, in id order, and
+   * with them their shapes and designs, so those need no order; `locked` is asked for so that nothing runs before it.
+   */
   moveCounters: async (tx: Tx, now: Date, { models, shapes, designs }: CounterDeltas): Promise<void> => {
     if (models.length === 0) return
     const sorted = [...models].sort((a, b) => a.id - b.id)
+    const isLocked = sql`(select count(*) from locked) > 0`
     await tx.prepared(sql`
-      with u as materialized (
+      with locked as materialized (
         select l.model_id, u.hosts, u.devices from ${unnestOf(columnsOf(sorted))} u(model_id, hosts, devices)
-        join models l on l.model_id = u.model_id order by l.model_id for update of l)
-      update models m set hosts = m.hosts + u.hosts, devices = m.devices + u.devices,
-        last_seen = case when u.devices > 0 then greatest(m.last_seen, ${now}) else m.last_seen end
-      from u where m.model_id = u.model_id`)
-    await tx.prepared(sql`
-      with moved as (
+        join models l on l.model_id = u.model_id order by l.model_id for update of l),
+      moved_shapes as (
         update shapes s set hosts = s.hosts + u.hosts, devices = s.devices + u.devices,
           last_seen = case when u.devices > 0 then greatest(s.last_seen, ${now}) else s.last_seen end
-        from ${unnestOf(columnsOf(shapes))} u(shape_id, hosts, devices) where s.shape_id = u.shape_id)
-      insert into design_counts as c (design_id, hosts, devices, last_seen)
-      select u.design_id, u.hosts, u.devices, ${now} from ${unnestOf(columnsOf(designs))} u(design_id, hosts, devices)
-      on conflict (design_id) do update set hosts = c.hosts + excluded.hosts, devices = c.devices + excluded.devices,
-        last_seen = case when excluded.devices > 0 then greatest(c.last_seen, excluded.last_seen) else c.last_seen end`)
+        from ${unnestOf(columnsOf(shapes))} u(shape_id, hosts, devices) where s.shape_id = u.shape_id and ${isLocked}),
+      moved_designs as (
+        insert into design_counts as c (design_id, hosts, devices, last_seen)
+        select u.design_id, u.hosts, u.devices, ${now} from ${unnestOf(columnsOf(designs))} u(design_id, hosts, devices) where ${isLocked}
+        on conflict (design_id) do update set hosts = c.hosts + excluded.hosts, devices = c.devices + excluded.devices,
+          last_seen = case when excluded.devices > 0 then greatest(c.last_seen, excluded.last_seen) else c.last_seen end)
+      update models m set hosts = m.hosts + u.hosts, devices = m.devices + u.devices,
+        last_seen = case when u.devices > 0 then greatest(m.last_seen, ${now}) else m.last_seen end
+      from locked u where m.model_id = u.model_id and (u.hosts <> 0 or u.devices <> 0)`)
   },
 
   /** Takes agents that are about to be removed out of the counters. */
