@@ -52,12 +52,13 @@ const sortTerm = (
   spec: ListSpec,
   names: ReturnType<typeof columnsByName>,
   text: string,
+  field: string,
 ): { column: Column; descending: boolean } => {
   const match = /^(-?)(\w{1,64}?)(?:_(asc|desc))?$/i.exec(text.trim())
   const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())
   if (match === null || found?.column.sort === undefined) {
     const known = Object.keys(spec.columns).filter((key) => spec.columns[key]?.sort !== undefined)
-    throw invalid('query.SortBy', `must be one of ${known.join(', ')}, with _asc or _desc`)
+    throw invalid(field, `must be one of ${known.join(', ')}, with _asc or _desc`)
   }
   return { column: found.column, descending: match[1] === '-' || match[3]?.toLowerCase() === 'desc' }
 }
@@ -65,8 +66,15 @@ const sortTerm = (
 const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
   conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
-/** Filters and order of one query. `query` has the list's documented names; paging is not looked at. */
-export const compileList = (spec: ListSpec, query: Readonly<Record<string, unknown>>): CompiledList => {
+/**
+ * Filters and order of one query. `query` has the list's documented names; paging is not looked at. Faults name the
+ * member below `place`.
+ */
+export const compileList = (
+  spec: ListSpec,
+  query: Readonly<Record<string, unknown>>,
+  place: 'query' | 'body' = 'query',
+): CompiledList => {
   const names = columnsByName(spec)
   const conditions: Condition[] = []
   const add = (given: SqlFragment | Condition): number => conditions.push('set' in given ? given : { set: given })
@@ -78,13 +86,13 @@ export const compileList = (spec: ListSpec, query: Readonly<Record<string, unkno
       continue
     }
     const filter = names.get(name.toLowerCase())?.column.filter
-    if (filter === undefined) throw invalid(`query.${name}`, 'can not be filtered')
-    add(filter(`query.${name}`, String(value)))
+    if (filter === undefined) throw invalid(`${place}.${name}`, 'can not be filtered')
+    add(filter(`${place}.${name}`, String(value)))
   }
   const given = query.SortBy
   const terms =
     typeof given === 'string' && given.trim() !== ''
-      ? given.split(',').map((text) => sortTerm(spec, names, text))
+      ? given.split(',').map((text) => sortTerm(spec, names, text, place === 'body' ? 'body.sortBy' : 'query.SortBy'))
       : spec.defaultSort.map(({ key, descending }) => ({ column: spec.columns[key] as Column, descending }))
   const last = terms.at(-1)
   const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))
@@ -118,4 +126,22 @@ export const pageStatement = (
           ids as (select p.id, row_number() over () as ord from p)`
   return sql`with ${ids}
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
+}
+
+/**
+ * The statement that gives the list's rows, all or the first `limit`, in order: `cells` are expressions over `t`, which
+ * has the response keys. The inner order keeps the planner from pulling rows up, so a cell that names its key twice
+ * computes it once, and keys that no cell names are not computed at all.
+ */
+export const cellsStatement = (
+  spec: ListSpec,
+  list: CompiledList,
+  cells: readonly string[],
+  limit?: number,
+): SqlFragment => {
+  const from = raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
+  const top = limit === undefined ? raw('') : sql`limit ${limit}::bigint`
+  return sql`with p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} ${top}),
+          ids as (select p.id, row_number() over () as ord from p)
+    select ${raw(cells.join(', '))} from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
 }

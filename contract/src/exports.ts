@@ -1,0 +1,154 @@
+/**
+ * Lists as files. An export takes the list's own filters, sort and columns and holds every row that the filters leave,
+ * as of one moment.
+ */
+import { type TSchema, Type } from 'typebox'
+import { Agent, agentFilters } from './agents.ts'
+import { closed, listQuery, nullable, operation } from './operation.ts'
+import { getPeripheralModels, PeripheralModel } from './peripherals.ts'
+
+/** Rows a PDF holds at most; CSV has no limit. */
+export const maxPdfRows = 10_000
+
+const lowerFirst = (name: string): string => name.slice(0, 1).toLowerCase() + name.slice(1)
+
+/** A filter of a query as a member of a body: null is as if absent, numbers and booleans need no quotes. */
+const inBody = (schema: TSchema): TSchema => {
+  const { 'x-filter': kind, ...text } = schema as TSchema & { 'x-filter'?: string; description?: string }
+  const plain: TSchema[] = kind === 'boolean' ? [Type.Boolean()] : kind === 'number' ? [Type.Integer()] : []
+  return Type.Optional(
+    Type.Union([Type.String({ maxLength: 2048 }), ...plain, Type.Null()], {
+      description: text.description ?? '',
+    }),
+  )
+}
+
+/** Body of an export: filters by the names of the list's query, `sortBy`, `columns`. */
+const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[]) => {
+  const filters = Object.entries(query).filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
+  return nullable(
+    closed({
+      ...Object.fromEntries(filters.map(([name, schema]) => [lowerFirst(name), inBody(schema)])),
+      sortBy: Type.Optional(nullable(Type.String({ maxLength: 100 }), { description: 'As SortBy of the list.' })),
+      columns: Type.Optional(
+        nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
+          description: `Columns in the order they are to have, any case, each once; null or empty = all: ${columns.join(', ')}.`,
+        }),
+      ),
+    }),
+    { description: 'Null or none = every row and every column, in the default order of the list.' },
+  )
+}
+
+/** Columns of an export of agents: the keys of the list, in its order. */
+export const agentExportRow = Agent
+
+/** Columns of an export of peripherals by model. */
+export const peripheralModelExportRow = closed({
+  vid: PeripheralModel.properties.vid,
+  pid: PeripheralModel.properties.pid,
+  guiVid: PeripheralModel.properties.guiVid,
+  guiPid: PeripheralModel.properties.guiPid,
+  devIconDescription: PeripheralModel.properties.devIconDescription,
+  agentsCount: PeripheralModel.properties.agentsCount,
+  peripheralsCount: PeripheralModel.properties.peripheralsCount,
+  approvedCount: Type.Integer({ description: 'Present devices that are not unapproved.' }),
+  isVulnerablePeripheral: PeripheralModel.properties.isVulnerablePeripheral,
+  isKnownAttackTool: PeripheralModel.properties.isKnownAttackTool,
+  firstSeen: PeripheralModel.properties.firstSeen,
+  lastSeen: PeripheralModel.properties.lastSeen,
+})
+
+const agentExportBody = exportBody(
+  { ...agentFilters, GlobalSearch: listQuery.GlobalSearch },
+  Object.keys(agentExportRow.properties),
+)
+const modelExportBody = exportBody(
+  getPeripheralModels.query?.properties ?? {},
+  Object.keys(peripheralModelExportRow.properties),
+)
+
+const csvNotes =
+  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. PageNumber and PageSize are no members: a file holds every row.'
+const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. 503 with Retry-After while too many are being made.`
+
+const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const
+const pdf = {
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/pdf',
+  errors: ['unprocessable'],
+} as const
+
+export const agentExportFile = operation({
+  id: 'agentExportFile',
+  method: 'GET',
+  path: '/prime/webui/agents/AgentExportFile',
+  tag: 'Agents',
+  summary: 'Exports all agents with all columns as CSV',
+  description: csvNotes,
+  permission: 'export:read',
+  ...csv,
+})
+
+export const exportAgentCsv = operation({
+  id: 'exportAgentCsv',
+  method: 'POST',
+  path: '/prime/webui/agents/exportagentcsv',
+  tag: 'Agents',
+  summary: 'Exports the agents list as CSV',
+  description: csvNotes,
+  permission: 'export:read',
+  body: agentExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: {
+    request: {
+      status: 'Armed',
+      sortBy: 'hostIdentifier_asc',
+      columns: ['hostIdentifier', 'localIpAddress', 'severity'],
+    },
+  },
+})
+
+export const exportAgentPdf = operation({
+  id: 'exportAgentPdf',
+  method: 'POST',
+  path: '/prime/webui/agents/exportagentpdf/exportpdf',
+  tag: 'Agents',
+  summary: 'Exports the agents list as PDF',
+  description: pdfNotes,
+  permission: 'export:read',
+  body: agentExportBody,
+  bodyOptional: true,
+  ...pdf,
+  examples: { request: { hasKnownAttackTools: true, columns: ['hostIdentifier', 'localIpAddress', 'lastUpdated'] } },
+})
+
+export const peripheralsAggExport = operation({
+  id: 'peripheralsAggExport',
+  method: 'POST',
+  path: '/prime/webui/agents/peripheralsAggExport',
+  tag: 'Agents',
+  summary: 'Exports peripherals by model (vendor and product id) as CSV',
+  description: `Filters and sort keys are those of peripherals/models. ${csvNotes}`,
+  permission: 'export:read',
+  body: modelExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: { request: { vendor: 'kingston', sortBy: 'agentsCount_desc' } },
+})
+
+export const peripheralsAggExportPdf = operation({
+  id: 'peripheralsAggExportPdf',
+  method: 'POST',
+  path: '/prime/webui/agents/peripheralsAggExportpdf/exportpdf',
+  tag: 'Agents',
+  summary: 'Exports peripherals by model (vendor and product id) as PDF',
+  description: `Filters and sort keys are those of peripherals/models. ${pdfNotes}`,
+  permission: 'export:read',
+  body: modelExportBody,
+  bodyOptional: true,
+  ...pdf,
+  examples: { request: { isVulnerablePeripheral: true } },
+})

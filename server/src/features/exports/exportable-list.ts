@@ -1,0 +1,48 @@
+import type { TObject, TSchema } from 'typebox'
+import type { ListSpec } from '#platform/list/compile.ts'
+
+/** What a cell of a column can hold. Only text that somebody outside chose can pass for a formula. */
+export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
+
+export interface ExportColumn {
+  /** Response key; heads the column. */
+  key: string
+  kind: CellKind
+}
+
+/** A list that can be taken away as a file. */
+export interface ExportableList {
+  spec: ListSpec
+  /** Heading of a PDF. */
+  title: string
+  columns: readonly ExportColumn[]
+  /** Kind of each filter (`x-filter`) by its folded name, for the words on the cover. */
+  filterKinds: ReadonlyMap<string, string>
+  /** Path of the CSV, which has no limit of rows. */
+  csvPath: string
+}
+
+/** Text of a closed form: an enumeration, a pattern, a time. */
+const isFixed = (schema: TSchema): boolean => 'enum' in schema || 'pattern' in schema || 'examples' in schema
+
+const kindOf = (schema: TSchema & { type?: string }): CellKind => {
+  if (schema.type === 'boolean') return 'boolean'
+  if (schema.type === 'integer' || schema.type === 'number') return 'number'
+  return isFixed(schema) ? 'fixed' : 'text'
+}
+
+/** A list with the columns of its row shape. */
+export const exportableList = ({
+  row,
+  filters,
+  ...list
+}: Omit<ExportableList, 'columns' | 'filterKinds'> & {
+  row: TObject
+  filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>
+}): ExportableList => ({
+  ...list,
+  columns: Object.entries(row.properties).map(([key, schema]) => ({ key, kind: kindOf(schema as TSchema) })),
+  filterKinds: new Map(
+    Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-filter'] ?? 'text']),
+  ),
+})

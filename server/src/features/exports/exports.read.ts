@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream'
+import { defusedSql, streamCsv } from '#platform/csv.ts'
+import type { Db } from '#platform/db/db.ts'
+import { cellsStatement, type ListSpec } from '#platform/list/compile.ts'
+import type { ExportRequest } from './export-request.ts'
+import type { ExportColumn } from './exportable-list.ts'
+
+/** A cell as text: COPY writes booleans as t and f. */
+const plainCell = ({ key, kind }: ExportColumn): string => (kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`)
+
+const csvCell = (column: ExportColumn): string =>
+  column.kind === 'text' ? defusedSql(`t."${column.key}"::text`) : plainCell(column)
+
+/**
+ * The list of models with how many of its present devices are approved: all but the unapproved, which are few and have
+ * an index; counting the approved ones would read every peripheral.
+ */
+export const withApproved = (models: ListSpec): ListSpec => ({
+  ...models,
+  rowJoins: `${models.rowJoins} left join (
+    select d.model_id, count(*) as n from peripherals p join designs d on d.design_id = p.design_id
+    where p.unapproved and p.present group by d.model_id) u on u.model_id = m.model_id`,
+  rowSelect: `${models.rowSelect}, greatest(m.devices - coalesce(u.n, 0), 0) as "approvedCount"`,
+})
+
+export type ExportsRead = ReturnType<typeof createExportsRead>
+
+/** `exportDb` is the pool of long reads. */
+export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
+  /** The rows as CSV, formed by the database while they are sent. */
+  csv: ({ list, compiled, columns }: ExportRequest): Readable =>
+    streamCsv(
+      exportDb,
+      columns.map(({ key }) => key),
+      cellsStatement(list.spec, compiled, columns.map(csvCell)),
+    ),
+})

@@ -1,0 +1,38 @@
+import {
+  agentExportRow,
+  agentFilters,
+  exportAgentCsv,
+  getPeripheralModels,
+  peripheralModelExportRow,
+  peripheralsAggExport,
+} from '@portcullis/contract'
+import { agentsList } from '#features/agents/index.ts'
+import { modelsList } from '#features/peripherals/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { exportableList } from './exportable-list.ts'
+import { createExportsRead, withApproved } from './exports.read.ts'
+import { registerExportRoutes } from './exports.routes.ts'
+import { createExportsService } from './exports.service.ts'
+
+const agents = exportableList({
+  spec: agentsList,
+  title: 'Agents',
+  row: agentExportRow,
+  filters: agentFilters,
+  csvPath: exportAgentCsv.path,
+})
+
+const models = exportableList({
+  spec: withApproved(modelsList),
+  title: 'Peripherals by model',
+  row: peripheralModelExportRow,
+  filters: getPeripheralModels.query?.properties ?? {},
+  csvPath: peripheralsAggExport.path,
+})
+
+/** Lists as files. `exportDb` is the pool of long reads. */
+export const exportsFeature = (app: HttpApp, { exportDb, clock }: { exportDb: Db; clock: Clock }) => {
+  registerExportRoutes(app, createExportsService({ clock, read: createExportsRead({ exportDb }) }), { agents, models })
+}
