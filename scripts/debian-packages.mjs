@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
@@ -21,18 +30,22 @@ const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
 
 /** Where the kernel that tests boot is unpacked: `boot/`, `lib/modules/`, `bin/udevadm` and its libraries. */
 const KERNEL = join(ROOT, 'build', 'kernel')
+/** Says what was unpacked: another list is unpacked anew. */
+const CONTENTS = join(KERNEL, 'contents')
 /** Of a kernel of 400 MB only what gadgets, the USB host side, input, disks and a network card depend on. */
 const KERNEL_PARTS = [
   './boot/vmlinuz-*',
-  ...['block', 'crypto', 'lib', 'fs/configfs', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
+  ...['block', 'crypto', 'lib', 'fs', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
   ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel'].map((dir) => `./lib/modules/*/kernel/drivers/${dir}/*`),
 ]
 
 /** Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not. */
 export function installDebianPackages() {
   installPrograms()
-  if (process.arch === 'x64' && !existsSync(KERNEL)) unpackKernel()
+  if (process.arch === 'x64' && !isUnpacked()) unpackKernel()
 }
+
+const isUnpacked = () => existsSync(CONTENTS) && readFileSync(CONTENTS, 'utf8') === KERNEL_PARTS.join('\n')
 
 function installPrograms() {
   const missing = PACKAGES.filter(({ provides }) => !existsSync(provides))
@@ -81,7 +94,9 @@ function fetchKernel() {
     unpack(draft, image, KERNEL_PARTS)
     unpack(draft, 'udev', ['./*bin/udevadm'])
     unpack(draft, 'libkmod2', ['*/libkmod.so*'])
+    writeFileSync(join(draft, 'contents'), KERNEL_PARTS.join('\n'))
     // Swapped as a whole: a run that was cut short leaves no half of a kernel.
+    rmSync(KERNEL, { recursive: true, force: true })
     renameSync(draft, KERNEL)
   } finally {
     rmSync(draft, { recursive: true, force: true })

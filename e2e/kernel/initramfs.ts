@@ -18,6 +18,8 @@ const MODULES = [
   'evdev',
   'usb-storage',
   'sd_mod',
+  'crc32c_generic',
+  'ext4',
   'e1000',
 ]
 

@@ -56,7 +56,8 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir }: VmOptions) => {
   const child = spawn(
     qemu,
     [
-      ...['-nodefaults', '-display', 'none', '-no-reboot', '-machine', 'pc', '-accel', 'tcg,thread=multi'],
+      // No i8042: every keyboard of the machine is a USB keyboard.
+      ...['-nodefaults', '-display', 'none', '-no-reboot', '-machine', 'pc,i8042=off', '-accel', 'tcg,thread=multi'],
       ...['-cpu', 'max', '-smp', '2', '-m', '1024', '-kernel', kernel, '-initrd', initramfs],
       // A panic ends QEMU, which the test sees at once. Only warnings go to the serial console: each letter of it costs time.
       ...['-append', 'console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on'],
