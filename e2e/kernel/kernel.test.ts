@@ -1,4 +1,5 @@
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import { fingerprints, parseReport } from '@portcullis/domain'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { remove, temporaryDir, until } from '../harness.ts'
 import {
@@ -160,12 +161,28 @@ describe('a real kernel with USB gadgets', () => {
       await unplug(vm, impostor)
     })
 
-    it('armed, what worked a moment ago works again when it is plugged in again', async () => {
+    it('armed, what worked a moment ago works again at the same port, also with new firmware', async () => {
       await unplug(vm, desk)
       await plug(vm, desk)
       await kernelSays(vm, desk, 'hid-generic')
-      await until('it is reported with its guard', () => reported(desk)?.enforced?.guard !== undefined)
+      await until('it is reported with its guard', () => reported(desk)?.enforced?.guard === 'present')
       expect(reported(desk)).toMatchObject({ authorized: true, enforced: { effect: 'block', source: 'default' } })
+
+      await plug(vm, approved)
+      await until('it is reported', () => reported(approved)?.authorized)
+      const report = reported(approved)
+      if (report === undefined) throw new Error('just reported')
+      const { exact } = fingerprints(parseReport(report), report)
+      peer.setRules({ id: 'r3', effect: 'allow', level: 'global', fingerprint: exact })
+      await peer.command('policy', { version: peer.policyVersion() })
+      await unplug(vm, approved)
+      await vm.run(`echo 0x0200 >$gadgets/${approved.name}/bcdDevice`)
+      await plug(vm, approved)
+      await kernelSays(vm, approved, 'hid-generic')
+      await until('it is reported with its guard', () => reported(approved)?.enforced?.guard === 'recent')
+      await unplug(vm, approved)
+      peer.setRules(allowApproved)
+      await peer.command('policy', { version: peer.policyVersion() })
     })
 
     it('offline the last policy holds, also for an agent that starts without the server', async () => {
@@ -209,19 +226,36 @@ describe('a real kernel with USB gadgets', () => {
       expect(await typeOn(vm, typist, 10)).toBe(10)
     })
 
+    it('applied to what is present, it spares the last keyboard as long as it is the last, and the disk of /boot', async () => {
+      await unplug(vm, typist)
+      await plug(vm, stick)
+      await until('it has a disk', async () => (await vm.run('disks')) === '1')
+      await vm.run('mkdir -p /boot; disk=/dev/$(usb_disk); mke2fs $disk >/dev/null; mount -t ext4 $disk /boot')
+      const ack = await peer.command('configure', { mode: 'Armed', applyToPresent: true })
+      expect(ack).toMatchObject({ outcome: 'confirmed' })
+      await until('both are reported', () => reported(desk)?.enforced?.guard && reported(stick)?.enforced?.guard)
+      expect([reported(desk), reported(stick)]).toMatchObject([
+        { authorized: true, enforced: { effect: 'block', guard: 'last-keyboard' } },
+        { authorized: true, enforced: { effect: 'block', guard: 'boot-disk' } },
+      ])
+      await plug(vm, approved)
+      await kernelSays(vm, approved, 'hid-generic')
+      await until('the other keyboard is taken away', async () => !(await isAuthorized(vm, desk)))
+      expect(await vm.run('echo kept >/boot/file; sync; cat /boot/file; umount /boot')).toBe('kept')
+    })
+
     it('released by root at the host, with the agent running or not, what was blocked works at once', async () => {
       for (const isRunning of [true, false]) {
-        expect(await peer.command('configure', { mode: 'Armed', applyToPresent: true })).toMatchObject({
-          outcome: 'confirmed',
-        })
-        expect([await isAuthorized(vm, typist), await isAuthorized(vm, desk)]).toEqual([false, false])
+        const ack = await peer.command('configure', { mode: 'Armed', applyToPresent: true })
+        expect(ack).toMatchObject({ outcome: 'confirmed' })
+        await until('the keyboard is taken away', async () => !(await isAuthorized(vm, desk)))
         if (!isRunning) await stopAgent('KILL')
         await vm.run('portcullis-agent release --state-dir /root/agent')
-        expect([await defaults(), await isAuthorized(vm, typist)]).toEqual([OLD_DEFAULTS, true])
+        expect([await defaults(), await isAuthorized(vm, desk)]).toEqual([OLD_DEFAULTS, true])
         if (!isRunning) await startAgent()
         await until('the server is told', () => peer.seen.enforcement?.mode === 'Free')
+        expect(peer.seen.enforcement?.reason).not.toBe('')
       }
-      expect(peer.seen.enforcement?.reason).not.toBe('')
     })
   })
 })

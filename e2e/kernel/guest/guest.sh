@@ -107,5 +107,8 @@ input_devices() { links_to_usb /sys/class/input/event*; }
 disks() { links_to_usb /sys/block/*; }
 links_to_usb() { for link; do readlink $link; done | grep -c dummy_hcd; true; }
 
+# usb_disk: name of the disk of a USB device (sda).
+usb_disk() { for disk in /sys/block/*; do case $(readlink $disk) in *dummy_hcd*) echo ${disk##*/} ;; esac; done; }
+
 # uptime_ms: to 10 ms.
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
