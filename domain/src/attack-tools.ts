@@ -1,7 +1,7 @@
 import { isRootHub } from './device-id.ts'
 import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
 import { type Contradiction, compileGenuine } from './genuine.ts'
-import type { AttackFinding, AttackToolRow, GenuineRow } from './knowledge-types.ts'
+import type { AttackFinding, AttackToolRow, GenuineRow, Imitation } from './knowledge-types.ts'
 import { createRowIndex } from './row-index.ts'
 import { cleanText } from './text.ts'
 
@@ -103,7 +103,14 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
   const byId = createRowIndex(rows, compile)
   const byStrings = rows.filter((row) => !row.vid && row.when).map(compile)
   const genuineById = createRowIndex(genuine, (row) => ({ row, compare: compileGenuine(row) }))
+  const imitations = (subject: Subject): Imitation[] =>
+    genuineById.find(subject.parsed.vid, subject.parsed.pid).flatMap(({ row, compare }) => {
+      const found = compare(subject)
+      const level = judge(found)
+      return level === null ? [] : [{ level, row, evidence: found.map((c) => c.evidence) }]
+    })
   return {
+    imitations,
     assess: (subject: Subject): { finding: AttackFinding | null; contradicts: boolean } => {
       const { vid, pid } = subject.parsed
       const findings: AttackFinding[] = []
@@ -118,12 +125,8 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
         break
       }
       let contradicts = false
-      for (const { row, compare } of genuineById.find(vid, pid)) {
-        const found = compare(subject)
-        const level = judge(found)
-        if (!level) continue
+      for (const { row, level, evidence } of imitations(subject)) {
         contradicts ||= level === 'confirmed'
-        const evidence = found.map((c) => c.evidence)
         findings.push({ level, name: `Imitation of ${row.name}`, evidence, source: row.source })
       }
       const acts = behaviour(subject)

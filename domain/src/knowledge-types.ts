@@ -110,6 +110,15 @@ export interface AttackFinding {
   source: string
 }
 
+/** A device that claims the ids of a genuine product and is out of line with it. */
+export interface Imitation {
+  level: AttackLevel
+  /** The product it claims to be. */
+  row: GenuineRow
+  /** What differs, for people. */
+  evidence: string[]
+}
+
 /** A published weakness of a device. */
 export interface Vulnerability {
   id: string

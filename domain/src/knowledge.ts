@@ -2,7 +2,14 @@ import type { DeviceReport } from '@portcullis/contract'
 import { createAttackTools } from './attack-tools.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import type { Kind } from './icons.ts'
-import type { Assessment, AttackToolRow, GenuineRow, NameSupplement, VulnerableRow } from './knowledge-types.ts'
+import type {
+  Assessment,
+  AttackToolRow,
+  GenuineRow,
+  Imitation,
+  NameSupplement,
+  VulnerableRow,
+} from './knowledge-types.ts'
 import { parseUsbIds } from './usb-ids.ts'
 import { createVulnerabilities } from './vulnerabilities.ts'
 
@@ -50,6 +57,9 @@ export const createKnowledge = (sources: KnowledgeSources) => {
       const { finding, contradicts } = attackTools.assess(subject)
       return { attackTool: finding, vulnerabilities: contradicts ? [] : vulnerabilities.assess(subject) }
     },
+    /** The genuine products it claims to be by its ids and is out of line with. */
+    imitations: (parsed: ParsedDescriptors, report: DeviceReport): Imitation[] =>
+      attackTools.imitations({ parsed, report, kinds: [] }),
   }
 }
 

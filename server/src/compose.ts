@@ -157,7 +157,7 @@ export const compose = async (options: ComposeOptions) => {
   ingest.register(app)
   bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
   bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
-  insightsFeature(app, { db, clock })
+  insightsFeature(app, { ...lists, knowledge: () => knowledge })
   const health = await healthFeature(app, {
     db,
     clock,

@@ -1,3 +1,4 @@
+import type { Knowledge } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -6,6 +7,9 @@ import { registerInsightRoutes } from './insights.routes.ts'
 import { createInsightsService } from './insights.service.ts'
 
 /** Risk insights: what is rare, vulnerable, in violation or out of line in the whole fleet. Owns no tables. */
-export const insightsFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): void => {
-  registerInsightRoutes(app, createInsightsService({ read: createInsightsRead(db), clock }))
+export const insightsFeature = (
+  app: HttpApp,
+  deps: { db: Db; exportDb: Db; clock: Clock; knowledge(): Knowledge },
+): void => {
+  registerInsightRoutes(app, createInsightsService({ ...deps, read: createInsightsRead(deps.db) }))
 }

@@ -1,6 +1,7 @@
 import { icons, type UncommonPeripheral, type VulnerablePeripheral } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import type { IdentityRow } from './identity.ts'
 
 /** Rows an insight answers at most; who makes up designs can not make the answer grow without end. */
 export const mostRows = 5_000
@@ -8,6 +9,11 @@ export const mostRows = 5_000
 const lookedAt = 100
 
 export const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+const iconNameSql = (column: string): string =>
+  `case ${column} ${Object.entries(icons)
+    .map(([number, name]) => `when ${number} then '${name}'`)
+    .join(' ')} else 'Unknown' end`
 
 /** RFC 3339 with Z, as the database writes it. */
 const utc = (expression: string): SqlFragment =>
@@ -23,12 +29,33 @@ const hostsOf = (designs: SqlFragment): SqlFragment => sql`
 
 type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
 
-/** Hosts that count, and what was found on them, of one moment. */
-export interface Insight<T> {
-  population: number
-  total: number
-  rows: T[]
+/** A design that may not be what its ids say, with one device of it; `usual` is there when the fleet disagrees with it. */
+export interface SuspectRow extends IdentityRow {
+  vid: string
+  pid: string
+  vendor: string
+  model_product: string
+  icon: number
+  fingerprint: string
+  interfaces: string
+  hosts: number
+  devices: number
+  first_seen: string
+  last_seen: string
+  agents: InsightHost[]
+  usual: (IdentityRow & { interfaces: string; model_devices: number; shape_devices: number }) | null
 }
+
+type InsightHost = UncommonPeripheral['agents'][number]
+
+/** An identity, in one JSON value; the bytes come as base64. */
+const identity = (design: string, device: string): SqlFragment =>
+  raw(`'descriptors', translate(encode(${design}.descriptors, 'base64'), E'\\n', ''), 'manufacturer', ${design}.manufacturer,
+    'product', ${design}.product, 'configuration', ${design}.configuration, 'interfaces', ${design}.interfaces,
+    'serial', ${device}.serial, 'speed', ${device}.speed, 'port_path', ${device}.port_path`)
+
+type Identity = Omit<IdentityRow, 'descriptors'> & { descriptors: string }
+const identityOf = <T extends Identity>(row: T) => ({ ...row, descriptors: Buffer.from(row.descriptors, 'base64') })
 
 export type InsightsRead = ReturnType<typeof createInsightsRead>
 
@@ -113,6 +140,70 @@ export const createInsightsRead = (db: Queryable) => {
         from chosen c join models m on m.model_id = c.model_id
         order by c.severity desc, c.agents_count desc, c.model_id`)
       return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
+    },
+
+    /** Designs present that are taken for attack tools, or whose shape is out of line with the others of their ids. */
+    suspects: async (rule: { devices: number; share: number }): Promise<SuspectRow[]> => {
+      type Row = Omit<SuspectRow, keyof IdentityRow | 'usual'> & {
+        own: Identity
+        usual: (Identity & { interfaces: string; model_devices: number; shape_devices: number }) | null
+      }
+      const rows = await db.prepared<Row>(sql`
+        with outliers as materialized (
+          select t.* from (
+            select s.shape_id, s.devices, sum(s.devices) over w as model_devices, max(s.devices) over w as usual_devices,
+              first_value(s.shape_id) over (partition by s.model_id order by s.devices desc, s.shape_id) as usual_shape
+            from shapes s where s.devices > 0 window w as (partition by s.model_id)) t
+          where t.shape_id <> t.usual_shape and t.model_devices >= ${rule.devices}::int and t.usual_devices >= ${rule.share}::float8 * t.model_devices),
+        chosen as materialized (
+          select d.design_id, c.hosts, c.devices, c.last_seen, o.usual_shape, o.usual_devices, o.model_devices
+          from designs d join design_counts c on c.design_id = d.design_id left join outliers o on o.shape_id = d.shape_id
+          where c.devices > 0 and (d.attack_tool > 0 or o.shape_id is not null)
+          order by d.first_seen desc, d.design_id limit ${mostRows}::int)
+        select m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.fingerprint, d.interfaces, c.hosts, c.devices,
+          ${utc('d.first_seen')} as first_seen, ${utc('c.last_seen')} as last_seen, ${hostsOf(sql`select c.design_id`)} as agents,
+          jsonb_build_object(${identity('d', 'p')}) as own,
+          (select jsonb_build_object(${identity('u', 'q')}, 'model_devices', c.model_devices, 'shape_devices', c.usual_devices)
+            from designs u join design_counts n on n.design_id = u.design_id
+              join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = u.design_id and x.present limit 1) q on true
+            where u.shape_id = c.usual_shape and n.devices > 0 order by n.devices desc, u.design_id limit 1) as usual
+        from chosen c join designs d on d.design_id = c.design_id join models m on m.model_id = d.model_id
+          join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = d.design_id and x.present limit 1) p on true`)
+      return rows.map(({ own, usual, ...row }) => ({
+        ...row,
+        ...identityOf(own),
+        usual: usual === null ? null : identityOf(usual),
+      }))
+    },
+
+    /** Distinct devices in violation, those of armed hosts first; one text of JSON each. */
+    violations: (limit: number | null): SqlFragment => sql`
+      select json_build_object('vid', m.vid, 'pid', m.pid, 'serialNumber', v.serial, 'guiVid', m.vendor,
+        'guiPid', coalesce(nullif(m.product, ''), v.product), 'devIcon', v.icon, 'devIconDescription', ${raw(iconNameSql('v.icon'))},
+        'agentsCount', v.agents, 'peripheralsCount', v.devices, 'firstSeen', ${utc('v.first_seen')}, 'lastSeen', ${utc('v.last_seen')},
+        'enforced', v.enforced)::text as row
+      from (select d.model_id, p.serial, max(d.product) as product, max(d.icon) as icon, count(distinct p.agent_id) as agents, count(*) as devices,
+          min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced
+        from peripherals p join designs d on d.design_id = p.design_id join agent_rows r on r.agent_id = p.agent_id
+        where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id
+      order by v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
+
+    errors: async (from: Date, to: Date, limit: number, offset: number) => {
+      const failures = sql`
+        select e.agent_id, e.received_at as at, e.message from agent_errors e where e.received_at >= ${from} and e.received_at < ${to}`
+      const [row] = await db.query<{ total: number; agents: number; rows: unknown[] }>(sql`
+        with failures as materialized (${failures}),
+        counted as materialized (
+          select f.agent_id, count(*)::int as n, max(f.at) as last from failures f group by f.agent_id),
+        chosen as (
+          select c.*, a.host, a.address from counted c join agents a on a.agent_id = c.agent_id
+          order by c.n desc, lower(a.host), c.agent_id limit ${limit}::int offset ${offset}::bigint)
+        select (select count(*) from failures)::int as total, (select count(*) from counted)::int as agents,
+          (select coalesce(jsonb_agg(jsonb_build_object('uuid', c.agent_id, 'hostIdentifier', c.host, 'localIpAddress', c.address,
+              'errorsCount', c.n, 'lastErrorTime', ${utc('c.last')}, 'lastError',
+              (select f.message from failures f where f.agent_id = c.agent_id and f.at = c.last limit 1)) order by c.n desc, lower(c.host), c.agent_id), '[]')
+            from chosen c) as rows`)
+      return { total: row?.total ?? 0, agents: row?.agents ?? 0, rows: row?.rows ?? [] }
     },
   }
 }

@@ -1,15 +1,39 @@
+import { type errorTotal, paging, type QueryOf, type ResponseOf } from '@portcullis/contract'
+import type { Knowledge } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { JsonStream, JsonText } from '#platform/http/answer.ts'
+import { streamArray } from '#platform/list/stream.ts'
+import { requireTime } from '#platform/time.ts'
 import type { InsightsRead } from './insights.read.ts'
 import { hostLimit, readSettings, settingNames } from './settings.ts'
 import { createSingleFlight } from './single-flight.ts'
+import { createSpoofedIdentities } from './spoofed.service.ts'
 
 /** A host that was not seen for so long counts no more. */
 const activeMs = 30 * 86_400_000
 
+/** Without dates, errors of so long. */
+const errorsMs = 7 * 86_400_000
+/** Rows above which an answer is streamed. */
+const streamFrom = 2_000
+
+type ErrorRow = ResponseOf<typeof errorTotal>['data'][number]
+
+export interface InsightsDeps {
+  db: Db
+  /** Pool of long reads. */
+  exportDb: Db
+  read: InsightsRead
+  clock: Clock
+  /** The knowledge in force. */
+  knowledge(): Knowledge
+}
+
 export type InsightsService = ReturnType<typeof createInsightsService>
 
 /** What is out of the ordinary in the whole fleet, read from counters. */
-export const createInsightsService = ({ read, clock }: { read: InsightsRead; clock: Clock }) => {
+export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: InsightsDeps) => {
   const moment = async () => {
     const now = clock.now()
     const since = new Date(now - activeMs)
@@ -32,5 +56,29 @@ export const createInsightsService = ({ read, clock }: { read: InsightsRead; clo
     return { computedAt, population, insufficientPopulation: false, recordsTotal: total, data: rows }
   })
 
-  return { uncommon, vulnerable }
+  const find = createSpoofedIdentities({ read, knowledge })
+  const spoofed = createSingleFlight(clock, async () => {
+    const { computedAt, population } = await moment()
+    const { total, rows } = await find()
+    return { computedAt, population, insufficientPopulation: false, recordsTotal: total, data: rows }
+  })
+
+  /** Most are few; many are formed while they are sent. */
+  const violations = async (): Promise<JsonText | JsonStream> => {
+    const rows = await db.query<{ row: string }>(read.violations(streamFrom + 1))
+    return rows.length > streamFrom
+      ? new JsonStream(streamArray(exportDb, read.violations(null)))
+      : new JsonText(`[${rows.map((r) => r.row).join(',')}]`)
+  }
+
+  const errors = async (query: QueryOf<typeof errorTotal>) => {
+    const to = query.ToDate === undefined ? new Date(clock.now() + 1) : requireTime('ToDate', query.ToDate).to
+    const from =
+      query.FromDate === undefined ? new Date(to.getTime() - errorsMs) : requireTime('FromDate', query.FromDate).from
+    const limit = query.PageSize ?? paging.defaultSize
+    const { total, agents, rows } = await read.errors(from, to, limit, ((query.PageNumber ?? 1) - 1) * limit)
+    return { total, recordsTotal: agents, recordsFiltered: agents, data: rows as ErrorRow[] }
+  }
+
+  return { uncommon, vulnerable, spoofed, violations, errors }
 }

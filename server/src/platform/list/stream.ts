@@ -89,3 +89,17 @@ export const streamList = (
   }).catch((error: Error) => body.destroy(error))
   return body
 }
+
+/** An array that is formed while it is sent, of a statement that gives one text of JSON per row. */
+export const streamArray = (db: Db, rows: SqlFragment): Readable => {
+  const body = guarded()
+  db.withClient(async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    body.write('[')
+    const copy = client.query(copyTo(`COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`))
+    await pipeline(copy, commas(), body, { end: false })
+    await client.query('COMMIT')
+    body.end(']')
+  }).catch((error: Error) => body.destroy(error))
+  return body
+}

@@ -1,0 +1,66 @@
+import type { SpoofedIdentity } from '@portcullis/contract'
+import { type Knowledge, parseReport } from '@portcullis/domain'
+import { besideGenuine, besideUsual, reportOf } from './identity.ts'
+import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
+
+/** Devices of the same ids from which on a fleet has an opinion, and how many of them have to agree. */
+export const consensusRule = { devices: 20, share: 0.95 } as const
+
+const shown = (row: SuspectRow) => ({
+  vid: row.vid,
+  pid: row.pid,
+  guiVid: row.vendor,
+  guiPid: row.model_product || row.product,
+  devIcon: row.icon,
+  devIconDescription: iconName(row.icon),
+  fingerprint: row.fingerprint,
+  interfaces: row.interfaces,
+  agentsCount: row.hosts,
+  peripheralsCount: row.devices,
+  firstSeen: row.first_seen,
+  lastSeen: row.last_seen,
+  agents: row.agents,
+})
+
+/**
+ * Devices that are hardly what their ids say. Facts of genuine products decide what is confirmed; the fleet's consensus
+ * only suspects, and nothing else is coloured by it: one purchase of a new revision would else turn half a fleet red.
+ */
+export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRead; knowledge: () => Knowledge }) => {
+  const against = (row: SuspectRow): Pick<SpoofedIdentity, 'level' | 'basis' | 'evidence' | 'diff' | 'consensus'>[] => {
+    const report = reportOf(row)
+    const imitations = knowledge()
+      .imitations(parseReport(report), report)
+      .map(({ level, row: genuine, evidence }) => ({
+        level,
+        basis: 'genuine' as const,
+        evidence,
+        diff: besideGenuine(report, genuine),
+        consensus: null,
+      }))
+    if (imitations.length > 0 || row.usual === null) return imitations.slice(0, 1)
+    const usual = reportOf(row.usual)
+    const share = Math.round((row.usual.shape_devices / row.usual.model_devices) * 1e4) / 1e4
+    const ids = `${row.vid}:${row.pid}`
+    return [
+      {
+        level: 'suspected',
+        basis: 'consensus',
+        evidence: [
+          `interfaces are ${row.interfaces || 'none'}; ${row.usual.shape_devices} of ${row.usual.model_devices} devices of ${ids} have ${row.usual.interfaces || 'none'}`,
+        ],
+        diff: besideUsual(report, usual),
+        consensus: { devices: row.usual.model_devices, share },
+      },
+    ]
+  }
+
+  return async (): Promise<{ total: number; rows: SpoofedIdentity[] }> => {
+    const rows = (await read.suspects(consensusRule)).flatMap((row) =>
+      against(row).map((finding): SpoofedIdentity => ({ ...finding, ...shown(row) })),
+    )
+    const rank = { confirmed: 0, suspected: 1 } as const
+    rows.sort((a, b) => rank[a.level] - rank[b.level] || (a.firstSeen < b.firstSeen ? 1 : -1))
+    return { total: rows.length, rows }
+  }
+}

@@ -1,0 +1,82 @@
+import type { DeviceReport, SpoofedIdentity } from '@portcullis/contract'
+import { plainKeyboard, unifyingReceiver1207 } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent } from '#test/builders.ts'
+
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const spoofed = async (): Promise<SpoofedIdentity[]> => {
+  t.clock.advance(1_000)
+  const answer = await (await t.admin()).get('/prime/webui/agents/RiskInsights/SpoofedIdentities')
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json().data
+}
+const keyboards = (count: number, bus: number): DeviceReport[] =>
+  Array.from({ length: count }, (_, i) => plainKeyboard({ portPath: `${bus}-${i + 1}` }))
+
+describe('spoofed identities', () => {
+  it('are suspected by a consensus of 20 devices of which 95 % agree, and colour no host', async () => {
+    const odd = await enrolAgent(t, {
+      devices: [plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', '03:00:00', 'ff:00:00'], maxPowerMa: 500 })],
+    })
+    await enrolAgent(t, { devices: keyboards(18, 2) })
+    expect(await spoofed()).toEqual([])
+    await enrolAgent(t, { devices: keyboards(1, 3) })
+    const [row, ...others] = await spoofed()
+    expect(others).toEqual([])
+    expect(row).toMatchObject({
+      level: 'suspected',
+      basis: 'consensus',
+      vid: '413C',
+      pid: '2113',
+      agentsCount: 1,
+      peripheralsCount: 1,
+      consensus: { devices: 20, share: 0.95 },
+    })
+    expect(row?.agents).toEqual([expect.objectContaining({ uuid: odd.agentId })])
+    expect(row?.evidence[0]).toContain('19 of 20 devices of 413C:2113')
+    expect(row?.diff.filter((d) => d.differs)).toEqual([
+      { field: 'Interfaces', device: '03:00:00 03:01:01 ff:00:00', expected: '03:00:00 03:01:01', differs: true },
+      { field: 'Interface classes', device: '03, ff', expected: '03', differs: true },
+      { field: 'Power draw', device: '500 mA', expected: '100 mA', differs: true },
+    ])
+    expect(await odd.detail()).toMatchObject({ severity: 10, hasKnownAttackTools: false })
+    // A second one of that kind: 19 of 21 are no consensus any more.
+    const second = await enrolAgent(t, {
+      devices: [plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', 'ff:00:00'] })],
+    })
+    expect(await spoofed()).toEqual([])
+    await second.unplug('1-1')
+    expect(await spoofed()).toHaveLength(1)
+    await odd.unplug('1-1')
+    expect(await spoofed()).toEqual([])
+  })
+
+  it('are confirmed by what the genuine product can not have, side by side with it', async () => {
+    await enrolAgent(t, {
+      devices: [
+        unifyingReceiver1207({ portPath: '1-1' }),
+        unifyingReceiver1207({
+          portPath: '1-2',
+          serial: '3&1a2b3c4&0&1',
+          speedMbps: 480,
+          interfaces: ['03:01:01', '03:01:02', '08:06:50'],
+        }),
+      ],
+    })
+    const [row, ...others] = await spoofed()
+    expect(others).toEqual([])
+    expect(row).toMatchObject({ level: 'confirmed', basis: 'genuine', vid: '046D', pid: 'C52B', consensus: null })
+    const differences = new Map(row?.diff.filter((d) => d.differs).map((d) => [d.field, [d.device, d.expected]]))
+    expect(differences.get('Interface classes')).toEqual(['03, 08', '03'])
+    expect(differences.get('Serial number')).toEqual(['yes', 'no'])
+    expect(differences.get('Speed')?.[0]).toBe('480 Mbit/s')
+    expect(row?.evidence.join('; ')).toContain('serial number')
+  })
+})
