@@ -5,7 +5,7 @@
 const TIERS = [
   ['audit', 'events', 'knowledge'],
   ['settings', 'tags', 'mail', 'jobs'],
-  ['accounts', 'agents'],
+  ['accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health'],

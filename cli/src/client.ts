@@ -1,4 +1,6 @@
 /** The console's own interface, called with an API token. */
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
 
 /** Something the person at the terminal can act on. */
 export class CliError extends Error {}
@@ -20,16 +22,16 @@ const detailOf = (text: string): string => {
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/\/+$/, '')
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  const send = async <T>(method: string, path: string, body?: string | FormData): Promise<T> => {
     let response: Response
     try {
       response = await fetch(base + path, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body }),
       })
     } catch (error) {
       const cause = (error as Error).cause
@@ -41,12 +43,21 @@ export const createClient = ({ server, token }: ClientOptions) => {
     if (!response.ok) throw new CliError(`${response.status}: ${detailOf(text)}`)
     return JSON.parse(text) as T
   }
+  type Query = Readonly<Record<string, string | undefined>>
+  const withQuery = (path: string, query: Query): string => {
+    const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const text = new URLSearchParams(given).toString()
+    return text === '' ? path : `${path}?${text}`
+  }
   return {
-    get: <T>(path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<T> => {
-      const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-      const text = new URLSearchParams(given).toString()
-      return call<T>('GET', text === '' ? path : `${path}?${text}`)
+    get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
+    post: <T>(path: string, body: unknown): Promise<T> => send<T>('POST', path, JSON.stringify(body)),
+    delete: <T>(path: string): Promise<T> => send<T>('DELETE', path),
+    /** Sends a file as the part named `file`; it is read while it is sent. */
+    upload: async <T>(path: string, query: Query, file: string): Promise<T> => {
+      const form = new FormData()
+      form.append('file', await openAsBlob(file), basename(file))
+      return send<T>('POST', withQuery(path, query), form)
     },
-    post: <T>(path: string, body: unknown): Promise<T> => call<T>('POST', path, body),
   }
 }

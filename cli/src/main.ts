@@ -6,6 +6,7 @@ import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
 import { CliError, createClient } from './client.ts'
+import { registerPackageCommands } from './package-commands.ts'
 import { plain, table } from './table.ts'
 
 const say = (text: string): void => {
@@ -124,6 +125,8 @@ enrolment
       () => `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nOn the host, as root:\n${answer.command}`,
     )
   })
+
+registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
 
 program
   .command('admin')

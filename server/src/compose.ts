@@ -5,18 +5,20 @@ import type pg from 'pg'
 import { accountsFeature } from '#features/accounts/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
+import { commandsFeature } from '#features/commands/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
-import { jobsFeature } from '#features/jobs/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
+import { jobsFeature } from '#features/jobs/index.ts'
+import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
-import { createDb } from '#platform/db/db.ts'
+import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { createConsole } from '#platform/http/console.ts'
 import { registerDocs } from '#platform/http/docs.ts'
@@ -53,6 +55,8 @@ export type Server = Awaited<ReturnType<typeof compose>>
 
 /** Seconds between check-ins that agents are told. */
 const checkInSeconds = 60
+/** Life of a command that no host takes. */
+const commandHours = 7 * 24
 
 /** Builds the whole server on a database; nothing listens until the entry says so. */
 export const compose = async (options: ComposeOptions) => {
@@ -106,7 +110,17 @@ export const compose = async (options: ComposeOptions) => {
     onChange: live.endViews,
     ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
   })
+  const packages = packagesFeature(app, {
+    db,
+    clock,
+    keys,
+    audit,
+    dataDir: config.dataDir,
+    verifySession: (token, nowSeconds) => agents.verifySession(token, nowSeconds),
+    isRevoked: (agentId) => agents.isRevoked(agentId),
+  })
   const agents = agentsFeature(app, {
+    releaseKey: packages.releaseKey,
     ...lists,
     keys,
     audit,
@@ -115,8 +129,10 @@ export const compose = async (options: ComposeOptions) => {
     reach,
     agentBuildDir: options.agentBuildDir,
     peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
+    pendingCommandsOf: (agentId) => commands.pendingOf(agentId),
     beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
     announceRemoved: async (tx, ids) => {
+      await commands.forgetAgents(tx, ids)
       await live.announce(tx, { agents: [...ids], peripherals: [] })
       // Whichever replica holds their sockets closes them. A message holds some 200 ids (bus.ts, payloadLimit).
       for (let at = 0; at < ids.length; at += 150)
@@ -124,6 +140,19 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   const peripherals = peripheralsFeature(app, { ...lists, knowledge })
+  const wake = async (tx: Tx, ids: readonly string[]): Promise<void> => {
+    for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
+  }
+  const commands = commandsFeature(app, {
+    ...lists,
+    signingKey: keys.command.privateKey,
+    agents: agents.commandState,
+    events,
+    jobs,
+    lifeHours: async () => commandHours,
+    wake,
+    announce: live.announce,
+  })
   const policy = policyFeature(app, {
     ...lists,
     keys,
@@ -143,6 +172,7 @@ export const compose = async (options: ComposeOptions) => {
     agents,
     peripherals,
     policy,
+    commands,
     events,
     announce: live.announce,
     intervalSeconds: () => checkInSeconds,
@@ -187,6 +217,7 @@ export const compose = async (options: ComposeOptions) => {
     policy,
     ingest,
     jobs,
+    commands,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -194,8 +225,10 @@ export const compose = async (options: ComposeOptions) => {
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(120_000, 'account upkeep', accounts.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
+        every(10_000, 'expiring commands', commands.expire),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
         every(3_600_000, 'job upkeep', jobs.forget),
+        every(3_600_000, 'command upkeep', commands.forget),
       ]
       return () => timers.forEach(clearInterval)
     },

@@ -129,7 +129,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
   const token = options.token ?? (await sharedToken(t))
 
-  const enrolled = okJson<{ agentId: string; tookOver: boolean }>(
+  const enrolled = okJson<{ agentId: string; tookOver: boolean; releaseKey?: string }>(
     await agentPost(t, agentPaths.enrol, {
       token,
       keyAlgorithm: 'Ed25519',
@@ -181,6 +181,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     facts,
     privateKey,
     tookOver: enrolled.tookOver,
+    releaseKey: enrolled.releaseKey,
     /** What is attached, by port. */
     devices,
     state,

@@ -30,6 +30,8 @@ export interface EnrollmentDeps {
   }
   /** Base64 SPKI DER of the key that signs commands. */
   commandKey: string
+  /** Base64 SPKI DER of the pinned release key; null before the first package. */
+  releaseKey(): Promise<string | null>
   /** How hosts reach this server. */
   reach(): Reach
   /** The one line that enrols a host with a token. */
@@ -163,12 +165,14 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       const publicKey = assertProof(request)
       const texts = dictionaryTexts(request.facts)
       const ids = await deps.agents.dictionaryIds([texts.os, texts.version])
+      const releaseKey = await deps.releaseKey()
       const now = new Date(clock.now())
+      const keys = { commandKey: deps.commandKey, ...(releaseKey === null ? {} : { releaseKey }) }
       const actor: Actor = { ...systemActor('enrolment'), ip }
       return db.transaction(async (tx) => {
         const enrolled = await store.agentOfKey(tx, publicKey, token.token_id)
         if (enrolled !== undefined)
-          return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, commandKey: deps.commandKey }
+          return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         const silent = token.allow_take_over ? known.find((host) => !host.connected) : undefined
@@ -223,7 +227,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           entity,
           details: `agent ${agentId}, token ${token.name}`,
         })
-        return { agentId, serverTime: now.toISOString(), tookOver: silent !== undefined, commandKey: deps.commandKey }
+        return { agentId, serverTime: now.toISOString(), tookOver: silent !== undefined, ...keys }
       })
     },
   }

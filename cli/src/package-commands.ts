@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/contract'
+import { listPackages as listOperation, publishPackage, withdrawPackage } from '@portcullis/contract'
+import { releaseKeyFingerprint } from '@portcullis/domain'
+import type { Command, OptionValues } from 'commander'
+import { CliError, type createClient } from './client.ts'
+import { makeReleaseKey, readPackageHeader, signPackage } from './package-file.ts'
+import { table } from './table.ts'
+
+interface Terminal {
+  client(): ReturnType<typeof createClient>
+  /** Prints an answer, as JSON when that was asked for. */
+  show(answer: unknown, text: () => string): void
+}
+
+const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined => {
+  if (typeof passphraseFile !== 'string') return undefined
+  try {
+    return readFileSync(passphraseFile, 'utf8').trim()
+  } catch (error) {
+    throw new CliError(`The passphrase can not be read: ${(error as Error).message}.`)
+  }
+}
+
+const trustOf = (trust: string | true | undefined, releaseKey: string): string | undefined => {
+  if (typeof trust === 'string' && !/^[0-9a-f]{64}$/i.test(trust))
+    throw new CliError('--trust takes the fingerprint of a release key, 64 hex digits, and comes after the file.')
+  return trust === true ? releaseKeyFingerprint(releaseKey) : trust
+}
+
+/** Making, signing and publishing agent builds. Signing needs no server, so the release key can stay off the network. */
+export const registerPackageCommands = (program: Command, { client, show }: Terminal): void => {
+  const packages = program.command('package').description('agent builds')
+  const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the release key'] as const
+
+  packages
+    .command('keys')
+    .description('makes a release key')
+    .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
+    .option(...passphrase)
+    .action((options: OptionValues) => {
+      const fingerprint = makeReleaseKey(options.out, passphraseOf(options))
+      show({ fingerprint }, () => `release key ${fingerprint}\nKeep ${options.out} off the network, and a copy of it.`)
+    })
+
+  packages
+    .command('sign <executable>')
+    .description('packs an agent executable and signs it')
+    .requiredOption('--version <version>', 'version of the agent, like 1.4.0')
+    .requiredOption('--architecture <name>', 'x64 or arm64')
+    .requiredOption('--key <path>', 'release key')
+    .requiredOption('--out <path>', 'package to write')
+    .option(...passphrase)
+    .action(async (executable: string, options: OptionValues) => {
+      const header = await signPackage({
+        executable,
+        version: options.version,
+        architecture: options.architecture,
+        keyFile: options.key,
+        passphrase: passphraseOf(options),
+        out: options.out,
+      })
+      show(header, () => `${options.out}: ${header.version} ${header.architecture}, SHA-256 ${header.sha256}`)
+    })
+
+  packages
+    .command('publish <file>')
+    .description('publishes a package; needs an API token of an Administrator')
+    .option('--trust [fingerprint]', 'pin the release key of this package, if its fingerprint is this; needed once')
+    .action(async (file: string, options: OptionValues) => {
+      const header = await readPackageHeader(file)
+      const trust = trustOf(options.trust, header.releaseKey)
+      const answer = await client().upload<AgentPackage>(publishPackage.path, { trust }, file)
+      show(answer, () => `published ${answer.version} ${answer.architecture}, SHA-256 ${answer.sha256}`)
+    })
+
+  packages
+    .command('withdraw <id>')
+    .description('takes a package back; agents that run it keep it')
+    .action(async (id: string) => {
+      const answer = await client().delete<AgentPackage>(withdrawPackage.path.replace('{id}', encodeURIComponent(id)))
+      show(answer, () => `withdrawn ${answer.version} ${answer.architecture}`)
+    })
+
+  packages
+    .command('list')
+    .description('published builds, newest first')
+    .action(async () => {
+      const answer = await client().get<ResponseOf<typeof listPackages>>(listOperation.path)
+      show(answer, () =>
+        [
+          answer.releaseKey === null ? 'no release key is trusted yet' : `release key ${answer.releaseKey.fingerprint}`,
+          table(
+            ['version', 'architecture', 'state', 'newest', 'published', 'by', 'id', 'sha256'],
+            answer.data.map((p) => [
+              p.version,
+              p.architecture,
+              p.state,
+              p.isNewest ? 'yes' : '',
+              p.publishedAt,
+              p.publishedBy,
+              p.id,
+              p.sha256,
+            ]),
+          ),
+        ].join('\n'),
+      )
+    })
+}

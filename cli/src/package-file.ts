@@ -1,0 +1,154 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createReadStream, createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, createZstdCompress } from 'node:zlib'
+import {
+  agentLimits,
+  PackageHeader,
+  packageArchitectures,
+  packageFileLimits,
+  packageProofText,
+} from '@portcullis/contract'
+import { releaseKeyFingerprint } from '@portcullis/domain'
+import { Check } from 'typebox/value'
+import { CliError } from './client.ts'
+
+/** 109 MB become 34.0 MB in 3 s; level 15 takes 19 s for 33.4 MB. */
+const compressionLevel = 9
+
+const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
+
+/** Makes a release key that only its owner can read; answers its fingerprint. Never overwrites one. */
+export const makeReleaseKey = (out: string, passphrase: string | undefined): string => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const pem = privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+    ...(passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }),
+  })
+  try {
+    writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new CliError(
+      isThere ? `${out} is there already.` : `The key can not be written: ${(error as Error).message}.`,
+    )
+  }
+  return releaseKeyFingerprint(publicText(publicKey))
+}
+
+const readReleaseKey = (file: string, passphrase: string | undefined): KeyObject => {
+  try {
+    const key = createPrivateKey({
+      key: readFileSync(file),
+      format: 'pem',
+      ...(passphrase === undefined ? {} : { passphrase }),
+    })
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch (error) {
+    throw new CliError(`The release key can not be read: ${(error as Error).message}.`)
+  }
+  throw new CliError(`${file} is not a release key: an Ed25519 key is needed.`)
+}
+
+/** What an executable for Linux says it is for; null for what is none, such as a script. */
+const elfArchitecture = (start: Buffer): string | null => {
+  if (start.length < 20 || start.readUInt32BE(0) !== 0x7f454c46) return null
+  return { 62: 'x64', 183: 'arm64' }[start.readUInt16LE(18)] ?? 'another machine'
+}
+
+const firstBytes = async (file: string, count: number): Promise<Buffer> => {
+  const handle = await open(file)
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(count), 0, count, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+const measure = async (file: string): Promise<{ sha256: string; size: number }> => {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of createReadStream(file)) {
+    size += (chunk as Buffer).length
+    hash.update(chunk as Buffer)
+  }
+  return { sha256: hash.digest('hex'), size }
+}
+
+export interface SignOptions {
+  executable: string
+  version: string
+  architecture: string
+  keyFile: string
+  passphrase: string | undefined
+  out: string
+}
+
+/** Writes a package: the signed header, then the executable, compressed. */
+export const signPackage = async (options: SignOptions): Promise<PackageHeader> => {
+  const { executable, version, architecture, out } = options
+  const key = readReleaseKey(options.keyFile, options.passphrase)
+  let build: { version: string; architecture: string; sha256: string; size: number }
+  try {
+    const found = elfArchitecture(await firstBytes(executable, 20))
+    if (found !== null && found !== architecture)
+      throw new CliError(`${executable} is built for ${found}, not for ${architecture}.`)
+    build = { version, architecture, ...(await measure(executable)) }
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError(`${executable} can not be read: ${(error as Error).message}.`)
+  }
+  const header = {
+    format: 'portcullis-agent-package',
+    ...build,
+    compression: 'zstd',
+    signature: sign(null, Buffer.from(packageProofText(build)), key).toString('base64'),
+    releaseKey: publicText(createPublicKey(key)),
+  }
+  if (!Check(PackageHeader, header))
+    throw new CliError(
+      `This can not be packed: the version must be like 1.4.0 or 1.4.0-rc.1, the architecture one of ${packageArchitectures.join(', ')}, the executable 1 to ${agentLimits.packageBytes} bytes.`,
+    )
+  const draft = `${out}.draft`
+  const seen = createHash('sha256')
+  const watched = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen.update(chunk)
+      done(null, chunk)
+    },
+  })
+  const compress = createZstdCompress({
+    params: {
+      [constants.ZSTD_c_compressionLevel]: compressionLevel,
+      [constants.ZSTD_c_windowLog]: packageFileLimits.windowLog,
+      [constants.ZSTD_c_checksumFlag]: 1,
+    },
+  })
+  try {
+    const target = createWriteStream(draft)
+    target.write(`${JSON.stringify(header)}\n`)
+    await pipeline(createReadStream(executable), watched, compress, target)
+    if (seen.digest('hex') !== header.sha256) throw new CliError(`${executable} changed while it was read.`)
+    await rename(draft, out)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return header
+}
+
+/** The header of a package file, for what is said before it is sent. */
+export const readPackageHeader = async (file: string): Promise<PackageHeader> => {
+  let header: unknown
+  try {
+    const start = await firstBytes(file, packageFileLimits.headerBytes)
+    header = JSON.parse(start.subarray(0, Math.max(start.indexOf(10), 0)).toString('utf8'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw new CliError(`${file} can not be read: ${(error as Error).message}.`)
+  }
+  if (!Check(PackageHeader, header)) throw new CliError(`${file} is no agent package.`)
+  return header
+}

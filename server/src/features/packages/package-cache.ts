@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { AppError } from '#platform/app-error.ts'
+import { guarded } from '#platform/list/stream.ts'
+import { decompressor } from './package-file.ts'
+
+/** Downloads at once from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. */
+const downloadsAtOnce = 64
+/** Seconds after which the others ask again, spread so that they do not come back together. */
+const askAgain = { after: 20, spread: 20 }
+
+/** A build that can be downloaded. */
+export interface CachedBuild {
+  packageId: string
+  /** Hex. */
+  sha256: string
+  size: number
+}
+
+export interface PackageCacheDeps {
+  folder: string
+  /** A piece of the compressed executable; undefined behind the last. */
+  chunk(packageId: string, n: number): Promise<Buffer | undefined>
+}
+
+export type PackageCache = ReturnType<typeof createPackageCache>
+
+const digestOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+/**
+ * Executables as files beside the server, made from the database on the first download: hundreds of agents cost it one
+ * read of 34 MB per replica, and the rest is what a file server does.
+ */
+export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
+  /** Files of this process that were found sound, and those on their way. */
+  const files = new Map<string, Promise<string>>()
+  let running = 0
+  let drafts = 0
+
+  async function* compressed(packageId: string): AsyncGenerator<Buffer> {
+    for (let n = 0; ; n++) {
+      const bytes = await chunk(packageId, n)
+      if (bytes === undefined) return
+      yield bytes
+    }
+  }
+
+  const make = async ({ packageId, sha256, size }: CachedBuild): Promise<string> => {
+    const path = join(folder, sha256)
+    const known = await stat(path).catch(() => null)
+    // Left by an earlier start: a disk may have lost some of it.
+    if (known?.size === size && (await digestOf(path)) === sha256) return path
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const draft = `${path}.${process.pid}-${++drafts}`
+    try {
+      await pipeline(Readable.from(compressed(packageId)), decompressor(), createWriteStream(draft, { mode: 0o600 }))
+      if ((await digestOf(draft)) !== sha256) throw new Error(`package ${packageId} in the database is damaged`)
+      await rename(draft, path)
+    } finally {
+      await rm(draft, { force: true })
+    }
+    return path
+  }
+
+  const fileOf = (build: CachedBuild): Promise<string> => {
+    const known = files.get(build.sha256)
+    if (known !== undefined) return known
+    const made = make(build)
+    files.set(build.sha256, made)
+    made.catch(() => files.delete(build.sha256))
+    return made
+  }
+
+  const openFile = async (build: CachedBuild) => {
+    try {
+      return await open(await fileOf(build))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      // Somebody tidied up.
+      files.delete(build.sha256)
+      return open(await fileOf(build))
+    }
+  }
+
+  return {
+    /** The bytes of an executable. Ends when its reader stalls; refused while too many are under way. */
+    download: async (build: CachedBuild): Promise<Readable> => {
+      if (running >= downloadsAtOnce) {
+        const seconds = askAgain.after + Math.floor(Math.random() * askAgain.spread)
+        throw new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
+      }
+      running++
+      try {
+        const file = (await openFile(build)).createReadStream()
+        const body = guarded()
+        body.once('close', () => {
+          running--
+          file.destroy()
+        })
+        file.once('error', (error) => body.destroy(error))
+        return file.pipe(body)
+      } catch (error) {
+        running--
+        throw error
+      }
+    },
+
+    /** Removes files of builds that are handed out no more. */
+    keepOnly: async (digests: readonly string[]): Promise<void> => {
+      const kept = new Set(digests)
+      const names = await readdir(folder).catch(() => [])
+      for (const name of names) if (!kept.has(name.slice(0, 64))) await rm(join(folder, name), { force: true })
+      for (const digest of files.keys()) if (!kept.has(digest)) files.delete(digest)
+    },
+  }
+}

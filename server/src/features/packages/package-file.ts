@@ -1,0 +1,142 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto'
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { constants, createZstdDecompress } from 'node:zlib'
+import { PackageHeader, packageFileLimits } from '@portcullis/contract'
+import { Compile } from 'typebox/compile'
+import { AppError, invalid } from '#platform/app-error.ts'
+
+const check = Compile(PackageHeader)
+
+/** A package that was read to its end and found sound. */
+export interface ReadPackage {
+  header: PackageHeader
+  /** The compressed executable; the file has no name any more and is gone when this is closed. */
+  file: FileHandle
+}
+
+/** An upload as it arrives. */
+export interface PackageSource {
+  chunks: AsyncIterable<Buffer>
+  /** Whether more was sent than is taken. */
+  isCut(): boolean
+}
+
+const damaged = (detail: string): AppError => new AppError('package_damaged', { detail })
+
+const parseHeader = (line: Buffer): PackageHeader => {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
+  } catch {
+    throw invalid('body.file', 'is no agent package: it does not begin with a line of JSON')
+  }
+  if (!check.Check(value)) {
+    const [fault] = check.Errors(value)
+    throw invalid(
+      'body.file',
+      `is no agent package: its first line${fault?.instancePath.replaceAll('/', ' ') ?? ''} ${fault?.message ?? 'is not valid'}`,
+    )
+  }
+  return value
+}
+
+/** Takes the first line off; `rest` goes on behind it. */
+const splitHeader = async (chunks: AsyncIterable<Buffer>) => {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let end = -1
+  while (end < 0 && head.length <= packageFileLimits.headerBytes) {
+    const next = await iterator.next()
+    if (next.done === true) break
+    head = Buffer.concat([head, next.value])
+    end = head.indexOf(10)
+  }
+  if (end < 0 || end > packageFileLimits.headerBytes)
+    throw invalid('body.file', 'is no agent package: it does not begin with a line of JSON')
+  async function* rest(): AsyncGenerator<Buffer> {
+    if (end + 1 < head.length) yield head.subarray(end + 1)
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+  }
+  return { header: parseHeader(head.subarray(0, end)), rest }
+}
+
+/** A file without a name: whatever happens to this process, nothing is left behind. */
+const openNameless = async (folder: string): Promise<FileHandle> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, `.upload-${randomBytes(8).toString('hex')}`)
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  return file
+}
+
+/** Decompressor that keeps at most 8 MiB, whatever the stream asks for. */
+export const decompressor = () =>
+  createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: packageFileLimits.windowLog } })
+
+/** Counts and hashes what was decompressed; stops at the first byte over the size that was signed. */
+const digestUpTo =
+  (size: number, hash: Hash, seen: { bytes: number }) =>
+  async (plain: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of plain) {
+      seen.bytes += chunk.length
+      if (seen.bytes > size) throw damaged(`The package holds more than the ${size} bytes that were signed.`)
+      hash.update(chunk)
+    }
+  }
+
+const asDamage = (error: unknown): unknown => {
+  const e = error as { code?: unknown; message?: unknown } | null
+  if (/end of multipart data/i.test(String(e?.message))) return invalid('body', 'ended before its last part did')
+  return /^(ZSTD_|Z_|ERR_ZSTD)/.test(String(e?.code))
+    ? damaged('The executable inside can not be decompressed.')
+    : error
+}
+
+const readContent = async (
+  { header, rest }: Awaited<ReturnType<typeof splitHeader>>,
+  isCut: () => boolean,
+  file: FileHandle,
+): Promise<void> => {
+  async function* kept(): AsyncGenerator<Buffer> {
+    for await (const chunk of rest()) {
+      await file.write(chunk)
+      yield chunk
+    }
+  }
+  const hash = createHash('sha256')
+  const seen = { bytes: 0 }
+  try {
+    await pipeline(kept, decompressor(), digestUpTo(header.size, hash, seen))
+  } catch (error) {
+    if (!isCut()) throw error
+  }
+  if (isCut()) throw new AppError('payload_too_large', { limit: packageFileLimits.fileBytes })
+  if (seen.bytes !== header.size)
+    throw damaged(`The package holds ${seen.bytes} bytes of the ${header.size} that were signed.`)
+  if (hash.digest('hex') !== header.sha256)
+    throw damaged('The executable inside has another digest than the signed one.')
+}
+
+/**
+ * Reads a package: the header, which `accept` may refuse before anything else is looked at, then the executable, which
+ * must have the digest and size of the header. Only compressed bytes are kept, in a file; memory stays at a few megabytes.
+ */
+export const readPackage = async (
+  { chunks, isCut }: PackageSource,
+  folder: string,
+  accept: (header: PackageHeader) => Promise<void>,
+): Promise<ReadPackage> => {
+  let file: FileHandle | undefined
+  try {
+    const split = await splitHeader(chunks)
+    await accept(split.header)
+    file = await openNameless(folder)
+    await readContent(split, isCut, file)
+    return { header: split.header, file }
+  } catch (error) {
+    await file?.close()
+    throw asDamage(error)
+  }
+}

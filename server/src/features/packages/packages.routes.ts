@@ -1,0 +1,71 @@
+import {
+  agentPaths,
+  closed,
+  listPackages,
+  operation,
+  packageFileLimits,
+  publishPackage,
+  withdrawPackage,
+} from '@portcullis/contract'
+import { Type } from 'typebox'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { PackagesService } from './packages.service.ts'
+
+const download = operation({
+  id: 'agentPackage',
+  method: 'GET',
+  path: `${agentPaths.packages}/{sha256}`,
+  tag: 'Agent protocol',
+  summary: 'A published agent build, as the bytes of its executable',
+  permission: 'agent',
+  params: closed({ sha256: Type.String({ maxLength: 64, description: 'SHA-256 of the executable, hex.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/octet-stream',
+  errors: ['agent_session_expired', 'agent_revoked'],
+})
+
+export interface PackageRoutesDeps {
+  packages: PackagesService
+  clock: Clock
+  /** The agent of a session token; null when it is none of ours or over. */
+  verifySession(token: string, nowSeconds: number): { agentId: string } | null
+  isRevoked(agentId: string): Promise<boolean>
+}
+
+export const registerPackageRoutes = (
+  app: HttpApp,
+  { packages, clock, verifySession, isRevoked }: PackageRoutesDeps,
+): void => {
+  app.register(listPackages, () => packages.list())
+  app.register(withdrawPackage, ({ actor, params }) => packages.withdraw(actor, params.id))
+
+  let isPublishing = false
+  app.register(publishPackage, async ({ actor, query, request }) => {
+    const part = await request.file({ limits: { fileSize: packageFileLimits.fileBytes } })
+    if (part === undefined || part.fieldname.toLowerCase() !== 'file')
+      throw invalid('body.file', 'must be one part of the form named file')
+    // One at a time: each may take 128 MiB of disk and a processor for some seconds.
+    if (isPublishing) throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
+    isPublishing = true
+    try {
+      return await packages.publish(actor, query.trust, { chunks: part.file, isCut: () => part.file.truncated })
+    } finally {
+      isPublishing = false
+    }
+  })
+
+  app.register(download, async ({ params, request }) => {
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
+    const session = verifySession(token, clock.now() / 1000)
+    if (session === null) throw new AppError('agent_session_expired')
+    if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+    const { content, size, name } = await packages.download(params.sha256)
+    return new WithHeaders(new FileAnswer(name, 'application/octet-stream', content), {
+      'content-length': String(size),
+    }) as never
+  })
+}

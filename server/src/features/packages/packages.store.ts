@@ -1,0 +1,78 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export interface PackageRow {
+  package_id: string
+  version: string
+  architecture: string
+  sha256: Buffer
+  size: number
+  signature: Buffer
+  release_key: Buffer
+  published_at: Date
+  published_by: string
+  withdrawn_at: Date | null
+}
+
+export interface ReleaseKeyRow {
+  public_key: Buffer
+  pinned_at: Date
+  pinned_by: string
+  seal: Buffer
+}
+
+export type PackagesStore = ReturnType<typeof createPackagesStore>
+
+export const createPackagesStore = (db: Queryable) => ({
+  releaseKey: async (): Promise<ReleaseKeyRow | undefined> =>
+    (
+      await db.prepared<ReleaseKeyRow>(
+        sql`select k.public_key, k.pinned_at, k.pinned_by, k.seal from agent_release_key k`,
+      )
+    )[0],
+
+  pinReleaseKey: (row: ReleaseKeyRow): Promise<number> =>
+    db.execute(sql`
+      insert into agent_release_key (public_key, pinned_at, pinned_by, seal)
+      values (${row.public_key}, ${row.pinned_at}, ${row.pinned_by}, ${row.seal})
+      on conflict (single) do update
+      set public_key = excluded.public_key, pinned_at = excluded.pinned_at, pinned_by = excluded.pinned_by, seal = excluded.seal`),
+
+  /** Lets one publisher decide at a time; readers go on. */
+  lock: (): Promise<number> => db.execute(sql`lock table agent_packages in share row exclusive mode`),
+
+  all: (): Promise<PackageRow[]> =>
+    db.prepared<PackageRow>(sql`
+      select p.package_id, p.version, p.architecture, p.sha256, p.size, p.signature, p.release_key, p.published_at,
+        p.published_by, p.withdrawn_at
+      from agent_packages p`),
+
+  /** Puts a build there, or makes a withdrawn one of the same version public again; returns its id. */
+  put: async (row: Omit<PackageRow, 'withdrawn_at'>): Promise<string> => {
+    const rows = await db.query<{ package_id: string }>(sql`
+      insert into agent_packages (package_id, version, architecture, sha256, size, signature, release_key, published_at, published_by)
+      values (${row.package_id}::uuid, ${row.version}, ${row.architecture}, ${row.sha256}, ${row.size}::bigint,
+        ${row.signature}, ${row.release_key}, ${row.published_at}, ${row.published_by})
+      on conflict (architecture, version) do update
+      set withdrawn_at = null, signature = excluded.signature, published_at = excluded.published_at, published_by = excluded.published_by
+      returning package_id`)
+    return rows[0]?.package_id ?? row.package_id
+  },
+
+  putChunk: (packageId: string, n: number, bytes: Buffer): Promise<number> =>
+    db.execute(
+      sql`insert into agent_package_chunks (package_id, n, bytes) values (${packageId}::uuid, ${n}::int, ${bytes})`,
+    ),
+
+  withdraw: async (packageId: string, now: Date): Promise<void> => {
+    await db.execute(sql`update agent_packages p set withdrawn_at = ${now} where p.package_id = ${packageId}::uuid`)
+    await db.execute(sql`delete from agent_package_chunks c where c.package_id = ${packageId}::uuid`)
+  },
+
+  chunk: async (packageId: string, n: number): Promise<Buffer | undefined> =>
+    (
+      await db.prepared<{ bytes: Buffer }>(
+        sql`select c.bytes from agent_package_chunks c where c.package_id = ${packageId}::uuid and c.n = ${n}::int`,
+      )
+    )[0]?.bytes,
+})

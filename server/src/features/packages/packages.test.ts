@@ -1,0 +1,275 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdCompressSync } from 'node:zlib'
+import { agentPaths } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { loadKeys } from '#platform/keys.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { agentPost, enrolAgent, enrolmentToken, pageOf, type TestAgent } from '#test/builders.ts'
+import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { person } from '#test/people.ts'
+
+const url = '/prime/webui/agents/packages'
+const key = releaseKeyPair()
+let t: TestApp
+let agent: TestAgent
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  agent = await enrolAgent(t)
+})
+afterAll(() => t.close())
+
+const list = async () => (await (await t.admin()).get(url)).json()
+const download = async (sha256: string, app: TestApp = t, session = agent.state.session) => {
+  const answer = await fetch(`${app.address}${agentPaths.packages}/${sha256}`, {
+    headers: { authorization: `Bearer ${session}` },
+  })
+  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+const stored = () =>
+  t.db.query<{ packages: number; chunks: number }>(
+    sql`select (select count(*)::int from agent_packages) as packages, (select count(*)::int from agent_package_chunks) as chunks`,
+  )
+const refused = async (file: Buffer, status: number, code: string) => {
+  const before = await stored()
+  const answer = await publish(t, file)
+  expect([answer.statusCode, answer.json().code], answer.body).toEqual([status, code])
+  expect(await stored()).toEqual(before)
+  return answer.json()
+}
+
+describe('agent packages', () => {
+  it('the first one is taken only with the fingerprint of its release key', async () => {
+    const file = packageFile(key)
+    const problem = await refused(file, 409, 'package_key_unknown')
+    expect(problem.detail).toContain(key.fingerprint)
+    expect((await publish(t, file, releaseKeyPair().fingerprint)).json().code).toBe('package_key_unknown')
+    expect((await list()).releaseKey).toBe(null)
+    expect(await enrolReleaseKey()).toBeUndefined()
+
+    const answer = await publish(t, file, key.fingerprint)
+    expect(answer.statusCode, answer.body).toBe(200)
+    expect(answer.json()).toMatchObject({ version: '1.0.0', architecture: 'x64', state: 'Published', isNewest: true })
+    expect((await list()).releaseKey).toMatchObject({ fingerprint: key.fingerprint, pinnedBy: 'admin' })
+    const { data } = await pageOf<{ action: string; entity: string }>(t, 'events/GetAuditsIntegration?PageSize=2')
+    expect(data.map(({ action, entity }) => [action, entity])).toEqual([
+      ['agent_package.published', '1.0.0 x64'],
+      ['release_key.pinned', key.fingerprint],
+    ])
+  })
+
+  const enrolReleaseKey = async (): Promise<string | undefined> => {
+    const host = await enrolAgent(t, { only: 'enrol', token: await enrolmentToken(t) })
+    return host.releaseKey
+  }
+
+  it('hosts that enrol are told the release key', async () => {
+    expect(await enrolReleaseKey()).toBe(key.text)
+  })
+
+  it('an agent downloads the bytes of the executable, of several pieces too', async () => {
+    const executable = Buffer.concat([randomBytes(3 * 1024 * 1024 + 17), Buffer.alloc(5_000_000)])
+    const answer = await publish(t, packageFile(key, { version: '1.1.0', executable }))
+    expect(answer.statusCode, answer.body).toBe(200)
+    const { sha256, size } = answer.json()
+    expect(size).toBe(executable.length)
+    for (let i = 0; i < 2; i++) {
+      const got = await download(sha256)
+      expect(got.status).toBe(200)
+      expect(got.headers.get('content-length')).toBe(String(size))
+      expect(got.headers.get('content-type')).toBe('application/octet-stream')
+      expect(got.bytes.equals(executable)).toBe(true)
+    }
+    const many = await Promise.all(Array.from({ length: 20 }, () => download(sha256)))
+    expect(many.every((got) => got.bytes.equals(executable))).toBe(true)
+  })
+
+  it('another replica serves it from the database', async () => {
+    const executable = Buffer.concat([randomBytes(2 * 1024 * 1024), Buffer.from('second')])
+    const { sha256 } = (await publish(t, packageFile(key, { version: '1.1.1', executable }))).json()
+    const other = await startTestApp({ database: t.database, keys: loadKeys(join(t.keyDir, 'key')), listen: true })
+    try {
+      expect((await download(sha256, other)).bytes.equals(executable)).toBe(true)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('only agents download: no session, a foreign one, a removed agent', async () => {
+    const { sha256 } = (await list()).data[0]
+    const code = async (session: string) => {
+      const { status, bytes } = await download(sha256, t, session)
+      return [status, JSON.parse(bytes.toString()).code]
+    }
+    expect(await code('')).toEqual([401, 'agent_session_expired'])
+    expect(await code('pas_x')).toEqual([401, 'agent_session_expired'])
+    const gone = await enrolAgent(t)
+    await (await t.admin()).post('/prime/webui/agents/deleteAgents', [gone.agentId])
+    expect(await code(gone.state.session)).toEqual([403, 'agent_revoked'])
+    expect((await download('0'.repeat(64))).status).toBe(404)
+    expect((await download('..%2f..%2fkey')).status).toBe(404)
+  })
+
+  it('a file that was lost beside the server is made again', async () => {
+    const { sha256 } = (await list()).data[0]
+    const folder = join(t.keyDir, 'packages')
+    for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    expect(
+      createHash('sha256')
+        .update((await download(sha256)).bytes)
+        .digest('hex'),
+    ).toBe(sha256)
+  })
+
+  it('the same build again changes nothing; other content under its version is refused', async () => {
+    const executable = randomBytes(1000)
+    const file = packageFile(key, { version: '1.2.0', executable })
+    const first = (await publish(t, file)).json()
+    const before = await stored()
+    expect((await publish(t, file)).json()).toEqual(first)
+    expect(await stored()).toEqual(before)
+    await refused(packageFile(key, { version: '1.2.0', executable: randomBytes(1000) }), 409, 'package_version_taken')
+  })
+
+  it('versions go by their order, not by their text; each architecture for itself', async () => {
+    await publish(t, packageFile(key, { version: '1.10.0' }))
+    const problem = await refused(packageFile(key, { version: '1.9.0' }), 409, 'package_not_newer')
+    expect(problem.detail).toBe('Version 1.9.0 for x64 is older than 1.10.0, which is published.')
+    await refused(packageFile(key, { version: '1.10.0-rc.2' }), 409, 'package_not_newer')
+    expect((await publish(t, packageFile(key, { version: '1.9.0', architecture: 'arm64' }))).statusCode).toBe(200)
+    const newest = (await list()).data.filter((p: { isNewest: boolean }) => p.isNewest)
+    expect(newest.map((p: { version: string; architecture: string }) => `${p.version} ${p.architecture}`)).toEqual([
+      '1.10.0 x64',
+      '1.9.0 arm64',
+    ])
+  })
+
+  it('another release key is refused, trust or not, and the attempt is in the trail', async () => {
+    const other = releaseKeyPair()
+    const file = packageFile(other, { version: '2.0.0' })
+    const problem = await refused(file, 403, 'package_key_refused')
+    expect(problem.detail).toContain(other.fingerprint)
+    expect((await publish(t, file, other.fingerprint)).json().code).toBe('package_key_refused')
+    const { data } = await pageOf<{ action: string; outcome: string }>(t, 'events/GetAuditsIntegration?PageSize=1')
+    expect(data[0]).toMatchObject({ action: 'agent_package.refused', entity: '2.0.0 x64', outcome: 'failure' })
+  })
+
+  it('a header that was changed after it was signed is refused', async () => {
+    const other = releaseKeyPair()
+    for (const header of [
+      { version: '2.0.1' },
+      { architecture: 'arm64' },
+      { sha256: '0'.repeat(64) },
+      { size: 8 },
+      { signature: `${'A'.repeat(86)}==` },
+      { releaseKey: other.text },
+    ])
+      await refused(packageFile(key, { version: '2.0.0', header }), 422, 'package_signature_wrong')
+  })
+
+  it('one flipped bit anywhere is refused', async () => {
+    const executable = Buffer.concat([randomBytes(2_000), Buffer.alloc(2_000)])
+    const file = packageFile(key, { version: '2.0.0', executable })
+    const before = await stored()
+    const codes = new Set<string>()
+    for (let at = 0; at < file.length; at += 37) {
+      const flipped = Buffer.from(file)
+      flipped.writeUInt8((file[at] as number) ^ (1 << (at % 8)), at)
+      const answer = await publish(t, flipped)
+      expect([400, 409, 422, 403], `byte ${at}: ${answer.body}`).toContain(answer.statusCode)
+      codes.add(answer.json().code)
+    }
+    expect(codes).toContain('package_damaged')
+    expect(codes).toContain('package_signature_wrong')
+    expect(await stored()).toEqual(before)
+  })
+
+  it('more, fewer or other bytes than were signed are refused', async () => {
+    const executable = randomBytes(5_000)
+    const bodies = [
+      zstdCompressSync(executable.subarray(1)),
+      zstdCompressSync(Buffer.concat([executable, Buffer.alloc(1)])),
+      zstdCompressSync(executable).subarray(0, 3_000),
+      zstdCompressSync(randomBytes(5_000)),
+      // 64 MiB of zeros in some 2 kB: stopped at the first byte over the signed size.
+      zstdCompressSync(Buffer.alloc(64 * 1024 * 1024)),
+      Buffer.alloc(0),
+      randomBytes(100),
+    ]
+    for (const body of bodies)
+      await refused(packageFile(key, { version: '2.0.0', executable, body }), 422, 'package_damaged')
+  })
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['no line', randomBytes(10_000)],
+    ['a line without an end', Buffer.alloc(100_000, 32)],
+    ['no JSON', Buffer.from('agent\n')],
+    ['another format', packageFile(key, { header: { format: 'zip' } })],
+    ['a version that is none', packageFile(key, { version: '1.0' })],
+    ['a version with build metadata', packageFile(key, { version: '1.0.0+5' })],
+    ['an unknown architecture', packageFile(key, { architecture: 'mips' })],
+    ['a size over the bound', packageFile(key, { header: { size: 300_000_000 } })],
+    ['an unknown member', packageFile(key, { header: { postInstall: 'rm -rf /' } })],
+  ])('%s is no package', async (_, file) => {
+    await refused(file, 400, 'validation_failed')
+  })
+
+  it('a withdrawn build is handed out no more, and its version stays taken', async () => {
+    const executable = randomBytes(2_000)
+    const file = packageFile(key, { version: '3.0.0', executable })
+    const made = (await publish(t, file)).json()
+    expect((await download(made.sha256)).status).toBe(200)
+    const answer = await (await t.admin()).delete(`${url}/${made.id}`)
+    expect(answer.json()).toMatchObject({ state: 'Withdrawn', isNewest: false })
+    expect((await download(made.sha256)).status).toBe(404)
+    expect(readdirSync(join(t.keyDir, 'packages'))).not.toContain(made.sha256)
+    expect((await list()).data.find((p: { isNewest: boolean }) => p.isNewest).version).toBe('1.10.0')
+    expect((await (await t.admin()).delete(`${url}/${made.id}`)).statusCode).toBe(404)
+    expect((await (await t.admin()).delete(`${url}/nonsense`)).statusCode).toBe(404)
+    await refused(packageFile(key, { version: '3.0.0', executable: randomBytes(10) }), 409, 'package_version_taken')
+    expect((await publish(t, file)).json()).toMatchObject({ id: made.id, state: 'Published' })
+    expect((await download(made.sha256)).bytes.equals(executable)).toBe(true)
+  })
+
+  it('is for Administrators; everybody sees the list', async () => {
+    const manager = await person(t, { profile: 20 })
+    const user = await person(t)
+    expect((await publish(t, packageFile(key), undefined, manager.token)).statusCode).toBe(403)
+    expect((await manager.api.delete(`${url}/x`)).statusCode).toBe(403)
+    expect((await user.api.get(url)).statusCode).toBe(200)
+    expect((await t.as(undefined).get(url)).statusCode).toBe(401)
+  })
+
+  it('a release key put into the database by hand is none', async () => {
+    const intruder = releaseKeyPair()
+    await t.db.execute(sql`update agent_release_key set public_key = ${Buffer.from(intruder.text, 'base64')}`)
+    expect((await list()).releaseKey).toBe(null)
+    expect(await enrolReleaseKey()).toBeUndefined()
+    expect((await publish(t, packageFile(intruder, { version: '9.0.0' }))).json().code).toBe('package_key_unknown')
+    await t.db.execute(sql`update agent_release_key set public_key = ${Buffer.from(key.text, 'base64')}`)
+    expect((await list()).releaseKey?.fingerprint).toBe(key.fingerprint)
+  })
+
+  it('an upload that ends in the middle leaves nothing', async () => {
+    const before = await stored()
+    const answer = await t.request({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'multipart/form-data; boundary=b',
+        authorization: `Bearer ${await t.signIn()}`,
+      },
+      payload: Buffer.concat([
+        Buffer.from('--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'),
+        packageFile(key, { version: '4.0.0', executable: randomBytes(3_000) }).subarray(0, 1_500),
+      ]),
+    })
+    expect(answer.statusCode, answer.body).toBe(400)
+    expect(await stored()).toEqual(before)
+    expect((await agentPost(t, agentPaths.checkIn, {}, 'x')).status).toBe(401)
+  })
+})

@@ -1,0 +1,65 @@
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { zstdCompressSync } from 'node:zlib'
+import { packageProofText } from '@portcullis/contract'
+import { releaseKeyFingerprint } from '@portcullis/domain'
+import type { TestApp } from './app.ts'
+
+/** A release key with the texts that stand for it. */
+export const releaseKeyPair = () => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const text = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  return { privateKey, text, fingerprint: releaseKeyFingerprint(text) }
+}
+export type ReleaseKeyPair = ReturnType<typeof releaseKeyPair>
+
+export interface PackageOptions {
+  version?: string
+  architecture?: string
+  executable?: Buffer
+  /** Members of the header to replace after it was signed. */
+  header?: Record<string, unknown>
+  /** The compressed executable as it is to stand in the file. */
+  body?: Buffer
+}
+
+const signed = (text: string, key: KeyObject): string => sign(null, Buffer.from(text), key).toString('base64')
+
+/** A package file, sound unless told otherwise. */
+export const packageFile = (key: ReleaseKeyPair, options: PackageOptions = {}): Buffer => {
+  const executable = options.executable ?? Buffer.from(`agent ${options.version ?? '1.0.0'}`)
+  const build = {
+    version: options.version ?? '1.0.0',
+    architecture: options.architecture ?? 'x64',
+    sha256: createHash('sha256').update(executable).digest('hex'),
+    size: executable.length,
+  }
+  const header = {
+    format: 'portcullis-agent-package',
+    ...build,
+    compression: 'zstd',
+    signature: signed(packageProofText(build), key.privateKey),
+    releaseKey: key.text,
+    ...options.header,
+  }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), options.body ?? zstdCompressSync(executable)])
+}
+
+/** Sends a package file as the administrator, or with the token given. */
+export const publish = async (t: TestApp, file: Buffer, trust?: string, token?: string) => {
+  const boundary = 'portcullis-test-boundary'
+  return t.request({
+    method: 'POST',
+    url: `/prime/webui/agents/packages${trust === undefined ? '' : `?trust=${trust}`}`,
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      authorization: `Bearer ${token ?? (await t.signIn())}`,
+    },
+    payload: Buffer.concat([
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="agent.pkg"\r\ncontent-type: application/octet-stream\r\n\r\n`,
+      ),
+      file,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  })
+}
