@@ -2,16 +2,23 @@ import { createCheckIns } from './check-in.ts'
 import type { Clock } from './clock.ts'
 import { createFactsCollector } from './collectors/facts.ts'
 import { createSysfsCollector } from './collectors/sysfs.ts'
-import { createWatcher, type WatcherTiming, watcherTiming } from './collectors/watcher.ts'
+import { createWatcher, type Watcher, type WatcherTiming, watcherTiming } from './collectors/watcher.ts'
 import { createCommands } from './commands.ts'
 import type { AgentConfig } from './config.ts'
+import { collectDebugLogs } from './debug-logs.ts'
+import type { Enforcer } from './enforcement/enforcer.ts'
+import { createKernel } from './enforcement/kernel.ts'
+import { createPolicyFetch, createRefresh } from './enforcement/policy-fetch.ts'
+import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
+import { createExecute } from './execute.ts'
 import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop, type LoopTiming, loopTiming } from './loop.ts'
 import { createProtocol } from './protocol.ts'
 import { createReports } from './reports.ts'
+import { createServerCalls } from './server-calls.ts'
 import { createSpool } from './spool.ts'
 import { createState, prepareStateDir } from './state.ts'
 import { createWake } from './transport/wake.ts'
@@ -20,9 +27,20 @@ export interface AgentTiming {
   loop: LoopTiming
   watcher: WatcherTiming
   factsEveryMs: number
+  enforcement: {
+    /** How often an armed host looks for new devices while no kernel events can be relied on. */
+    hurryMs: number
+    /** How often deadlines and the kernel's defaults are looked after. */
+    tickMs: number
+  }
 }
 
-export const agentTiming: AgentTiming = { loop: loopTiming, watcher: watcherTiming, factsEveryMs: 30_000 }
+export const agentTiming: AgentTiming = {
+  loop: loopTiming,
+  watcher: watcherTiming,
+  factsEveryMs: 30_000,
+  enforcement: { hurryMs: 100, tickMs: 1000 },
+}
 
 export interface AgentDeps {
   config: AgentConfig
@@ -30,7 +48,8 @@ export interface AgentDeps {
   clock: Clock
   /** Made after the state directory is known to be usable: the log's ring lies in it. */
   createLog: (dir: string) => Log
-  uid: number
+  /** Program and arguments that run this agent; undefined where nobody may start it by itself. */
+  self?: readonly string[]
   timing?: AgentTiming
 }
 
@@ -40,7 +59,7 @@ export interface AgentDeps {
  * @throws AgentExit with the exit code and a sentence for a person
  */
 export const runAgent = async (
-  { config, version, clock, createLog, uid, timing = agentTiming }: AgentDeps,
+  { config, version, clock, createLog, self, timing = agentTiming }: AgentDeps,
   signal: AbortSignal,
 ): Promise<void> => {
   prepareStateDir(config.stateDir)
@@ -49,13 +68,14 @@ export const runAgent = async (
     const log = createLog(config.stateDir)
     log.info('agent_starting', { version, stateDir: config.stateDir, sysfsRoot: config.sysfsRoot })
     const state = createState(config.stateDir)
+    const kernel = createKernel(config)
     let localAddress = (): string => ''
     const facts = createFactsCollector({
       sysfsRoot: config.sysfsRoot,
       etcRoot: config.etcRoot,
       agentVersion: version,
       localAddress: () => localAddress(),
-      uid,
+      enforcement: () => kernel.grade().grade,
     })
     const enrolment = createEnrolment({ config, state, facts, clock, log, backoff: timing.loop.backoff })
     const { identity, key, transport } = await enrolment(signal)
@@ -64,6 +84,8 @@ export const runAgent = async (
 
     const kick = createKick()
     const reports = createReports({ clock, log })
+    const protocol = createProtocol({ transport, key, clock })
+    const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
     const spool = createSpool({
       stateDir: config.stateDir,
@@ -74,8 +96,21 @@ export const runAgent = async (
       },
     })
     cleanUps.push(spool.close)
+    const sysfs = createSysfsCollector(config)
+    const { enforcer, policyFile, notify } = setUpEnforcement({
+      ...config,
+      identity,
+      kernel,
+      sysfs,
+      restoreCommand: self && [...self, 'restore', '--state-dir', config.stateDir, '--sysfs-root', config.sysfsRoot],
+      clock,
+      log,
+      reports,
+      look: () => watcher.look(),
+      onState: kick.kick,
+    })
     const watcher = createWatcher({
-      sysfs: createSysfsCollector({ sysfsRoot: config.sysfsRoot }),
+      sysfs,
       monitorCommand: config.once ? undefined : config.monitorCommand,
       clock,
       log,
@@ -85,9 +120,11 @@ export const runAgent = async (
         log.info('devices_changed', { changes: changes.length })
         kick.kick()
       },
+      enforcement: enforcer,
       timing: timing.watcher,
     })
-    cleanUps.push(watcher.stop)
+    const fetchPolicy = createPolicyFetch({ calls, protocol, policyFile })
+    const refreshPolicy = createRefresh({ fetchPolicy, enforcer, reports, signal })
     const commands = createCommands({
       agentId: identity.agentId,
       commandKey: identity.commandKey,
@@ -96,16 +133,31 @@ export const runAgent = async (
       reports,
       memory: state.commands(),
       saveMemory: state.saveCommands,
+      execute: createExecute({
+        enforcer,
+        fetchPolicy,
+        scanned: watcher.scanned,
+        sendLogs: async (id, stopped) => {
+          const gzip = await collectDebugLogs(config.stateDir)
+          await calls.call('the logs', (token) => protocol.debugLogs(id, gzip, token, stopped), stopped)
+        },
+        update: async () => {
+          throw new Error('Not supported by this agent version: update.')
+        },
+      }),
+      onDue: kick.kick,
     })
+    cleanUps.push(commands.stop)
     const wake = createWake({ transport, log, onWake: kick.kick, backoff: timing.loop.backoff })
     cleanUps.push(wake.stop)
     loop = createLoop({
       identity,
-      protocol: createProtocol({ transport, key, clock }),
+      protocol,
       checkIns: createCheckIns({
         clock,
         devices: watcher.devices,
         facts: facts.collect,
+        enforcement: enforcer.state,
         spool,
         commands,
         reports,
@@ -117,19 +169,50 @@ export const runAgent = async (
       state,
       kick,
       onSession: (token) => {
+        calls.useToken(token)
         if (!config.once) wake.useToken(token)
       },
+      onAcknowledged: (told, needPolicy) => {
+        if (told?.mode === 'Armed') enforcer.contacted()
+        if (needPolicy || (enforcer.isArmed() && !enforcer.hasPolicy())) refreshPolicy()
+      },
+      onRevoked: () => void (enforcer.isArmed() && enforcer.free('The server removed this host.')),
       deviceCount: () => watcher.devices().length,
       once: config.once,
       clock,
       log,
       timing: timing.loop,
     })
+    // Last in, first out: the watcher ends before the defaults go back, so that it does not take them again.
+    cleanUps.push(enforcer.stop, notify.stop, watcher.stop)
+    enforcer.start()
     watcher.start()
+    cleanUps.push(beat(enforcer, watcher, timing.enforcement))
     log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
+    commands.resume()
     await loop.run(signal)
     log.info('agent_stopped')
   } finally {
     for (const cleanUp of cleanUps.reverse()) cleanUp()
   }
+}
+
+/** The pulse of an armed host. Returns what ends it. */
+const beat = (enforcer: Enforcer, watcher: Watcher, timing: AgentTiming['enforcement']): (() => void) => {
+  let timer: NodeJS.Timeout | undefined
+  let elapsed = 0
+  const next = (): void => {
+    const ms = enforcer.isArmed() && !watcher.isRelied() ? Math.min(timing.hurryMs, timing.tickMs) : timing.tickMs
+    timer = setTimeout(() => {
+      elapsed += ms
+      if (elapsed >= timing.tickMs) {
+        elapsed = 0
+        enforcer.tick()
+      }
+      if (!watcher.isRelied()) watcher.hint()
+      next()
+    }, ms)
+  }
+  next()
+  return () => clearTimeout(timer)
 }

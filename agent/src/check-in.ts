@@ -1,4 +1,5 @@
-import type { CheckInRequest, DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol'
+import { isDeepStrictEqual } from 'node:util'
+import type { CheckInRequest, DeviceReport, EnforcementState, HostFacts } from '@portcullis/contract/agent-protocol'
 import { factsHash, inventoryHash } from '@portcullis/domain'
 import type { Clock } from './clock.ts'
 import type { Commands } from './commands.ts'
@@ -12,6 +13,8 @@ export interface FormedCheckIn {
   /** Number of the last change it carries; undefined without changes. */
   upTo: number | undefined
   factsHash: string | undefined
+  /** How the host stood to its policy, when the body says so. */
+  enforcement: EnforcementState | undefined
 }
 
 /** What the server is known to hold of this boot. */
@@ -23,12 +26,15 @@ export interface ServerView {
   needFacts: boolean
   /** Hash of the facts that the server acknowledged. */
   factsHash: string | undefined
+  /** What the server was last told about enforcement in this boot. */
+  enforcement: EnforcementState | undefined
 }
 
 export interface CheckInDeps {
   clock: Clock
   devices: () => DeviceReport[]
   facts: () => HostFacts
+  enforcement: () => EnforcementState
   spool: Spool
   commands: Commands
   reports: Reports
@@ -37,7 +43,16 @@ export interface CheckInDeps {
 }
 
 /** Forms check-in bodies: only what the server does not know yet. */
-export const createCheckIns = ({ clock, devices, facts, spool, commands, reports, factsEveryMs }: CheckInDeps) => {
+export const createCheckIns = ({
+  clock,
+  devices,
+  facts,
+  enforcement,
+  spool,
+  commands,
+  reports,
+  factsEveryMs,
+}: CheckInDeps) => {
   let current: { facts: HostFacts; hash: string; at: number } | undefined
   let known: { reports: DeviceReport[]; hash: string } | undefined
 
@@ -63,6 +78,8 @@ export const createCheckIns = ({ clock, devices, facts, spool, commands, reports
       const hasFacts = view.needFacts || view.needInventory || now.hash !== view.factsHash
       const acks = commands.takeAcks()
       const errors = reports.take()
+      const stands = enforcement()
+      const isStandNews = !isDeepStrictEqual(stands, view.enforcement)
       const request: CheckInRequest = {
         bootId: view.bootId,
         seq: view.seq,
@@ -72,6 +89,7 @@ export const createCheckIns = ({ clock, devices, facts, spool, commands, reports
         ...(changes.length > 0 ? { changes } : {}),
         ...(view.needInventory ? { inventory: list } : {}),
         ...(acks.length > 0 ? { acks } : {}),
+        ...(isStandNews ? { enforcement: stands } : {}),
         ...(errors.length > 0 ? { errors } : {}),
       }
       const hasChanges = changes.length > 0
@@ -81,6 +99,7 @@ export const createCheckIns = ({ clock, devices, facts, spool, commands, reports
         body: JSON.stringify(request),
         upTo: hasChanges ? upTo : undefined,
         factsHash: hasFacts ? now.hash : undefined,
+        enforcement: isStandNews ? stands : undefined,
       }
     },
   }

@@ -1,12 +1,14 @@
-import type { CheckInRequest, CheckInResponse } from '@portcullis/contract/agent-protocol'
+import type { AgentCommand, CheckInRequest, SignedText } from '@portcullis/contract/agent-protocol'
 import type { Clock } from './clock.ts'
+import { cutText } from './collectors/text.ts'
+import { messageOf } from './exit.ts'
 import { verifySignature } from './keys.ts'
 import type { Log } from './log.ts'
+import { parseCommand } from './parse-command.ts'
 import type { Reports } from './reports.ts'
 import type { CommandMemory, CommandOutcome } from './state.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]
-type SignedCommand = NonNullable<CheckInResponse['commands']>[number]
 
 export interface CommandsDeps {
   agentId: string
@@ -17,85 +19,137 @@ export interface CommandsDeps {
   reports: Pick<Reports, 'add'>
   memory: CommandMemory
   saveMemory: (memory: CommandMemory) => void
-}
-
-/** What every command says, whatever its kind. */
-interface Command {
-  id: string
-  agentId: string
-  kind: string
-  counter: number
-  expiresAt: string
+  /**
+   * Does what a verified command says. Resolves when it is done, to `later` when its outcome comes by another way;
+   * rejects with the reason why it failed. A command may be executed again after a kill: it has to bear that.
+   */
+  execute: (command: AgentCommand, signal: AbortSignal) => Promise<'done' | 'later'>
+  /** Acknowledgements are waiting. */
+  onDue: () => void
 }
 
 const MAX_PAYLOAD = 65_536
 const REMEMBERED = 64
 /** The protocol's bound of one check-in. */
 const MAX_ACKS = 64
-
-const parse = (payload: string): Command | undefined => {
-  try {
-    const value = JSON.parse(payload) as Partial<Command> | null
-    if (typeof value !== 'object' || value === null) return undefined
-    const { id, agentId, kind, counter, expiresAt } = value
-    if (
-      typeof id !== 'string' ||
-      id === '' ||
-      id.length > 64 ||
-      typeof agentId !== 'string' ||
-      typeof kind !== 'string'
-    )
-      return undefined
-    if (typeof counter !== 'number' || !Number.isSafeInteger(counter) || typeof expiresAt !== 'string') return undefined
-    return { id, agentId, kind, counter, expiresAt }
-  } catch {
-    return undefined
-  }
-}
+const MAX_MESSAGE = 500
 
 /**
- * Verifies commands and forms their acknowledgements. This version executes none and says so; a command that does not
- * verify is never acknowledged, because its id is an unknown writer's word.
+ * Verifies commands, has them executed one after the other, and forms their acknowledgements. A verified command is on
+ * disk before it is executed, its outcome before it is acknowledged. One that does not verify is never acknowledged,
+ * because its id is an unknown writer's word.
  */
-export const createCommands = ({ agentId, commandKey, clock, log, reports, memory, saveMemory }: CommandsDeps) => {
+export const createCommands = (deps: CommandsDeps) => {
+  const { agentId, commandKey, clock, log, reports } = deps
+  let { memory } = deps
   let due: Ack[] = []
+  let running: Promise<void> | undefined
+  const stop = new AbortController()
+  /** Pending commands whose outcome is somebody else's to tell. */
+  const later = new Set<string>()
 
-  const judge = (signed: SignedCommand): { outcome?: CommandOutcome; counter?: number; refusal?: string } => {
-    if (signed.payload.length > MAX_PAYLOAD) return { refusal: 'too long' }
-    if (!verifySignature(commandKey, signed.payload, signed.signature))
-      return { refusal: 'the signature does not verify' }
-    const command = parse(signed.payload)
-    if (command === undefined) return { refusal: 'signed, but not a command' }
-    if (command.agentId !== agentId) return { refusal: 'meant for another agent' }
-    const known = memory.recent.find((outcome) => outcome.id === command.id)
-    if (known) return { outcome: known }
-    if (command.counter <= memory.counter)
-      return { refusal: `counter ${command.counter} was passed (${memory.counter})` }
-    const isLate = !(Date.parse(command.expiresAt) > clock.now())
-    const message = isLate
-      ? 'Expired before it reached the host.'
-      : `Not supported by this agent version: ${command.kind.slice(0, 64)}.`
-    return { outcome: { id: command.id, outcome: 'failed', message }, counter: command.counter }
+  const save = (change: Partial<CommandMemory>): void => {
+    memory = { ...memory, ...change }
+    deps.saveMemory(memory)
+  }
+
+  const acknowledge = ({ id, outcome, message }: CommandOutcome): void => {
+    if (!due.some((ack) => ack.commandId === id)) due.push({ commandId: id, outcome, message })
+  }
+
+  /** Durable first, then due. */
+  const settle = (outcome: CommandOutcome, change: Partial<CommandMemory> = {}): void => {
+    const pending = (memory.pending ?? []).filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
+    save({ ...change, pending, recent: [...memory.recent, outcome].slice(-REMEMBERED) })
+    later.delete(outcome.id)
+    log.info('command_answered', { id: outcome.id, outcome: outcome.outcome, message: outcome.message })
+    acknowledge(outcome)
+    deps.onDue()
+  }
+
+  const run = async (): Promise<void> => {
+    for (;;) {
+      const next = (memory.pending ?? [])
+        .flatMap(({ payload }) => parseCommand(payload) ?? [])
+        .find(({ id }) => !later.has(id))
+      if (next === undefined || stop.signal.aborted) return
+      log.info('command_started', { id: next.id, kind: next.kind })
+      let outcome: CommandOutcome = { id: next.id, outcome: 'confirmed', message: '' }
+      try {
+        if (next.command === undefined)
+          throw new Error(`Not supported by this agent version: ${next.kind.slice(0, 64)}.`)
+        if ((await deps.execute(next.command, stop.signal)) === 'later') {
+          later.add(next.id)
+          continue
+        }
+      } catch (error) {
+        // A stop is no outcome: the next start goes on with it.
+        if (stop.signal.aborted) return
+        outcome = { id: next.id, outcome: 'failed', message: cutText(messageOf(error), MAX_MESSAGE) }
+      }
+      settle(outcome)
+    }
+  }
+
+  const start = (): void => {
+    running ??= run()
+      .catch((error: unknown) => reports.add('command_broke', messageOf(error)))
+      .finally(() => {
+        running = undefined
+      })
+  }
+
+  const receiveOne = (signed: SignedText): string | undefined => {
+    if (signed.payload.length > MAX_PAYLOAD) return 'too long'
+    if (!verifySignature(commandKey, signed.payload, signed.signature)) return 'the signature does not verify'
+    const parsed = parseCommand(signed.payload)
+    if (parsed === undefined) return 'signed, but not a command'
+    if (parsed.agentId !== agentId) return 'meant for another agent'
+    const known = memory.recent.find((outcome) => outcome.id === parsed.id)
+    if (known !== undefined) {
+      acknowledge(known)
+      return undefined
+    }
+    if ((memory.pending ?? []).some(({ payload }) => payload === signed.payload)) return undefined
+    if (parsed.counter <= memory.counter) return `counter ${parsed.counter} was passed (${memory.counter})`
+    const { counter } = parsed
+    if (!(Date.parse(parsed.expiresAt) > clock.now()))
+      settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it reached the host.' }, { counter })
+    else save({ counter, pending: [...(memory.pending ?? []), signed] })
+    return undefined
   }
 
   return {
-    /** Takes the commands of an answer. True when there is something new to acknowledge at once. */
-    receive(commands: readonly SignedCommand[]): boolean {
-      let isNew = false
+    /** Takes the commands of an answer. */
+    receive(commands: readonly SignedText[]): void {
       for (const signed of commands) {
-        const { outcome, counter, refusal } = judge(signed)
+        const refusal = receiveOne(signed)
         if (refusal !== undefined) reports.add('command_refused', `A command was refused: ${refusal}.`)
-        if (outcome === undefined) continue
-        if (counter !== undefined) {
-          memory = { counter, recent: [...memory.recent, outcome].slice(-REMEMBERED) }
-          saveMemory(memory)
-          log.info('command_answered', { id: outcome.id, outcome: outcome.outcome, message: outcome.message })
-          isNew = true
-        }
-        if (!due.some((ack) => ack.commandId === outcome.id))
-          due.push({ commandId: outcome.id, outcome: outcome.outcome, message: outcome.message })
       }
-      return isNew
+      start()
+    },
+    /** Goes on with what an earlier run did not finish; what does not verify any more is dropped. */
+    resume(): void {
+      const pending = (memory.pending ?? []).filter((s) => verifySignature(commandKey, s.payload, s.signature))
+      if (pending.length === 0) return
+      memory = { ...memory, pending }
+      start()
+    },
+    /** The outcome of a command that was put off. */
+    settle(id: string, failure: string | undefined): void {
+      if (memory.recent.some((known) => known.id === id)) return
+      settle({
+        id,
+        outcome: failure === undefined ? 'confirmed' : 'failed',
+        message: cutText(failure ?? '', MAX_MESSAGE),
+      })
+    },
+    get hasDue(): boolean {
+      return due.length > 0
+    },
+    /** Resolves when nothing is being executed. */
+    async idle(signal: AbortSignal): Promise<void> {
+      while (running !== undefined && !signal.aborted) await running
     },
     /** Hands the due acknowledgements over to a check-in body. */
     takeAcks(): Ack[] {
@@ -103,6 +157,7 @@ export const createCommands = ({ agentId, commandKey, clock, log, reports, memor
       due = due.slice(MAX_ACKS)
       return taken
     },
+    stop: (): void => stop.abort(),
   }
 }
 export type Commands = ReturnType<typeof createCommands>

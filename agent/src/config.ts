@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
@@ -13,11 +13,15 @@ export interface AgentConfig {
   stateDir: string
   /** Stands for `/sys`. */
   sysfsRoot: string
+  /** Stands for `/proc`. */
+  procRoot: string
   /** Stands for `/etc` (machine-id, os-release, hostname). */
   etcRoot: string
   once: boolean
   /** Program and arguments of the kernel event monitor; undefined: poll only. */
   monitorCommand: readonly string[] | undefined
+  /** Program and arguments that show the text on standard input to the user of the host; undefined: nobody is told. */
+  notifyCommand: readonly string[] | undefined
   allowInsecureHttp: boolean
   logLevel: LogLevel
 }
@@ -34,8 +38,11 @@ export const usage = `portcullis-agent: tells a Portcullis server which USB devi
   --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
   --once                   one complete exchange, then exit 0
   --sysfs-root DIR         stands for /sys
+  --proc-root DIR          stands for /proc
   --etc-root DIR           stands for /etc
   --monitor-command CMD    kernel event monitor, run without a shell; "none": poll only
+  --notify-command CMD     shows the text on its standard input to the user when a device is blocked, run without a
+                           shell (default: wall, where there is one); "none": nobody is told
   --insecure-http          allow http to another machine
   --log-level LEVEL        debug, info (default), warn, error
 
@@ -50,6 +57,8 @@ const options = {
   'state-dir': { type: 'string' },
   'sysfs-root': { type: 'string' },
   'etc-root': { type: 'string' },
+  'proc-root': { type: 'string' },
+  'notify-command': { type: 'string' },
   'monitor-command': { type: 'string' },
   'log-level': { type: 'string' },
   'insecure-http': { type: 'boolean' },
@@ -66,6 +75,8 @@ const envNames = [
   'state-dir',
   'sysfs-root',
   'etc-root',
+  'proc-root',
+  'notify-command',
   'monitor-command',
   'log-level',
   'insecure-http',
@@ -105,12 +116,24 @@ const parseToken = (value: string | undefined): string | undefined => {
 
 const isTrue = (value: string | undefined): boolean => value === '1' || value === 'true' || value === 'yes'
 
-/** Kernel events describe the running kernel's `/sys`; another tree is polled unless a command was named for it. */
-const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined => {
-  if (value === undefined)
-    return sysfsRoot === '/sys' ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb'] : undefined
+const parseWords = (value: string): readonly string[] | undefined => {
   const words = value.split(/\s+/).filter((word) => word !== '')
   return words.length === 0 || value.trim() === 'none' ? undefined : words
+}
+
+/** Kernel events describe the running kernel's `/sys`; another tree is polled unless a command was named for it. */
+const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined =>
+  value === undefined
+    ? sysfsRoot === '/sys'
+      ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb']
+      : undefined
+    : parseWords(value)
+
+/** Another tree than /sys is a test or an experiment: nobody at the terminals is to hear of it unasked. */
+const parseNotify = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined => {
+  if (value !== undefined) return parseWords(value)
+  const wall = ['/usr/bin/wall', '/bin/wall'].find((path) => existsSync(path))
+  return sysfsRoot !== '/sys' || wall === undefined ? undefined : [wall]
 }
 
 const parse = (argv: readonly string[]) => {
@@ -148,9 +171,11 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
     token: parseToken(setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile))),
     stateDir: setting('state-dir') ?? '/var/lib/portcullis-agent',
     sysfsRoot,
+    procRoot: setting('proc-root') ?? '/proc',
     etcRoot: setting('etc-root') ?? '/etc',
     once: values.once ?? false,
     monitorCommand: parseMonitor(setting('monitor-command'), sysfsRoot),
+    notifyCommand: parseNotify(setting('notify-command'), sysfsRoot),
     allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
     logLevel,
   }

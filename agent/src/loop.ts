@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EnforcementState } from '@portcullis/contract/agent-protocol'
 import { createBackoff } from './backoff.ts'
 import type { createCheckIns, FormedCheckIn, ServerView } from './check-in.ts'
 import { type Clock, sleep } from './clock.ts'
@@ -32,6 +33,10 @@ export interface LoopDeps {
   /** A session was opened; the wake socket uses its token. */
   onSession: (token: string) => void
   deviceCount: () => number
+  /** What was acknowledged about enforcement, and whether the policy has to be fetched. */
+  onAcknowledged: (told: EnforcementState | undefined, needPolicy: boolean) => void
+  /** The identity is over: the host must not stay under a server that no longer knows it. */
+  onRevoked: () => void
   once: boolean
   clock: Clock
   log: Log
@@ -79,6 +84,7 @@ export const createLoop = (deps: LoopDeps) => {
     needInventory: true,
     needFacts: true,
     factsHash: undefined,
+    enforcement: undefined,
   })
 
   let view = freshView()
@@ -159,11 +165,13 @@ export const createLoop = (deps: LoopDeps) => {
     expiredInRow = 0
     lastCheckInAt = new Date(clock.now()).toISOString()
     tell('steady', { nextCheckInSeconds: answer.nextCheckInSeconds })
-    const hasNewCommands = commands.receive(answer.commands)
+    view.enforcement = sent.enforcement ?? view.enforcement
+    deps.onAcknowledged(sent.enforcement, answer.needPolicy)
+    commands.receive(answer.commands)
     resyncs = answer.needInventory || answer.needFacts ? resyncs + 1 : 0
     if (resyncs > 0 && resyncs <= MAX_RESYNCS) return NOW
     if (resyncs === MAX_RESYNCS + 1) reports.add('resync_loop', 'The server keeps asking for what it was just sent.')
-    if (hasNewCommands || spool.size > 0) return NOW
+    if (commands.hasDue || spool.size > 0) return NOW
     return { ms: answer.nextCheckInSeconds * (900 + random() * 200), isFirm: false }
   }
 
@@ -180,6 +188,7 @@ export const createLoop = (deps: LoopDeps) => {
       case 'agent_revoked':
       case 'agent_unknown':
         state.saveIdentity({ ...identity, revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
+        deps.onRevoked()
         tell('revoked', { lastProblem: refusal.message })
         throw new AgentExit(exitCodes.revoked, `The server no longer takes this agent: ${refusal.message}`)
       case 'agent_session_expired':
@@ -223,6 +232,11 @@ export const createLoop = (deps: LoopDeps) => {
     needInventory(): void {
       view.needInventory = true
     },
+    /** The token was refused elsewhere: the next step opens a new session. */
+    renewSession(): void {
+      session = undefined
+      kick.kick()
+    },
     /**
      * Runs until the signal is aborted (or, with `once`, until one exchange is complete).
      *
@@ -233,7 +247,11 @@ export const createLoop = (deps: LoopDeps) => {
         let pause: Pause
         try {
           pause = await step(signal)
-          if (deps.once && pause !== NOW) return
+          if (deps.once && pause !== NOW) {
+            await commands.idle(signal)
+            if (!commands.hasDue) return
+            pause = NOW
+          }
         } catch (error) {
           if (signal.aborted) return
           pause = afterFailure(error, signal)

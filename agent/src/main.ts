@@ -1,3 +1,4 @@
+import { isSea } from 'node:sea'
 import pkg from '../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
 import { systemClock } from './clock.ts'
@@ -10,6 +11,9 @@ import { statusText } from './status.ts'
 const ONCE_LIMIT_MS = 30_000
 /** A stop ends within two seconds, whatever is under way. */
 const STOP_LIMIT_MS = 1500
+
+/** How this very program is started again: as an executable of its own, or as a script under this Node. */
+const self = isSea() ? [process.execPath] : [process.execPath, ...process.execArgv, process.argv[1] ?? '']
 
 const run = async (): Promise<ExitCode> => {
   const config = loadConfig(process.argv.slice(2), process.env)
@@ -39,7 +43,7 @@ const run = async (): Promise<ExitCode> => {
           clock: systemClock,
           createLog: (dir) =>
             createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
-          uid: process.getuid?.() ?? -1,
+          self,
         },
         stop.signal,
       )

@@ -5,7 +5,9 @@ import {
   type EnrolRequest,
   type EnrolResponse,
   enrolProofText,
+  type PolicyRequest,
   type SessionResponse,
+  type SignedText,
   sessionProofText,
 } from '@portcullis/contract/agent-protocol'
 import type { Clock } from './clock.ts'
@@ -38,6 +40,9 @@ class BadAnswer extends Error {}
 const MIN_INTERVAL_SECONDS = 0.1
 const MAX_INTERVAL_SECONDS = 86_400
 
+/** Of 10,000 rules with every member filled. */
+const MAX_POLICY = 4 * 1024 * 1024
+
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)
   if (typeof answer.body !== 'object' || answer.body === null) throw new BadAnswer('the answer is not a JSON object')
@@ -66,12 +71,12 @@ const commandsOf = (value: unknown): NonNullable<CheckInResponse['commands']> =>
   )
 }
 
-/** The agent's side of the three requests: forms proofs, checks answers, turns refusals into `Refusal`. */
+/** The agent's side of the requests: forms proofs, checks answers, turns refusals into `Refusal`. */
 export const createProtocol = ({ transport, key, clock }: { transport: Transport; key: AgentKey; clock: Clock }) => ({
   async enrol(
     request: Pick<EnrolRequest, 'token' | 'machineIdHash' | 'smbiosHash' | 'facts'>,
     signal: AbortSignal,
-  ): Promise<Pick<EnrolResponse, 'agentId' | 'commandKey' | 'tookOver'>> {
+  ): Promise<Pick<EnrolResponse, 'agentId' | 'commandKey' | 'tookOver' | 'releaseKey'>> {
     const body: EnrolRequest = {
       ...request,
       keyAlgorithm: 'Ed25519',
@@ -83,6 +88,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
       agentId: text(answer.agentId, 'agentId', 128),
       commandKey: text(answer.commandKey, 'commandKey', 512),
       tookOver: answer.tookOver === true,
+      ...(answer.releaseKey === undefined ? {} : { releaseKey: text(answer.releaseKey, 'releaseKey', 512) }),
     }
   },
 
@@ -109,8 +115,33 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
       nextCheckInSeconds: Math.min(Math.max(seconds, MIN_INTERVAL_SECONDS), MAX_INTERVAL_SECONDS),
       needInventory: answer.needInventory === true,
       needFacts: answer.needFacts === true,
+      needPolicy: answer.needPolicy === true,
       commands: commandsOf(answer.commands),
     }
+  },
+
+  /** The policy of this agent as signed for `nonce`; not yet verified. */
+  async policy(nonce: string, token: string, signal: AbortSignal): Promise<SignedText> {
+    const request: PolicyRequest = { nonce }
+    const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal))
+    return {
+      payload: text(answer.payload, 'payload', MAX_POLICY),
+      signature: text(answer.signature, 'signature', 512),
+    }
+  },
+
+  /** The text with this SHA-256; not yet compared with it. */
+  async knowledge(hash: string, token: string, signal: AbortSignal): Promise<string> {
+    const answer = await transport.get(`${agentPaths.knowledge}/${hash}`, token, signal)
+    if (answer.status !== 200) throw new Refusal(answer)
+    return answer.text
+  },
+
+  /** Hands a gzip of logs in for the command that asked for it. */
+  async debugLogs(commandId: string, gzip: Buffer, token: string, signal: AbortSignal): Promise<void> {
+    const path = `${agentPaths.debugLogs}/${encodeURIComponent(commandId)}`
+    const answer = await transport.post(path, gzip, token, signal, 'application/gzip')
+    if (answer.status < 200 || answer.status > 299) throw new Refusal(answer)
   },
 })
 export type Protocol = ReturnType<typeof createProtocol>

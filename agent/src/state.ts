@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { SignedText } from '@portcullis/contract/agent-protocol'
 import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
 
@@ -10,6 +11,8 @@ export interface Identity {
   server: string
   /** Base64 SPKI DER of the Ed25519 key that signs commands. */
   commandKey: string
+  /** Base64 SPKI DER of the Ed25519 key that signs builds of the agent; the first one seen is the one. */
+  releaseKey?: string
   /** SHA-256 of the enrolment token used: another token is a person's wish to enrol anew. */
   tokenHash: string
   /** ISO time of the enrolment. */
@@ -29,6 +32,8 @@ export interface CommandMemory {
   /** Highest counter of a verified command: an older one is a replay. */
   counter: number
   recent: CommandOutcome[]
+  /** Verified and not answered yet, as received: a start goes on with them. */
+  pending?: SignedText[]
 }
 
 /** What the `status` command prints. */

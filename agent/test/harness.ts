@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { describeSysfs } from '@portcullis/domain/testing'
 import { onTestFinished } from 'vitest'
 import { type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'
-import { systemClock } from '../src/clock.ts'
+import { type Clock, systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 
@@ -19,6 +19,7 @@ export const temporaryDir = (): string => {
 /** A fake `/sys` whose devices come and go. */
 export const createTree = (devices: readonly DeviceReport[] = []) => {
   const root = temporaryDir()
+  // What a copied tree can not do, a kernel does: a device that comes is held back when its controller says so.
   let devnum = 1
   const write = (path: string, content: Buffer | string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -27,15 +28,19 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
   const tree = {
     root,
     dir: (portPath: string) => join(root, 'bus/usb/devices', portPath),
-    /** Attaches as the kernel does: with a `devnum` never used before on this tree. */
+    /** Attaches as the kernel does: with a `devnum` never used before on this tree, authorised as the controller says. */
     plug(device: DeviceReport) {
       devnum++
-      for (const [path, content] of describeSysfs([device])) {
+      const bus = `usb${Number.parseInt(device.portPath, 10)}`
+      const isHeld = existsSync(tree.dir(bus)) && tree.read(bus, 'authorized_default') === '0'
+      for (const [path, content] of describeSysfs([isHeld ? { ...device, authorized: false } : device])) {
         if (path.startsWith(`bus/usb/devices/${device.portPath}`))
           write(path, path.endsWith('/devnum') ? `${devnum}\n` : content)
       }
     },
     unplug: (portPath: string) => rmSync(tree.dir(portPath), { recursive: true, force: true }),
+    read: (device: string, name: string) => readFileSync(join(tree.dir(device), name), 'latin1').trim(),
+    isAuthorized: (portPath: string) => tree.read(portPath, 'authorized') === '1',
     write: (portPath: string, name: string, content: Buffer | string) =>
       write(join('bus/usb/devices', portPath, name), content),
   }
@@ -49,19 +54,23 @@ const quickTiming: AgentTiming = {
   ...agentTiming,
   loop: { backoff: { minMs: 20, maxMs: 50 }, supersededMemoryMs: 60_000 },
   watcher: { pollMs: 20, resyncMs: 1000, settleMs: 10, settleMaxMs: 100 },
+  enforcement: { hurryMs: 20, tickMs: 20 },
 }
 
 /** An agent in this process; it is stopped with the test. */
-export const startAgent = (args: readonly string[], timing: AgentTiming = quickTiming) => {
+export const startAgent = (
+  args: readonly string[],
+  { clock = systemClock, timing = quickTiming }: { clock?: Clock; timing?: AgentTiming } = {},
+) => {
   const stop = new AbortController()
   const lines: string[] = []
   const done = runAgent(
     {
       config: loadConfig(args, {}),
       version: '0.0.1-test',
-      clock: systemClock,
-      createLog: (dir) => createLog({ clock: systemClock, level: 'debug', dir, write: (line) => lines.push(line) }),
-      uid: 1000,
+      clock,
+      createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
+
       timing,
     },
     stop.signal,

@@ -36,7 +36,7 @@ describe('enrolment', () => {
     expect(await startAgent([...args, '--once']).done).toBeUndefined()
     const [first, ...more] = bodies(peer)
     expect(more).toEqual([])
-    expect(first).toMatchObject({ seq: 1, facts: { agentVersion: '0.0.1-test', enforcement: 'observe' } })
+    expect(first).toMatchObject({ seq: 1, facts: { agentVersion: '0.0.1-test', enforcement: 'before-driver' } })
     expect(first?.inventory?.map((device) => device.portPath)).toEqual(['1-1'])
     expect(first?.facts?.address).toBe('127.0.0.1')
     expect(statSync(stateDir).mode & 0o777).toBe(0o700)
@@ -314,8 +314,8 @@ describe('commands', () => {
     peer.command({ id: 'c-replay', agentId, kind: 'free', counter: 2, expiresAt })
     await startAgent([...args, '--once']).done
     expect(peer.seen.acks).toEqual([
-      { commandId: 'c-right', outcome: 'failed', message: 'Not supported by this agent version: arm.' },
       { commandId: 'c-late', outcome: 'failed', message: 'Expired before it reached the host.' },
+      { commandId: 'c-right', outcome: 'failed', message: 'Not supported by this agent version: arm.' },
     ])
     expect(peer.seen.errors.filter((error) => error.code === 'command_refused').length).toBeGreaterThanOrEqual(3)
   })

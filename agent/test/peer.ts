@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -8,8 +8,12 @@ import {
   type CheckInResponse,
   type DeviceChange,
   type DeviceReport,
+  type EnforcementState,
   EnrolRequest,
   enrolProofText,
+  type PolicyPayload,
+  PolicyRequest,
+  type PolicyRule,
   SessionRequest,
   sessionProofText,
 } from '@portcullis/contract/agent-protocol'
@@ -42,6 +46,8 @@ export interface PeerOptions {
   token?: string
   nextCheckInSeconds?: number
   expiresInSeconds?: number
+  /** Base64 SPKI DER of the key that signs builds, as the enrolment tells it. */
+  releaseKey?: string
   /** Asks for the inventory whatever it was sent. */
   alwaysNeedsInventory?: boolean
 }
@@ -64,12 +70,28 @@ export const startPeer = async (options: PeerOptions = {}) => {
     changes: [] as DeviceChange[],
     acks: [] as NonNullable<CheckInRequest['acks']>,
     errors: [] as NonNullable<CheckInRequest['errors']>,
+    /** How the host stood to its policy, as often as it said so. */
+    enforcement: [] as EnforcementState[],
+    /** Gzips of logs by command. */
+    logs: new Map<string, Buffer>(),
+    policies: 0,
     /** What the peer found wrong with the agent: has to stay empty. */
     violations: [] as string[],
     upgrades: 0,
   }
   const faults = new Map<string, Fault[]>()
   const commands: NonNullable<CheckInResponse['commands']> = []
+  const policy = {
+    version: 1,
+    rules: [] as PolicyRule[],
+    contact: 'the help desk, 4711',
+    knowledge: JSON.stringify({ attackTools: [], genuine: [] }),
+    /** Falsifies the next answers. */
+    forge: (signed: { payload: string; signature: string }) => signed,
+  }
+  const packages = new Map<string, Buffer>()
+  let needPolicy = false
+  let nextCounter = 1
   const sockets = new Set<Socket>()
 
   const problem = (response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) => {
@@ -112,7 +134,13 @@ export const startPeer = async (options: PeerOptions = {}) => {
     const commandKey = commandKeys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
     ok(
       response,
-      JSON.stringify({ agentId: agent.id, serverTime: new Date().toISOString(), tookOver: false, commandKey }),
+      JSON.stringify({
+        agentId: agent.id,
+        serverTime: new Date().toISOString(),
+        tookOver: false,
+        commandKey,
+        ...(options.releaseKey === undefined ? {} : { releaseKey: options.releaseKey }),
+      }),
     )
   }
 
@@ -176,10 +204,12 @@ export const startPeer = async (options: PeerOptions = {}) => {
     }
     seen.acks.push(...(request.acks ?? []))
     seen.errors.push(...(request.errors ?? []))
+    if (request.enforcement) seen.enforcement.push(request.enforcement)
     const isSame = inventoryHash([...devices.values()]) === request.inventoryHash
     if (!isSame && request.inventory) seen.violations.push('hash does not describe the inventory')
     const answer: CheckInResponse = { nextCheckInSeconds: options.nextCheckInSeconds ?? 60 }
     if (!isSame || options.alwaysNeedsInventory) answer.needInventory = true
+    if (needPolicy) answer.needPolicy = true
     const due = commands.filter((command) => !seen.acks.some((ack) => command.payload.includes(ack.commandId)))
     if (due.length > 0) answer.commands = due
     boot.lastSeq = request.seq
@@ -187,12 +217,57 @@ export const startPeer = async (options: PeerOptions = {}) => {
     ok(response, boot.answer)
   }
 
-  const serve = (path: string, text: string, request: IncomingMessage, response: ServerResponse) => {
+  const signed = (payload: string, key = commandKeys.privateKey) => ({
+    payload,
+    signature: sign(null, Buffer.from(payload), key).toString('base64'),
+  })
+
+  const answerPolicy = (request: PolicyRequest, agent: Agent, response: ServerResponse) => {
+    if (!Value.Check(PolicyRequest, request)) return violation(response, 'policy schema')
+    seen.policies++
+    needPolicy = false
+    const { version, rules, contact, knowledge } = policy
+    const payload: PolicyPayload = {
+      kind: 'policy',
+      agentId: agent.id,
+      nonce: request.nonce,
+      version,
+      issuedAt: new Date().toISOString(),
+      rules,
+      knowledgeHash: createHash('sha256').update(knowledge).digest('hex'),
+      contact,
+    }
+    ok(response, JSON.stringify(policy.forge(signed(JSON.stringify(payload)))))
+  }
+
+  /** What is beside check-ins: it needs a session, and nothing else. */
+  const serveMore = (path: string, body: Buffer, request: IncomingMessage, response: ServerResponse) => {
+    const held = sessions.get((request.headers.authorization ?? '').replace('Bearer ', ''))
+    if (held === undefined) return problem(response, 401, 'agent_session_expired')
+    if (path === agentPaths.policy) return answerPolicy(JSON.parse(body.toString()), held.agent, response)
+    const last = path.slice(path.lastIndexOf('/') + 1)
+    if (path.startsWith(`${agentPaths.knowledge}/`)) {
+      const isKnown = createHash('sha256').update(policy.knowledge).digest('hex') === last
+      return isKnown ? ok(response, policy.knowledge) : problem(response, 404, 'not_found')
+    }
+    if (path.startsWith(`${agentPaths.debugLogs}/`) && request.headers['content-type'] === 'application/gzip') {
+      seen.logs.set(last, body)
+      return ok(response, '{}')
+    }
+    const build = path.startsWith(`${agentPaths.packages}/`) ? packages.get(last) : undefined
+    if (build === undefined) return problem(response, 404, 'not_found')
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': build.length })
+    response.end(build)
+  }
+
+  const serve = (path: string, bytes: Buffer, request: IncomingMessage, response: ServerResponse) => {
+    if (![agentPaths.enrol, agentPaths.session, agentPaths.checkIn].some((known) => known === path))
+      return serveMore(path, bytes, request, response)
+    const text = bytes.toString()
     const body = JSON.parse(text)
     if (path === agentPaths.enrol) enrol(body, response)
     else if (path === agentPaths.session) session(body, response)
-    else if (path === agentPaths.checkIn) checkIn(text, body, request.headers.authorization, response)
-    else problem(response, 404, 'not_found')
+    else checkIn(text, body, request.headers.authorization, response)
   }
 
   const onRequest: RequestListener = (request, response) => {
@@ -201,15 +276,15 @@ export const startPeer = async (options: PeerOptions = {}) => {
     request.on('end', () => {
       const path = request.url ?? ''
       const fault = faults.get(path)?.shift()
-      const text = Buffer.concat(chunks).toString()
-      if (fault === undefined) return serve(path, text, request, response)
+      const bytes = Buffer.concat(chunks)
+      if (fault === undefined) return serve(path, bytes, request, response)
       if (fault.kind === 'problem') return problem(response, fault.status, fault.code, fault.headers)
       if (fault.kind === 'garbage') return ok(response, '<html>Welcome to the hotel</html>')
       if (fault.kind === 'hang') return
       if (fault.kind === 'lost-answer')
         serve(
           path,
-          text,
+          bytes,
           request,
           Object.assign(Object.create(null), { writeHead() {}, end() {} }) as unknown as ServerResponse,
         )
@@ -253,10 +328,23 @@ export const startPeer = async (options: PeerOptions = {}) => {
     fail: (path: string, ...next: Fault[]) => faults.set(path, [...(faults.get(path) ?? []), ...next]),
     clearFaults: () => faults.clear(),
     expireSessions: () => sessions.clear(),
+    policy,
+    packages,
+    askForPolicy: () => {
+      needPolicy = true
+    },
     /** A command as the server would sign it, or with a foreign key. */
     command(fields: Record<string, unknown>, key = commandKeys.privateKey) {
-      const payload = JSON.stringify(fields)
-      commands.push({ payload, signature: sign(null, Buffer.from(payload), key).toString('base64') })
+      commands.push(signed(JSON.stringify(fields), key))
+    },
+    /** A command of the only agent that is right in every way. Returns its id. */
+    order(kind: string, body: Record<string, unknown> = {}): string {
+      const [agent] = agents.values()
+      const counter = nextCounter++
+      const id = `c-${counter}`
+      const expiresAt = new Date(Date.now() + 60_000).toISOString()
+      commands.push(signed(JSON.stringify({ id, agentId: agent?.id, kind, counter, expiresAt, ...body })))
+      return id
     },
     stop,
     resume: () => listen(port),

@@ -113,7 +113,7 @@ describe('HTTP', () => {
 
   it('keeps one connection alive and tells its own address', async () => {
     const { transport, sockets, post } = await serve((_, socket) => answer(socket, '200 OK', '{"a":1}'))
-    expect(await post()).toEqual({ status: 200, body: { a: 1 } })
+    expect(await post()).toEqual({ status: 200, body: { a: 1 }, text: '{"a":1}' })
     await post()
     expect(sockets.size).toBe(1)
     expect(transport.localAddress()).toBe('127.0.0.1')

@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
@@ -54,8 +54,8 @@ export interface FactsDeps {
   agentVersion: string
   /** The host's address on the connection to the server; empty before the first connection. */
   localAddress: () => string
-  /** Effective user id; only root can write `authorized_default`. */
-  uid: number
+  /** How far the host can enforce. */
+  enforcement: () => HostFacts['enforcement']
 }
 
 const read = (path: string, max: number): string => {
@@ -89,7 +89,7 @@ const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
 const isFleeting = (name: string): boolean => name.startsWith('veth')
 
 /** Facts of the host that change slowly, and the hashes that tell a known machine. */
-export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAddress, uid }: FactsDeps) => {
+export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAddress, enforcement }: FactsDeps) => {
   const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
 
   const nics = (): NicReport[] => {
@@ -114,21 +114,6 @@ export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAd
     return found
       .sort((a, b) => b.addresses.length - a.addresses.length || (a.name < b.name ? -1 : 1))
       .slice(0, agentLimits.nics)
-  }
-
-  const enforcement = (): HostFacts['enforcement'] => {
-    if (uid !== 0) return 'observe'
-    const devices = join(sysfsRoot, 'bus/usb/devices')
-    const isWritable = list(devices).some((name) => {
-      if (!/^usb[0-9]+$/.test(name)) return false
-      try {
-        accessSync(join(devices, name, 'authorized_default'), constants.W_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
-    return isWritable ? 'before-driver' : 'observe'
   }
 
   const osRelease = (): Map<string, string> =>

@@ -29,6 +29,14 @@ export interface WatcherDeps {
   reports: Pick<Reports, 'add'>
   /** Changes of one scan, in order, never empty. Called before `devices()` shows the new state to anybody. */
   onChanges: (changes: DeviceChange[]) => void
+  /** Makes the kernel follow the policy. */
+  enforcement?: {
+    /** Judges a full scan; true when devices were changed by it, so that they have to be read again. */
+    enforce: (devices: ReadonlyMap<string, ScannedDevice>) => boolean
+    /** Judges what just came, before the burst has settled. */
+    hurry: () => boolean
+    enforced: (report: DeviceReport) => DeviceReport['enforced']
+  }
   timing?: WatcherTiming
 }
 
@@ -40,12 +48,14 @@ export const createWatcher = ({
   log,
   reports,
   onChanges,
+  enforcement,
   timing = watcherTiming,
 }: WatcherDeps) => {
   let devices: ReadonlyMap<string, ScannedDevice> = new Map()
   let stamp = ''
   let isMonitored = false
   let isDeaf = false
+  let isStarted = false
   let isStopped = false
   let monitor: Monitor | undefined
   let tick: NodeJS.Timeout | undefined
@@ -71,12 +81,26 @@ export const createWatcher = ({
     told = stillTold
   }
 
+  /** One look at everything; what the policy changes by it is read again. */
+  const enforcedScan = (): Scan => {
+    stamp = sysfs.stamp()
+    let result = sysfs.scan()
+    if (enforcement?.enforce(result.devices)) {
+      stamp = sysfs.stamp()
+      result = sysfs.scan()
+    }
+    for (const device of result.devices.values()) {
+      const enforced = enforcement?.enforced(device.report)
+      if (enforced !== undefined) device.report.enforced = enforced
+    }
+    return result
+  }
+
   const scan = (): DeviceChange[] => {
     lastScan = clock.monotonic()
     let result: Scan
     try {
-      stamp = sysfs.stamp()
-      result = sysfs.scan()
+      result = enforcedScan()
     } catch (error) {
       const key = `scan ${messageOf(error)}`
       if (!told.has(key)) reports.add('scan_failed', messageOf(error))
@@ -111,6 +135,7 @@ export const createWatcher = ({
 
   const onEvent = (): void => {
     if (isStopped) return
+    enforcement?.hurry()
     if (settling === undefined) burstSince = clock.monotonic()
     if (settling === undefined || clock.monotonic() - burstSince < timing.settleMaxMs) settle()
   }
@@ -152,9 +177,9 @@ export const createWatcher = ({
     /** Takes the first picture (told as inventory, not as changes) and starts watching. */
     start(): void {
       lastScan = clock.monotonic()
+      isStarted = true
       try {
-        stamp = sysfs.stamp()
-        const first = sysfs.scan()
+        const first = enforcedScan()
         devices = first.devices
         tellProblems(first)
       } catch (error) {
@@ -177,6 +202,18 @@ export const createWatcher = ({
       }
       schedule()
     },
+    /** Looks at everything now; nothing before the start. */
+    look(): void {
+      if (isStarted && !isStopped) scan()
+    },
+    /** Something may have come: judges it now, and tells of it once the burst has settled. */
+    hint(): void {
+      if (isStarted && !isStopped && enforcement?.hurry()) onEvent()
+    },
+    /** Whether kernel events are relied on, so that nobody has to poll for what came. */
+    isRelied: (): boolean => isMonitored && !isDeaf,
+    /** The devices of the last scan, as scanned. */
+    scanned: (): ScannedDevice[] => [...devices.values()],
     /** The devices of the last scan in port order. */
     devices: (): DeviceReport[] => [...devices.values()].map((device) => device.report),
     stop(): void {
@@ -187,3 +224,4 @@ export const createWatcher = ({
     },
   }
 }
+export type Watcher = ReturnType<typeof createWatcher>

@@ -6,6 +6,8 @@ export interface Answer {
   status: number
   /** Parsed JSON, or undefined when the body is none. */
   body: unknown
+  /** The body as received. */
+  text: string
   /** From `Retry-After`, in ms. */
   retryAfterMs?: number
 }
@@ -20,8 +22,8 @@ export interface TransportDeps {
   now: () => number
 }
 
-/** More than any answer of the protocol needs; a server that sends more is not ours. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+/** A policy of 10,000 rules inside JSON text is the longest answer; a server that sends more is not ours. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** A server can slow its agents down, not put them to sleep for good. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 
@@ -30,6 +32,15 @@ export const retryAfterOf = (value: string | undefined, now: number): number | u
   if (value === undefined) return undefined
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : undefined
+}
+
+/** One request of the protocol. */
+interface Sent {
+  method: 'GET' | 'POST'
+  path: string
+  body: string | Buffer
+  contentType: string
+  token: string | undefined
 }
 
 const parseJson = (text: string): unknown => {
@@ -58,22 +69,16 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
     ...(ca === undefined ? {} : { ca }),
   })
 
-  const send = (
-    path: string,
-    body: string,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Answer & { isStale?: boolean }> =>
+  const send = ({ method, path, body, contentType, token }: Sent, signal: AbortSignal): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const data = Buffer.from(body)
+      const data = typeof body === 'string' ? Buffer.from(body) : body
       const request = (isTls ? httpsRequest : httpRequest)({
         ...optionsFor(path),
-        method: 'POST',
+        method,
         agent: pool,
         signal,
         headers: {
-          'content-type': 'application/json',
-          'content-length': data.length,
+          ...(method === 'GET' ? {} : { 'content-type': contentType, 'content-length': data.length }),
           accept: 'application/json, application/problem+json',
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
@@ -105,9 +110,11 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
           clearTimeout(timer)
           if (!response.complete) return fail(new Error('the answer was cut off'))
           const retryAfterMs = retryAfterOf(response.headers['retry-after'], now())
+          const text = Buffer.concat(chunks).toString('utf8')
           resolve({
             status: response.statusCode ?? 0,
-            body: parseJson(Buffer.concat(chunks).toString('utf8')),
+            body: parseJson(text),
+            text,
             ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
           })
         })
@@ -115,23 +122,34 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
       request.end(data)
     })
 
+  const sendAgain = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+    try {
+      return await send(sent, signal)
+    } catch (error) {
+      // The server closed the idle connection just as it was taken up again: not a failure, and every request of the
+      // protocol may be repeated.
+      if (error instanceof Error && 'isStale' in error && error.isStale === true && !signal.aborted)
+        return send(sent, signal)
+      throw error
+    }
+  }
+
   return {
     server,
     ca,
     isTls,
     optionsFor,
     /** Sends one request. Rejects only when no whole answer came. */
-    async post(path: string, body: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
-      try {
-        return await send(path, body, token, signal)
-      } catch (error) {
-        // The server closed the idle connection just as it was taken up again: not a failure, and every request of the
-        // protocol may be repeated.
-        if (error instanceof Error && 'isStale' in error && error.isStale === true && !signal.aborted)
-          return send(path, body, token, signal)
-        throw error
-      }
-    },
+    post: (
+      path: string,
+      body: string | Buffer,
+      token: string | undefined,
+      signal: AbortSignal,
+      contentType = 'application/json',
+    ): Promise<Answer> => sendAgain({ method: 'POST', path, body, contentType, token }, signal),
+    /** The same for what is only read. */
+    get: (path: string, token: string, signal: AbortSignal): Promise<Answer> =>
+      sendAgain({ method: 'GET', path, body: '', contentType: '', token }, signal),
     /** The host's own address on the last connection to the server; empty before the first. */
     localAddress: (): string => localAddress.replace(/^::ffff:/, ''),
     close(): void {

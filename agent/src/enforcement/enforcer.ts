@@ -1,0 +1,295 @@
+import type { DeviceReport, Enforced, EnforcementState } from '@portcullis/contract/agent-protocol'
+import { caseNumber } from '@portcullis/domain'
+import type { Clock } from '../clock.ts'
+import type { ScannedDevice, SysfsCollector } from '../collectors/sysfs.ts'
+import { messageOf } from '../exit.ts'
+import type { Log } from '../log.ts'
+import type { Reports } from '../reports.ts'
+import { type Defaults, lift } from './defaults.ts'
+import type { HostNeeds } from './host-needs.ts'
+import { createJudge } from './judge.ts'
+import type { Grade, Kernel } from './kernel.ts'
+import type { BlockedDevice, EnforcementMemory, MemoryFile } from './memory.ts'
+import type { Notify } from './notify.ts'
+import { createPass, type Outcome } from './pass.ts'
+import type { HeldPolicy } from './policy-file.ts'
+import { createRecent } from './recent.ts'
+import type { Watchdog } from './watchdog.ts'
+
+export interface EnforcerDeps {
+  agentId: string
+  kernel: Kernel
+  sysfs: Pick<SysfsCollector, 'ports' | 'read'>
+  needs: HostNeeds
+  defaults: Defaults
+  memory: EnforcementMemory
+  saveMemory: MemoryFile['save']
+  /** The verified policy of the last run. */
+  policy: HeldPolicy | undefined
+  notify: Notify
+  watchdog: Watchdog
+  clock: Clock
+  log: Log
+  reports: Pick<Reports, 'add'>
+  /** Looks at all devices now; ends in `enforce`. */
+  look: () => void
+  /** Mode, version or reason changed: the server has to hear of it. */
+  onState: () => void
+}
+
+/** An armed host that nobody can reach would stay armed by a mistake nobody can correct. */
+const CONTACT_MS = 10 * 60_000
+const NO_CONTACT = 'Reverted: the server could not be reached within 10 minutes of arming.'
+
+const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
+  a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard
+
+/** Mode of the host, and what follows from it for every device (SPEC.md, Enforcement). */
+export const createEnforcer = (deps: EnforcerDeps) => {
+  const { agentId, kernel, sysfs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
+  let { memory } = deps
+  const judge = createJudge()
+  judge.use(deps.policy)
+  const recent = createRecent({ clock, known: memory.recent, decide: judge.decide })
+  let present = new Set(memory.present)
+  const pass = createPass({
+    kernel,
+    judge,
+    needs: deps.needs,
+    recent,
+    clock,
+    log,
+    reports,
+    wasPresent: (key) => present.has(key),
+  })
+  /** By port: what was decided about the attachment there. */
+  let known = new Map<string, { outcome: Outcome; enforced: Enforced | undefined }>()
+  /** Monotonic time by which contact has to be made after arming. */
+  let contactBy = memory.contactBy === null ? undefined : clock.monotonic() + memory.contactBy - clock.now()
+  let grantsUntil = Number.POSITIVE_INFINITY
+  let hasWriteProblem = false
+
+  /** A full disk must not stop enforcement, nor the way back: what could not be written is kept in memory and told. */
+  const remember = (change: Partial<EnforcementMemory>): void => {
+    memory = { ...memory, ...change }
+    try {
+      saveMemory(memory)
+      hasWriteProblem = false
+    } catch (error) {
+      if (!hasWriteProblem) reports.add('enforcement_write_failed', messageOf(error))
+      hasWriteProblem = true
+    }
+  }
+  const isArmed = (): boolean => memory.mode === 'Armed'
+
+  const takeDefaults = (): void => {
+    const taken = defaults.take(memory.defaults, (old) => remember({ defaults: old }))
+    for (const problem of taken) reports.add('default_refused', problem)
+  }
+
+  const enforcedOf = ({ judged, decision, guard }: Outcome): Enforced | undefined => {
+    if (judge.policy === undefined) return undefined
+    const enforced = { ...decision, policyVersion: judge.policy.version, ...(guard === undefined ? {} : { guard }) }
+    const before = known.get(judged.portPath)
+    // The version by which it was first decided so: a new one that changes nothing here is no news to the server.
+    const isOld = before?.outcome.judged.instance === judged.instance && isSame(before.enforced, enforced)
+    return isOld ? before.enforced : enforced
+  }
+
+  const note = (outcome: Outcome): void => {
+    known.set(outcome.judged.portPath, { outcome, enforced: enforcedOf(outcome) })
+  }
+
+  /** Who is blocked now; a new one is told to whoever sits there. */
+  const tellBlocked = (): void => {
+    if (judge.policy === undefined) return
+    const blocked: BlockedDevice[] = []
+    for (const { outcome } of known.values()) {
+      const { judged, decision, guard, isWorking } = outcome
+      if (decision.effect === 'allow' || guard !== undefined || isWorking) continue
+      const number = caseNumber(agentId, { ...judged.device, portPath: judged.portPath })
+      const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === judged.portPath)
+      const entry = before ?? {
+        portPath: judged.portPath,
+        caseNumber: number,
+        name: judged.name,
+        reason: judge.reasonOf(decision),
+        since: new Date(clock.now()).toISOString(),
+      }
+      blocked.push(entry)
+      if (before === undefined) notify.tell({ ...entry, contact: judge.policy.contact })
+    }
+    const text = JSON.stringify(blocked)
+    const recentNow = recent.list()
+    const hasNewRecent =
+      recentNow.map((r) => r.key + r.instance).join() !== memory.recent.map((r) => r.key + r.instance).join()
+    if (text !== JSON.stringify(memory.blocked) || hasNewRecent) remember({ blocked, recent: recentNow })
+  }
+
+  const free = (reason: string): string[] => {
+    remember({ mode: 'Free', reason })
+    contactBy = undefined
+    const problems = lift(kernel, defaults, sysfs.ports(), memory)
+    for (const problem of problems) reports.add('free_incomplete', problem)
+    known = new Map()
+    recent.clear()
+    present = new Set()
+    remember({ contactBy: null, defaults: {}, foreign: [], present: [], recent: [], blocked: [] })
+    watchdog.end()
+    log.info('host_freed', { reason })
+    deps.look()
+    deps.onState()
+    return problems
+  }
+
+  const checkArmed = (): void => {
+    const stuck = kernel.controllers().filter((name) => (kernel.default(name) ?? '0') !== '0')
+    if (stuck.length > 0) throw new Error(`authorized_default of ${stuck.join(', ')} did not become 0`)
+  }
+
+  const setUpArmed = (): void => {
+    // The watchdog first: there is no moment with our defaults in the kernel and nobody to give the old ones back.
+    watchdog.start()
+    takeDefaults()
+    grantsUntil = judge.nextExpiry(clock.now())
+    pass.settleAll()
+  }
+
+  return {
+    isArmed,
+    state: (): EnforcementState => ({
+      mode: memory.mode,
+      policyVersion: judge.policy?.version ?? 0,
+      reason: memory.reason,
+    }),
+    hasPolicy: (): boolean => judge.policy !== undefined,
+
+    /** Goes on as the last run left it. Call before the first look at the devices. */
+    start(): void {
+      if (isArmed()) setUpArmed()
+      else if (Object.keys(memory.defaults).length > 0 || memory.blocked.length > 0) free(memory.reason)
+    },
+
+    /** Judges a full scan. True when the kernel was changed, so that the scan is stale. */
+    enforce(devices: ReadonlyMap<string, ScannedDevice>): boolean {
+      if (!isArmed()) return false
+      takeDefaults()
+      const { outcomes, hasWritten } = pass.run([...devices.values()], true)
+      for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
+      for (const outcome of outcomes) note(outcome)
+      tellBlocked()
+      return hasWritten
+    },
+
+    /** Judges what just came, without waiting for the bus to settle. True when something was done. */
+    hurry(): boolean {
+      if (!isArmed()) return false
+      const fresh: ScannedDevice[] = []
+      for (const portPath of sysfs.ports()) {
+        const before = known.get(portPath)
+        const isAuthorized = kernel.isAuthorized(portPath)
+        // The same attachment in the same state needs no second thought; `devnum` is read only when the state is.
+        if (before?.outcome.isWorking === isAuthorized && before?.outcome.judged.instance === kernel.instance(portPath))
+          continue
+        const device = sysfs.read(portPath)
+        if (device !== undefined) fresh.push(device)
+      }
+      if (fresh.length === 0) return false
+      const { outcomes } = pass.run(fresh, false)
+      for (const outcome of outcomes) note(outcome)
+      return true
+    },
+
+    /** What is reported of a device; undefined on a free host. */
+    enforced: ({ portPath }: DeviceReport): Enforced | undefined => known.get(portPath)?.enforced,
+
+    /**
+     * Arms the host, or arms it again.
+     *
+     * @throws with the reason when the kernel does not do it; the host is as before then
+     */
+    arm(policy: HeldPolicy, applyToPresent: boolean, devices: readonly ScannedDevice[]): void {
+      const { grade, reason } = kernel.grade()
+      if (grade === 'observe') throw new Error(`This host can only observe. ${reason}`)
+      const wasArmed = isArmed()
+      const before = memory
+      judge.use(policy)
+      if (!wasArmed) {
+        const works = (d: ScannedDevice): boolean => d.report.authorized !== false
+        recent.clear()
+        contactBy = clock.monotonic() + CONTACT_MS
+        memory = {
+          ...memory,
+          present: devices.filter(works).map((d) => judge.identify(d).key),
+          foreign: devices.filter((d) => !works(d)).map((d) => `${d.report.portPath}|${d.instance}`),
+          contactBy: clock.now() + CONTACT_MS,
+        }
+      }
+      if (applyToPresent) memory = { ...memory, present: [] }
+      memory = { ...memory, agentId, mode: 'Armed', reason: '', applyToPresent }
+      present = new Set(memory.present)
+      try {
+        // Not `remember`: a host that could not find its way back after a crash is not armed.
+        saveMemory(memory)
+        setUpArmed()
+        if (grade === 'before-driver') checkArmed()
+      } catch (error) {
+        if (wasArmed) {
+          memory = before
+          present = new Set(memory.present)
+        } else free('')
+        throw error
+      }
+      deps.look()
+      log.info('host_armed', { grade, policyVersion: policy.policy.version, applyToPresent })
+      deps.onState()
+    },
+
+    /** Lifts every block and gives the kernel its defaults back. Returns what the kernel refused. */
+    free,
+
+    /** Another policy counts from now on. */
+    usePolicy(policy: HeldPolicy): void {
+      judge.use(policy)
+      grantsUntil = judge.nextExpiry(clock.now())
+      if (isArmed()) deps.look()
+      deps.onState()
+    },
+
+    /** The server acknowledged a check-in that said Armed. */
+    contacted(): void {
+      if (contactBy === undefined) return
+      contactBy = undefined
+      remember({ contactBy: null })
+    },
+
+    /** What time brings: an arming without contact ends, a grant ends, a controller lost its default. */
+    tick(): void {
+      if (!isArmed()) return
+      if (contactBy !== undefined && clock.monotonic() >= contactBy) {
+        reports.add('reverted_to_free', NO_CONTACT)
+        free(NO_CONTACT)
+        return
+      }
+      takeDefaults()
+      if (clock.now() < grantsUntil) return
+      grantsUntil = judge.nextExpiry(clock.now())
+      deps.look()
+    },
+
+    /** An orderly end: new devices work again, blocked ones stay blocked until the next start. */
+    stop(): void {
+      if (!isArmed()) return
+      try {
+        for (const problem of defaults.giveBack(memory.defaults))
+          log.error('default_not_restored', { message: problem })
+        remember({ defaults: {}, recent: recent.list() })
+      } catch (error) {
+        log.error('stop_incomplete', { message: messageOf(error) })
+      }
+      watchdog.end()
+    },
+    grade: (): Grade => kernel.grade(),
+  }
+}
+export type Enforcer = ReturnType<typeof createEnforcer>

@@ -1,0 +1,84 @@
+import { agentLimits, type PolicyPayload, type PolicyRule, policyKinds } from '@portcullis/contract/agent-protocol'
+
+/**
+ * The contract's `PolicyPayload`, checked by hand: the schema checker would add 8 MB to every host for this one shape.
+ * A test holds both against each other.
+ */
+
+type Fields = Readonly<Record<string, unknown>>
+type Check = (value: unknown) => boolean
+
+const isText =
+  (max: number): Check =>
+  (value) =>
+    typeof value === 'string' && value.length <= max
+const matches =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value)
+const oneOf =
+  (values: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && values.includes(value)
+const isTime: Check = (value) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d(:?\d\d)?)$/.test(value) &&
+  Number.isFinite(Date.parse(value))
+const isKinds: Check = (value) =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= policyKinds.length &&
+  value.every((kind) => policyKinds.some((known) => known === kind))
+
+const fields = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+
+/** Every member is known and right, and the required ones are there. */
+const isShape = (value: unknown, required: Map<string, Check>, optional: Map<string, Check>): boolean => {
+  const all = fields(value)
+  return (
+    all !== undefined &&
+    [...required.keys()].every((key) => Object.hasOwn(all, key)) &&
+    Object.entries(all).every(([key, member]) => (required.get(key) ?? optional.get(key))?.(member) === true)
+  )
+}
+
+const ruleRequired = new Map<string, Check>([
+  ['id', isText(64)],
+  ['effect', oneOf(['allow', 'deny'])],
+  ['level', oneOf(['grant', 'host', 'tag', 'global'])],
+])
+const ruleOptional = new Map<string, Check>([
+  ['vid', matches(/^[0-9A-F]{4}$/)],
+  ['pid', matches(/^[0-9A-F]{4}$/)],
+  ['serial', isText(255)],
+  ['kinds', isKinds],
+  ['fingerprint', matches(/^[0-9a-f]{32}$/)],
+  ['expiresAt', isTime],
+  ['overrideAttackTool', (value) => typeof value === 'boolean'],
+  ['reason', isText(200)],
+])
+const isRule = (value: unknown): value is PolicyRule => isShape(value, ruleRequired, ruleOptional)
+
+const payloadRequired = new Map<string, Check>([
+  ['kind', (value) => value === 'policy'],
+  ['agentId', isText(128)],
+  ['nonce', matches(/^[A-Za-z0-9_-]{22,64}$/)],
+  ['version', (value) => Number.isSafeInteger(value) && Number(value) >= 0],
+  ['issuedAt', isTime],
+  ['rules', (value) => Array.isArray(value) && value.length <= agentLimits.rules && value.every(isRule)],
+  ['knowledgeHash', matches(/^[0-9a-f]{64}$/)],
+  ['contact', isText(200)],
+])
+const isPayload = (value: unknown): value is PolicyPayload => isShape(value, payloadRequired, new Map())
+
+/**
+ * Reads the text of a policy, whose signature was verified before.
+ *
+ * @throws when it is not what the contract says
+ */
+export const parsePolicy = (text: string): PolicyPayload => {
+  const value: unknown = JSON.parse(text)
+  if (!isPayload(value)) throw new Error('the policy does not have the shape of the protocol')
+  return value
+}

@@ -1,0 +1,154 @@
+import type { Enforced } from '@portcullis/contract/agent-protocol'
+import type { PolicyDecision } from '@portcullis/domain'
+import type { Clock } from '../clock.ts'
+import type { ScannedDevice } from '../collectors/sysfs.ts'
+import type { Log } from '../log.ts'
+import type { Reports } from '../reports.ts'
+import type { HostNeeds } from './host-needs.ts'
+import type { Judge, JudgedDevice } from './judge.ts'
+import type { Kernel } from './kernel.ts'
+import type { Recent } from './recent.ts'
+
+type Guard = NonNullable<Enforced['guard']>
+
+/** What the pass made of one attachment. */
+export interface Outcome {
+  judged: JudgedDevice
+  decision: PolicyDecision
+  guard: Guard | undefined
+  /** As the kernel said last. */
+  isWorking: boolean
+}
+
+export interface PassDeps {
+  kernel: Pick<Kernel, 'setAuthorized'>
+  judge: Judge
+  needs: HostNeeds
+  recent: Recent
+  clock: Clock
+  log: Log
+  reports: Pick<Reports, 'add'>
+  /** Whether a key is of a device that worked when the host was armed. */
+  wasPresent: (key: string) => boolean
+}
+
+/** A device that does not take the permission is tried so often per attachment: each try may wait seconds for it. */
+const MAX_TRIES = 3
+
+const isKeyboard = ({ device }: JudgedDevice): boolean => device.kinds.includes('Keyboard')
+const attachmentOf = ({ portPath, instance }: JudgedDevice): string => `${portPath}|${instance}`
+
+/** Makes the kernel hold what the policy and the guards say about devices. */
+export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, wasPresent }: PassDeps) => {
+  /** Attachments that worked before this look: only those can be the last keyboard. */
+  let settled: Set<string> | 'all' = 'all'
+  let tries = new Map<string, number>()
+  /** Attachments whose refusal by the kernel was told. */
+  let told = new Set<string>()
+
+  const tellOnce = (code: string, { judged }: Outcome, reason: string): void => {
+    const attachment = attachmentOf(judged)
+    if (told.has(attachment)) return
+    told.add(attachment)
+    reports.add(code, `${judged.portPath}: ${reason}`)
+  }
+
+  const look = (scanned: ScannedDevice): Outcome => {
+    const judged = judge.identify(scanned)
+    const decision = judge.decide(judged.device, clock.now())
+    const outcome: Outcome = { judged, decision, guard: undefined, isWorking: scanned.report.authorized !== false }
+    // Only the implicit block has exceptions: what was denied by name, or is an attack tool, has none.
+    if (decision.effect === 'block' && decision.source === 'default') {
+      if (wasPresent(judged.key)) outcome.guard = 'present'
+      else if (recent.covers(judged)) outcome.guard = 'recent'
+    }
+    return outcome
+  }
+
+  const authorise = (outcome: Outcome): boolean => {
+    const attachment = attachmentOf(outcome.judged)
+    const tried = tries.get(attachment) ?? 0
+    if (tried >= MAX_TRIES) return false
+    tries.set(attachment, tried + 1)
+    const result = kernel.setAuthorized(outcome.judged.portPath, true)
+    if (result.kind === 'refused') tellOnce('authorize_failed', outcome, result.reason)
+    if (result.kind !== 'done') return false
+    tries.delete(attachment)
+    outcome.isWorking = true
+    log.info('device_authorized', {
+      portPath: outcome.judged.portPath,
+      source: outcome.guard ?? outcome.decision.source,
+    })
+    return true
+  }
+
+  const deauthorise = (outcome: Outcome): boolean => {
+    const result = kernel.setAuthorized(outcome.judged.portPath, false)
+    if (result.kind === 'refused') {
+      outcome.guard = 'unblockable'
+      tellOnce('device_unblockable', outcome, `the kernel did not take it away: ${result.reason}`)
+    }
+    if (result.kind !== 'done') return false
+    outcome.isWorking = false
+    log.info('device_blocked', { portPath: outcome.judged.portPath, source: outcome.decision.source })
+    return true
+  }
+
+  /** The one keyboard that stays when all that work would be taken away; of several the least suspicious. */
+  const keptKeyboard = (outcomes: readonly Outcome[], doomed: ReadonlySet<Outcome>): Outcome | undefined => {
+    const candidates = [...doomed].filter(
+      ({ judged }) => isKeyboard(judged) && (settled === 'all' || settled.has(attachmentOf(judged))),
+    )
+    if (candidates.length === 0) return undefined
+    const hasOther = outcomes.some((o) => o.isWorking && isKeyboard(o.judged) && !doomed.has(o))
+    if (hasOther || needs.otherKeyboards() > 0) return undefined
+    const suspicion = ({ decision }: Outcome): number => ['default', 'deny', 'attack-tool'].indexOf(decision.source)
+    return candidates.sort((a, b) => suspicion(a) - suspicion(b))[0]
+  }
+
+  /** Gives `boot-disk` and `last-keyboard` to whom they belong and returns what is left to be taken away. */
+  const spare = (outcomes: readonly Outcome[], doomed: Outcome[]): Outcome[] => {
+    if (doomed.length === 0) return doomed
+    const bootPorts = needs.bootPorts()
+    for (const outcome of doomed) if (bootPorts.has(outcome.judged.portPath)) outcome.guard = 'boot-disk'
+    const rest = doomed.filter((outcome) => outcome.guard === undefined)
+    const kept = keptKeyboard(outcomes, new Set(rest))
+    if (kept !== undefined) kept.guard = 'last-keyboard'
+    return rest.filter((outcome) => outcome !== kept)
+  }
+
+  return {
+    /** The next full look takes whatever works for settled: at the start and at arming nothing is "newly attached". */
+    settleAll(): void {
+      settled = 'all'
+    },
+    /**
+     * @param devices in port order, so that a hub is authorised before what hangs on it
+     * @param isComplete false: only devices that just came; what may be taken away from a person waits for a full look
+     * @returns what became of each, and whether the kernel was changed
+     */
+    run(devices: readonly ScannedDevice[], isComplete: boolean): { outcomes: Outcome[]; hasWritten: boolean } {
+      let hasWritten = false
+      const outcomes = devices.map(look)
+      const passes = (o: Outcome): boolean => o.decision.effect === 'allow' || o.guard !== undefined
+      for (const outcome of outcomes) if (passes(outcome) && !outcome.isWorking && authorise(outcome)) hasWritten = true
+      // Without a policy nobody knows what to take away: what works goes on until there is one.
+      const doomed = judge.policy === undefined ? [] : outcomes.filter((o) => !passes(o) && o.isWorking)
+      // Deepest first: a device is taken from below its hub, not with it.
+      for (const outcome of spare(outcomes, doomed).reverse()) if (deauthorise(outcome)) hasWritten = true
+      for (const { judged, decision, guard, isWorking } of outcomes)
+        if (isWorking && (decision.effect === 'allow' || guard === 'recent'))
+          recent.note(judged, decision.effect === 'allow')
+      const working = outcomes.filter((o) => o.isWorking)
+      if (isComplete) {
+        recent.settle(new Set(working.map((o) => o.judged.key)))
+        settled = new Set(working.map((o) => attachmentOf(o.judged)))
+        const here = new Set(outcomes.map((o) => attachmentOf(o.judged)))
+        tries = new Map([...tries].filter(([attachment]) => here.has(attachment)))
+        told = new Set([...told].filter((attachment) => here.has(attachment)))
+      } else if (settled !== 'all') for (const o of working) settled.add(attachmentOf(o.judged))
+      return { outcomes, hasWritten }
+    },
+  }
+}
+export type Pass = ReturnType<typeof createPass>

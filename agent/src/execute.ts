@@ -1,0 +1,47 @@
+import type { AgentCommand, AgentCommandBodies } from '@portcullis/contract/agent-protocol'
+import type { ScannedDevice } from './collectors/sysfs.ts'
+import type { Enforcer } from './enforcement/enforcer.ts'
+import type { HeldPolicy } from './enforcement/policy-file.ts'
+
+export interface ExecuteDeps {
+  enforcer: Enforcer
+  /** Fetches the policy, verified and durable. Rejects with the reason. */
+  fetchPolicy: (signal: AbortSignal) => Promise<HeldPolicy>
+  /** Devices of the last scan. */
+  scanned: () => ScannedDevice[]
+  /** Uploads the logs for the command of this id. */
+  sendLogs: (commandId: string, signal: AbortSignal) => Promise<void>
+  /** Replaces this executable; the outcome comes from the next version. */
+  update: (commandId: string, build: AgentCommandBodies['update'], signal: AbortSignal) => Promise<void>
+}
+
+/** Does what verified commands say. */
+export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update }: ExecuteDeps) => {
+  const configure = async ({ mode, applyToPresent }: AgentCommandBodies['configure'], signal: AbortSignal) => {
+    if (mode === 'Free') {
+      const problems = enforcer.free('')
+      if (problems.length > 0) throw new Error(`Free, but the kernel refused: ${problems.join('; ')}`)
+      return
+    }
+    const { grade, reason } = enforcer.grade()
+    if (grade === 'observe') throw new Error(`This host can only observe. ${reason}`)
+    enforcer.arm(await fetchPolicy(signal), applyToPresent, scanned())
+  }
+
+  return async (command: AgentCommand, signal: AbortSignal): Promise<'done' | 'later'> => {
+    switch (command.kind) {
+      case 'configure':
+        await configure(command, signal)
+        return 'done'
+      case 'policy':
+        enforcer.usePolicy(await fetchPolicy(signal))
+        return 'done'
+      case 'collect-logs':
+        await sendLogs(command.id, signal)
+        return 'done'
+      case 'update':
+        await update(command.id, command, signal)
+        return 'later'
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { AgentCommand, AgentCommandBodies, AgentCommandKind } from '@portcullis/contract/agent-protocol'
+
+/** What every command says, and the command itself when this version knows its kind and all its members are right. */
+export interface ParsedCommand {
+  id: string
+  agentId: string
+  kind: string
+  counter: number
+  expiresAt: string
+  command: AgentCommand | undefined
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= max
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[K] | undefined } = {
+  configure: ({ mode, applyToPresent }) =>
+    (mode === 'Free' || mode === 'Armed') && typeof applyToPresent === 'boolean' ? { mode, applyToPresent } : undefined,
+  policy: ({ version }) => (isCount(version) ? { version } : undefined),
+  'collect-logs': () => ({}),
+  update: ({ version, sha256, size, architecture, releaseKey, releaseSignature }) =>
+    isText(version, 64) &&
+    isHash(sha256) &&
+    isCount(size) &&
+    isText(architecture, 32) &&
+    isText(releaseKey, 512) &&
+    isText(releaseSignature, 512)
+      ? { version, sha256, size, architecture, releaseKey, releaseSignature }
+      : undefined,
+}
+
+const isKind = (kind: string): kind is AgentCommandKind => Object.hasOwn(bodies, kind)
+
+/** Reads the text of a command, whose signature was verified before; undefined when it is none. */
+export const parseCommand = (payload: string): ParsedCommand | undefined => {
+  let value: unknown
+  try {
+    value = JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const fields = value as Fields
+  const { id, agentId, kind, counter, expiresAt } = fields
+  if (!isText(id, 64) || typeof agentId !== 'string' || typeof kind !== 'string') return undefined
+  if (!Number.isSafeInteger(counter) || typeof expiresAt !== 'string') return undefined
+  const head = { id, agentId, kind, counter: Number(counter), expiresAt }
+  const body = isKind(kind) ? bodies[kind](fields) : undefined
+  return { ...head, command: body === undefined ? undefined : ({ ...head, ...body } as AgentCommand) }
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import { expect, onTestFinished } from 'vitest'
+import type { Clock } from '../src/clock.ts'
+import { createTree, startAgent, temporaryDir, until } from './harness.ts'
+import { type PeerOptions, startPeer } from './peer.ts'
+
+/** A rule with all that a test does not care about. */
+export const rule = (fields: Partial<PolicyRule> & Pick<PolicyRule, 'effect'>): PolicyRule => ({
+  id: `rule-${Math.random().toString(36).slice(2)}`,
+  level: 'global',
+  ...fields,
+})
+
+export interface HostOptions extends PeerOptions {
+  devices?: readonly DeviceReport[]
+  rules?: PolicyRule[]
+  clock?: Clock
+  args?: readonly string[]
+}
+
+/** A peer and an enrolled, running agent on a tree of its own, with nothing but USB keyboards. */
+export const startHost = async ({ devices = [], rules = [], clock, args: more = [], ...options }: HostOptions = {}) => {
+  const peer = await startPeer({ nextCheckInSeconds: 0.1, ...options })
+  onTestFinished(async () => {
+    await peer.stop()
+    expect(peer.seen.violations).toEqual([])
+  })
+  peer.policy.rules = rules
+  const tree = createTree(devices)
+  const stateDir = temporaryDir()
+  const procRoot = temporaryDir()
+  const args = [
+    ...['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root],
+    ...['--proc-root', procRoot, ...more],
+  ]
+  const start = () => startAgent(args, clock === undefined ? {} : { clock })
+  let agent = start()
+  await until('first check-in', () => peer.seen.checkIns.length > 0)
+
+  const ackOf = (id: string) => peer.seen.acks.find((ack) => ack.commandId === id)
+  const host = {
+    peer,
+    tree,
+    stateDir,
+    procRoot,
+    args,
+    path: (name: string) => join(stateDir, name),
+    /** Has a command executed and returns its acknowledgement. */
+    async order(kind: string, body: Record<string, unknown> = {}) {
+      const id = peer.order(kind, body)
+      await until(`acknowledgement of ${kind}`, () => ackOf(id) !== undefined)
+      return ackOf(id)
+    },
+    arm: (applyToPresent = false) => host.order('configure', { mode: 'Armed', applyToPresent }),
+    free: () => host.order('configure', { mode: 'Free', applyToPresent: false }),
+    /** Changes the rules and waits until the host has them. */
+    async change(next: PolicyRule[]) {
+      peer.policy.rules = next
+      peer.policy.version++
+      expect(await host.order('policy', { version: peer.policy.version })).toMatchObject({ outcome: 'confirmed' })
+    },
+    stop: () => agent.stop(),
+    /** Ends the agent and starts it again on the same state. */
+    async restart() {
+      await agent.stop()
+      const before = peer.seen.checkIns.length
+      agent = start()
+      await until('next start', () => peer.seen.checkIns.length > before)
+    },
+    /** What the peer was last told about a device. */
+    reported: (portPath: string) => peer.only().devices.get(portPath),
+    errors: () => peer.seen.errors.map((error) => error.code),
+  }
+  return host
+}
