@@ -161,9 +161,7 @@ export const compose = async (options: ComposeOptions) => {
     agents,
     peripherals,
     announce: live.announce,
-    wake: async (tx, ids) => {
-      for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
-    },
+    wake,
   })
   const ingest = createIngest({
     db,

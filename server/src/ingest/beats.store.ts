@@ -18,6 +18,15 @@ export interface TakenBeat {
   connected: boolean
   need_inventory: boolean
   need_facts: boolean
+  need_policy: boolean
+  has_commands: boolean
+}
+
+/** Where an agent stands whose beat was not taken. */
+export interface BeatState {
+  agent_id: string
+  boot_id: string | null
+  seq: number
   has_commands: boolean
 }
 
@@ -39,7 +48,8 @@ export const createBeatsStore = (db: Queryable) => ({
       ])} u(agent_id, boot_id, seq, inventory_hash, facts_hash, skew)
       where h.agent_id = u.agent_id and h.boot_id = u.boot_id and h.seq < u.seq
       returning h.agent_id, h.connected, h.inventory_hash is distinct from u.inventory_hash as need_inventory,
-        u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts, h.has_commands`),
+        u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts,
+        h.policy_due as need_policy, h.has_commands`),
 
   connect: async (agentIds: readonly string[]): Promise<void> => {
     await db.prepared(sql`
@@ -48,10 +58,9 @@ export const createBeatsStore = (db: Queryable) => ({
   },
 
   /** Where agents stand, for beats that were not taken. */
-  states: (agentIds: readonly string[]): Promise<{ agent_id: string; boot_id: string | null; seq: number }[]> =>
-    db.prepared(
-      sql`select h.agent_id, h.boot_id, h.seq from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`,
-    ),
+  states: (agentIds: readonly string[]): Promise<BeatState[]> =>
+    db.prepared<BeatState>(sql`
+      select h.agent_id, h.boot_id, h.seq, h.has_commands from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`),
 })
 
 export type BeatsStore = ReturnType<typeof createBeatsStore>

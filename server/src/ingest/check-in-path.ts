@@ -32,6 +32,7 @@ const isBeat = (r: CheckInRequest): boolean =>
   r.inventory === undefined &&
   r.facts === undefined &&
   r.acks === undefined &&
+  r.enforcement === undefined &&
   r.errors === undefined
 
 /** Texts of devices are taken as they are and cleaned before they are stored: a device must not hide by an odd string. */
@@ -106,12 +107,15 @@ export const createCheckInPath = ({
 
   const respond = (response: ServerResponse, outcome: Outcome): void => {
     const interval = intervalSeconds()
+    const { needInventory, needFacts, needPolicy, commands } = outcome
     const text =
-      outcome.needInventory === true || outcome.needFacts === true
+      needInventory === true || needFacts === true || needPolicy === true || commands !== undefined
         ? JSON.stringify({
             nextCheckInSeconds: interval,
-            ...(outcome.needInventory === true ? { needInventory: true } : {}),
-            ...(outcome.needFacts === true ? { needFacts: true } : {}),
+            ...(needInventory === true ? { needInventory } : {}),
+            ...(needFacts === true ? { needFacts } : {}),
+            ...(needPolicy === true ? { needPolicy } : {}),
+            ...(commands === undefined ? {} : { commands }),
           })
         : `{"nextCheckInSeconds":${interval}}`
     answer(response, 200, 'application/json; charset=utf-8', text)

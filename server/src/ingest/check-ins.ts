@@ -1,8 +1,10 @@
+import type { SignedText } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isConflict, isUnavailable } from '#platform/db/db.ts'
+import type { Log } from '#platform/log.ts'
 import { createBatcher } from './batcher.ts'
-import type { Beat, BeatsStore } from './beats.store.ts'
+import type { Beat, BeatState, BeatsStore } from './beats.store.ts'
 import type { CheckIn, Outcome, Reports } from './reports.ts'
 
 export interface CheckInsDeps {
@@ -10,6 +12,9 @@ export interface CheckInsDeps {
   beats: BeatsStore
   reports: Reports
   isRevoked(agentId: string): Promise<boolean>
+  /** Signed commands that wait for these agents. */
+  commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
+  log: Log
   /** Counts what was acknowledged. */
   counted(checkIns: number): void
 }
@@ -17,14 +22,33 @@ export interface CheckInsDeps {
 const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
 
 /** Why a beat was not taken: repeated ones are acknowledged again, others must open a new session. */
-const refusedBeat = async (
-  deps: CheckInsDeps,
-  beat: Beat,
-  state: { boot_id: string | null; seq: number } | undefined,
-): Promise<Outcome> => {
+const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
   if (state === undefined) throw new AppError((await deps.isRevoked(beat.agentId)) ? 'agent_revoked' : 'agent_unknown')
   if (state.boot_id !== beat.bootId) throw new AppError('agent_session_superseded')
-  return {}
+  return { hasCommands: state.has_commands }
+}
+
+/**
+ * Adds the commands that wait, in one look-up for the whole batch; none when nobody has any. The check-ins are stored
+ * already: when this fails they are answered without, and the commands go with the next ones.
+ */
+const withCommands = async (
+  { commandsFor, log }: CheckInsDeps,
+  items: readonly { agentId: string }[],
+  outcomes: (Outcome | AppError)[],
+): Promise<(Outcome | AppError)[]> => {
+  const has = (outcome: Outcome | AppError | undefined): outcome is Outcome =>
+    outcome !== undefined && !(outcome instanceof AppError) && outcome.hasCommands === true
+  const due = items.filter((_, i) => has(outcomes[i])).map((item) => item.agentId)
+  if (due.length === 0) return outcomes
+  const commands = await commandsFor(due).catch((error: unknown) => {
+    log.warn({ err: error }, 'commands could not be looked up')
+    return new Map<string, SignedText[]>()
+  })
+  return outcomes.map((outcome, i) => {
+    const waiting = has(outcome) ? commands.get((items[i] as { agentId: string }).agentId) : undefined
+    return waiting === undefined ? outcome : { ...outcome, commands: waiting }
+  })
 }
 
 /** Takes check-ins in: those that say nothing new by the hundred in one statement, the others by transactions of their own. */
@@ -53,11 +77,16 @@ export const createCheckIns = (deps: CheckInsDeps) => {
       const missed = items.filter((item) => !taken.has(item.agentId))
       const states = missed.length === 0 ? [] : await deps.beats.states(missed.map((item) => item.agentId))
       deps.counted(taken.size)
-      return Promise.all(
+      const outcomes = await Promise.all(
         items.map((item) => {
           const row = taken.get(item.agentId)
           if (row !== undefined)
-            return { needInventory: row.need_inventory, needFacts: row.need_facts, hasCommands: row.has_commands }
+            return {
+              needInventory: row.need_inventory,
+              needFacts: row.need_facts,
+              needPolicy: row.need_policy,
+              hasCommands: row.has_commands,
+            }
           return refusedBeat(
             deps,
             item,
@@ -65,6 +94,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
           ).catch((error: AppError) => error)
         }),
       )
+      return withCommands(deps, items, outcomes)
     },
   })
 
@@ -78,7 +108,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     run: async (items) => {
       const outcomes = await deps.reports.apply(items)
       deps.counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
-      return outcomes
+      return withCommands(deps, items, outcomes)
     },
   })
 

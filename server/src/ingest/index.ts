@@ -31,6 +31,8 @@ export const createIngest = (deps: IngestDeps) => {
     beats: createBeatsStore(db),
     reports: createReports(deps),
     isRevoked: agents.isRevoked,
+    commandsFor: deps.commands.deliver,
+    log,
     counted: metrics.checkIns,
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })

@@ -1,4 +1,4 @@
-import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
+import type { CheckInRequest, DeviceReport, SignedText } from '@portcullis/contract'
 import { cleanText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type AgentState,
@@ -9,6 +9,7 @@ import {
   type StoredVerdict,
   storedFacts,
 } from '#features/agents/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
 import type { NewEvent } from '#features/events/index.ts'
 import type { JudgedDevice, PeripheralsApi, PeripheralWrite, StoredPeripheral } from '#features/peripherals/index.ts'
 import {

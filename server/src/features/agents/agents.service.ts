@@ -18,6 +18,8 @@ export interface AgentsDeps {
   list: List
   audit: EnrollmentDeps['audit']
   events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<FleetEvent[]> }
+  /** What an agent is still to do. */
+  pendingCommandsOf(agentId: string): Promise<AgentDetail['pendingCommands']>
   /** JSON text of an agent's peripherals, in the shape of the list. */
   peripheralsOf(agentId: string): Promise<string[]>
   /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
@@ -51,6 +53,7 @@ export const createAgentsService = ({
   audit,
   events,
   peripheralsOf,
+  pendingCommandsOf,
   beforeRemove,
   announceRemoved,
 }: AgentsDeps) => ({
@@ -60,17 +63,18 @@ export const createAgentsService = ({
   detail: async (agentId: string): Promise<JsonText> => {
     const missing = notFound('There is no agent with this uuid.')
     if (!isId(agentId)) throw missing
-    const [rows, detail, peripherals, recent] = await Promise.all([
+    const [rows, detail, peripherals, pendingCommands, recent] = await Promise.all([
       list.rowsWhere(read.isAgent(agentId), 1),
       read.detail(agentId),
       peripheralsOf(agentId),
+      pendingCommandsOf(agentId),
       events.recentOf(agentId, 50),
     ])
     const [row] = rows
     if (row === undefined || detail === undefined) throw missing
     const mode = detail.armed ? 'Armed' : 'Free'
     const rest: Omit<AgentDetail, keyof Agent | 'peripherals' | 'recentEvents'> = {
-      pendingCommands: [],
+      pendingCommands,
       policy: {
         mode,
         version: 0,

@@ -16,6 +16,9 @@ export interface AgentState {
   enforcement: string
   hashtags: string
   armed: boolean
+  has_commands: boolean
+  /** The rules of this host changed since it fetched them. */
+  policy_due: boolean
 }
 
 /** Facts as they are stored, wide and narrow. */
@@ -81,7 +84,7 @@ export const createAgentsStore = (db: Queryable) => ({
     tx.prepared<AgentState>(sql`
       select h.agent_id, h.boot_id, h.seq, replace(h.inventory_hash::text, '-', '') as inventory_hash,
         replace(h.facts_hash::text, '-', '') as facts_hash, a.host, a.address, a.enforcement, r.armed,
-        r.tags as hashtags
+        r.tags as hashtags, h.has_commands, h.policy_due
       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update of h`),
 

@@ -6,6 +6,7 @@ import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
 import { type AgentsDeps, createAgentsService } from './agents.service.ts'
 import { createAgentsStore } from './agents.store.ts'
+import { createCommandState } from './command-state.store.ts'
 import { createDownloads } from './downloads.ts'
 import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
@@ -15,6 +16,7 @@ import { createSessionsStore } from './sessions.store.ts'
 
 export { agentsList } from './agents.read.ts'
 export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
+export type { AgentCommandState, CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
 export type { AgentSession } from './session-token.ts'
@@ -56,6 +58,8 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     totals: read.totals,
     downloads,
     disconnectSilent: store.disconnectSilent,
+    /** For commands alone. */
+    commandState: createCommandState(),
     /** For the ingest alone: agents are written nowhere else. */
     reports: store,
   }

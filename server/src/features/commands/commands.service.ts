@@ -1,0 +1,298 @@
+import { type KeyObject, sign } from 'node:crypto'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { AgentCommandState, CommandTarget } from '#features/agents/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/index.ts'
+import type { JobsApi } from '#features/jobs/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import { type Ack, createCommandsStore, type EndedCommand, type NewCommand } from './commands.store.ts'
+
+/** Rows of one statement: each moves entries of some indexes, 2,000 take well under a second. */
+const rowsPerStatement = 2_000
+/** Signatures between two looks at other work: some 2 ms each time. */
+const signedAtOnce = 50
+/** How long ended commands are kept. */
+const keptMs = 90 * 24 * 3_600_000
+
+/** A command to one host. */
+export type CommandSpec = {
+  [K in AgentCommandKind]: {
+    agentId: string
+    kind: K
+    body: AgentCommandBodies[K]
+    /** What it does, for people: `Arm`. */
+    title: string
+    /** Job that waits for it. */
+    jobId?: string
+  }
+}[AgentCommandKind]
+
+export interface CommandsDeps {
+  db: Db
+  clock: Clock
+  /** Ed25519 key that hosts pinned when they enrolled. */
+  signingKey: KeyObject
+  agents: AgentCommandState
+  events: Pick<EventsApi, 'append'>
+  jobs: Pick<JobsApi, 'count'>
+  /** Life of a command, in hours. */
+  lifeHours(): Promise<number>
+  /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
+  wake(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Tells the consoles, at COMMIT, which agents changed. */
+  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+}
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+
+export const createCommandsService = ({
+  db,
+  clock,
+  signingKey,
+  agents,
+  events,
+  jobs,
+  lifeHours,
+  wake,
+  announce,
+}: CommandsDeps) => {
+  const store = createCommandsStore(db)
+
+  /** Counts ended commands for their jobs. */
+  const countFor = (tx: Tx, ended: readonly EndedCommand[]): Promise<void> => {
+    const parts = new Map<string, { jobId: string; done: number; failed: number }>()
+    for (const { job_id: jobId, state, was } of ended) {
+      if (jobId === null) continue
+      const part = parts.get(jobId) ?? { jobId, done: 0, failed: 0 }
+      if (state === 'confirmed') part.done++
+      else part.failed++
+      // It was counted when it was cancelled or expired.
+      if (was === 'cancelled' || was === 'expired') part.failed--
+      parts.set(jobId, part)
+    }
+    return jobs.count(tx, [...parts.values()])
+  }
+
+  /** Agents for whom nothing waits any more say so. */
+  const settle = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    const waiting = await store.waiting(tx, agentIds)
+    const idle = agentIds.filter((id) => !waiting.has(id))
+    if (idle.length > 0) await agents.idle(tx, idle)
+  }
+
+  const signAll = async (
+    specs: readonly CommandSpec[],
+    targets: ReadonlyMap<string, CommandTarget>,
+    expiresAt: Date,
+  ): Promise<{ commands: NewCommand[]; counters: Map<string, number> }> => {
+    const now = clock.now()
+    const counters = new Map<string, number>()
+    const commands: NewCommand[] = []
+    for (const [i, { agentId, kind, body, title, jobId }] of specs.entries()) {
+      const target = targets.get(agentId) as CommandTarget
+      const counter = Math.max((counters.get(agentId) ?? target.command_counter) + 1, now)
+      counters.set(agentId, counter)
+      const id = newId(now)
+      const payload = JSON.stringify({ id, agentId, kind, counter, expiresAt: expiresAt.toISOString(), ...body })
+      const signature = sign(null, Buffer.from(payload), signingKey).toString('base64')
+      commands.push({
+        id,
+        agentId,
+        host: target.host,
+        kind,
+        title,
+        counter,
+        payload,
+        signature,
+        expiresAt,
+        jobId: jobId ?? null,
+      })
+      if (i % signedAtOnce === signedAtOnce - 1) await yieldToOthers()
+    }
+    return { commands, counters }
+  }
+
+  const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
+
+  return {
+    /**
+     * Signs commands and keeps them until their hosts have ended them; hosts that are connected are woken at COMMIT. A
+     * newer command of a kind replaces a waiting one. Returns the agents that exist, and those that do not. Locks agents
+     * in id order, then commands, then jobs.
+     */
+    queue: async (
+      tx: Tx,
+      actor: Pick<Actor, 'userName'>,
+      specs: readonly CommandSpec[],
+    ): Promise<{ queued: string[]; missing: string[] }> => {
+      const now = new Date(clock.now())
+      const expiresAt = new Date(clock.now() + (await lifeHours()) * 3_600_000)
+      const queued: string[] = []
+      const missing: string[] = []
+      const replaced: EndedCommand[] = []
+      for (const some of slices([...specs].sort(byAgent), rowsPerStatement)) {
+        const targets = new Map(
+          (
+            await agents.lock(
+              tx,
+              some.map((spec) => spec.agentId),
+            )
+          ).map((target) => [target.agent_id, target]),
+        )
+        const possible = some.filter((spec) => targets.has(spec.agentId))
+        missing.push(...some.filter((spec) => !targets.has(spec.agentId)).map((spec) => spec.agentId))
+        if (possible.length === 0) continue
+        for (const [kind, ofKind] of Map.groupBy(possible, (spec) => spec.kind)) {
+          const agentIds = ofKind.map((spec) => spec.agentId)
+          replaced.push(...(await store.end(tx, now, 'cancelled', 'Replaced by a newer command.', { agentIds, kind })))
+        }
+        const { commands, counters } = await signAll(possible, targets, expiresAt)
+        await store.insert(tx, now, actor.userName, commands)
+        await agents.pending(tx, counters)
+        queued.push(...counters.keys())
+      }
+      await countFor(tx, replaced)
+      if (queued.length > 0) {
+        await announce(tx, { agents: queued, peripherals: [] })
+        await wake(tx, queued)
+      }
+      return { queued, missing }
+    },
+
+    /** What waits for these agents, for the answers to their check-ins. */
+    deliver: async (agentIds: readonly string[]): Promise<Map<string, SignedText[]>> => {
+      const rows = await store.deliver(new Date(clock.now()), agentIds)
+      const result = new Map<string, SignedText[]>()
+      for (const { agent_id, payload, signature } of rows) {
+        const commands = result.get(agent_id)
+        if (commands === undefined) result.set(agent_id, [{ payload, signature }])
+        else commands.push({ payload, signature })
+      }
+      return result
+    },
+
+    /**
+     * Notes what hosts say about their commands, in the transaction of their reports, which has locked them. Returns the
+     * events to append. Locks commands, then jobs: call it after the counters of models.
+     */
+    acknowledge: async (
+      tx: Tx,
+      reports: readonly { agentId: string; acks: CheckInRequest['acks'] }[],
+      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+    ): Promise<NewEvent[]> => {
+      const acks = new Map<string, Ack>()
+      for (const { agentId, acks: said } of reports)
+        for (const { commandId, outcome, message } of said ?? [])
+          if (isId(commandId) && !acks.has(commandId))
+            acks.set(commandId, {
+              agentId,
+              commandId,
+              confirmed: outcome === 'confirmed',
+              message: cleanText(message, 500),
+            })
+      if (acks.size === 0) return []
+      const now = new Date(clock.now())
+      const ended = await store.acknowledge(tx, now, [...acks.values()])
+      if (ended.length === 0) return []
+      const configured = ended.filter((c) => c.kind === 'configure' && c.state === 'confirmed').map((c) => c.agent_id)
+      if (configured.length > 0) await agents.configured(tx, now, configured)
+      await settle(tx, [...new Set(ended.map((c) => c.agent_id))])
+      await countFor(tx, ended)
+      return ended
+        .filter((c) => c.state === 'failed')
+        .map((c) => ({
+          ...eventBaseOf(c.agent_id),
+          kind: 'commandFailed',
+          details: c.message === '' ? c.title : `${c.title}: ${c.message}`,
+        }))
+    },
+
+    /** Cancels what these agents have not ended. Returns the agents that exist. */
+    cancel: async (tx: Tx, actor: Pick<Actor, 'userName'>, agentIds: readonly string[]): Promise<string[]> => {
+      const now = new Date(clock.now())
+      const known: string[] = []
+      const ended: EndedCommand[] = []
+      for (const some of slices([...agentIds].sort(), rowsPerStatement)) {
+        const targets = (await agents.lock(tx, some)).map((target) => target.agent_id)
+        if (targets.length === 0) continue
+        known.push(...targets)
+        ended.push(...(await store.end(tx, now, 'cancelled', `Cancelled by ${actor.userName}.`, { agentIds: targets })))
+        await settle(tx, targets)
+      }
+      await countFor(tx, ended)
+      if (ended.length > 0) await announce(tx, { agents: [...new Set(ended.map((c) => c.agent_id))], peripherals: [] })
+      return known
+    },
+
+    /** Ends what waits for agents that were just removed. */
+    forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+      const now = new Date(clock.now())
+      const ended: EndedCommand[] = []
+      for (const some of slices([...agentIds].sort(), rowsPerStatement))
+        ended.push(...(await store.end(tx, now, 'cancelled', 'The agent was removed.', { agentIds: some })))
+      await countFor(tx, ended)
+    },
+
+    /** Cancels what waits of a job, by the slice; returns how many commands. */
+    cancelJob: async (jobId: string, message: string): Promise<number> => {
+      let cancelled = 0
+      for (;;) {
+        const agentIds = (await store.agentsOfJob(jobId, rowsPerStatement)).sort()
+        if (agentIds.length === 0) return cancelled
+        await db.transaction(async (tx) => {
+          await agents.lock(tx, agentIds)
+          const ended = await store.end(tx, new Date(clock.now()), 'cancelled', message, { agentIds, jobId })
+          await settle(tx, agentIds)
+          await countFor(tx, ended)
+          await announce(tx, { agents: agentIds, peripherals: [] })
+          cancelled += ended.length
+        })
+      }
+    },
+
+    /** Ends commands that are over their time, with an event each; run every ten seconds. */
+    expire: async (): Promise<number> => {
+      let expired = 0
+      for (;;) {
+        const now = new Date(clock.now())
+        const agentIds = (await store.overdue(now, rowsPerStatement)).sort()
+        if (agentIds.length === 0) return expired
+        await db.transaction(async (tx) => {
+          const targets = new Map((await agents.lock(tx, agentIds)).map((target) => [target.agent_id, target]))
+          const ended = await store.end(tx, now, 'expired', 'The host did not end it in time.', { agentIds })
+          await settle(tx, [...targets.keys()])
+          await countFor(tx, ended)
+          await announce(tx, { agents: agentIds, peripherals: [] })
+          await events.append(
+            tx,
+            ended.flatMap((c) => {
+              const target = targets.get(c.agent_id)
+              return target === undefined
+                ? []
+                : [
+                    {
+                      kind: 'commandFailed' as const,
+                      agentId: c.agent_id,
+                      entity: `${target.host} (${target.address})`,
+                      hashtags: target.hashtags,
+                      details: `${c.title}: expired before the host ended it`,
+                    },
+                  ]
+            }),
+          )
+          expired += ended.length
+        })
+      }
+    },
+
+    /** Drops commands that ended 90 days ago. */
+    forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
+  }
+}
+
+export type CommandsService = ReturnType<typeof createCommandsService>

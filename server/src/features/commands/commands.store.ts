@@ -1,0 +1,161 @@
+import type { AgentCommandKind, CommandState } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+
+/** Commands a host has not ended yet. */
+const active = raw(`c.state in ('queued', 'delivered')`)
+
+/** A signed command to be stored. */
+export interface NewCommand {
+  id: string
+  agentId: string
+  host: string
+  kind: AgentCommandKind
+  title: string
+  counter: number
+  payload: string
+  signature: string
+  expiresAt: Date
+  jobId: string | null
+}
+
+/** A command that just ended. */
+export interface EndedCommand {
+  agent_id: string
+  kind: AgentCommandKind
+  title: string
+  state: CommandState
+  /** State before. */
+  was: CommandState
+  message: string
+  job_id: string | null
+}
+
+/** What a host says about a command. */
+export interface Ack {
+  agentId: string
+  commandId: string
+  confirmed: boolean
+  message: string
+}
+
+/** Which of the active commands are meant. */
+export interface ActiveOf {
+  agentIds: readonly string[]
+  kind?: AgentCommandKind
+  jobId?: string
+}
+
+export interface DeliveredCommand {
+  agent_id: string
+  payload: string
+  signature: string
+}
+
+/** Bounds of one check-in answer. */
+const perAnswer = { commands: 16, bytes: 48 * 1024 }
+
+export const createCommandsStore = (db: Queryable) => ({
+  insert: async (tx: Tx, now: Date, by: string, rows: readonly NewCommand[]): Promise<void> => {
+    await tx.prepared(sql`
+      insert into commands (command_id, agent_id, host, kind, title, counter, payload, signature, expires_at, job_id, created_at, created_by)
+      select u.*, ${now}, ${by} from ${unnestOf([
+        [rows.map((r) => r.id), 'uuid[]'],
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.host), 'text[]'],
+        [rows.map((r) => r.kind), 'text[]'],
+        [rows.map((r) => r.title), 'text[]'],
+        [rows.map((r) => r.counter), 'bigint[]'],
+        [rows.map((r) => r.payload), 'text[]'],
+        [rows.map((r) => r.signature), 'text[]'],
+        [rows.map((r) => r.expiresAt), 'timestamptz[]'],
+        [rows.map((r) => r.jobId), 'uuid[]'],
+      ])} u`)
+  },
+
+  /**
+   * What waits for these agents, by counter, as much as one answer holds; marks it delivered. A command goes with every
+   * answer until its host has ended it, because an answer may be lost; a host knows a repeated one by its id.
+   */
+  deliver: (now: Date, agentIds: readonly string[]): Promise<DeliveredCommand[]> =>
+    db.prepared<DeliveredCommand>(sql`
+      with due as materialized (
+        select d.command_id, d.agent_id, d.counter, d.payload, d.signature, d.state from (
+          select c.command_id, c.agent_id, c.counter, c.payload, c.signature, c.state,
+            row_number() over w as n, sum(octet_length(c.payload) + octet_length(c.signature)) over w as bytes
+          from commands c where c.agent_id = any(${agentIds}::uuid[]) and ${active} and c.expires_at > ${now}
+          window w as (partition by c.agent_id order by c.counter)) d
+        where d.n <= ${perAnswer.commands} and (d.n = 1 or d.bytes <= ${perAnswer.bytes})),
+      marked as (
+        update commands c set state = 'delivered', delivered_at = ${now} from due
+        where due.state = 'queued' and c.command_id = due.command_id and c.state = 'queued')
+      select due.agent_id, due.payload, due.signature from due order by due.agent_id, due.counter`),
+
+  /** Notes outcomes of commands of their agents; unknown and repeated ones are passed over. A confirmation wins over a cancel. */
+  acknowledge: (tx: Tx, now: Date, acks: readonly Ack[]): Promise<EndedCommand[]> =>
+    tx.prepared<EndedCommand>(sql`
+      with a as materialized (
+        select c.command_id, c.state as was, u.confirmed, u.message
+        from commands c join ${unnestOf([
+          [acks.map((a) => a.agentId), 'uuid[]'],
+          [acks.map((a) => a.commandId), 'uuid[]'],
+          [acks.map((a) => a.confirmed), 'boolean[]'],
+          [acks.map((a) => a.message), 'text[]'],
+        ])} u(agent_id, command_id, confirmed, message) on u.command_id = c.command_id and u.agent_id = c.agent_id
+        where ${active} or u.confirmed and c.state in ('cancelled', 'expired')
+        order by c.command_id for update of c)
+      update commands c set state = case when a.confirmed then 'confirmed' else 'failed' end, ended_at = ${now},
+        message = case when a.was in ('cancelled', 'expired') then 'Confirmed by the host after it was ' || a.was || '.' else a.message end
+      from a where c.command_id = a.command_id
+      returning c.agent_id, c.kind, c.title, c.state, a.was, c.message, c.job_id`),
+
+  /** Ends active commands of agents whose rows are locked. */
+  end: (tx: Tx, now: Date, state: 'cancelled' | 'expired', message: string, of: ActiveOf): Promise<EndedCommand[]> => {
+    const ofKind = of.kind === undefined ? sql`` : sql`and c.kind = ${of.kind}`
+    const ofJob = of.jobId === undefined ? sql`` : sql`and c.job_id = ${of.jobId}::uuid`
+    const due = state === 'expired' ? sql`and c.expires_at <= ${now}` : sql``
+    return tx.prepared<EndedCommand>(sql`
+      with e as materialized (
+        select c.command_id, c.state as was from commands c where c.agent_id = any(${of.agentIds}::uuid[]) and ${active} ${ofKind} ${ofJob} ${due} order by c.command_id for update)
+      update commands c set state = ${state}, ended_at = ${now}, message = ${message} from e where c.command_id = e.command_id
+      returning c.agent_id, c.kind, c.title, c.state, e.was, c.message, c.job_id`)
+  },
+
+  /** Of these agents, those that something still waits for. */
+  waiting: async (tx: Tx, agentIds: readonly string[]): Promise<Set<string>> =>
+    new Set(
+      (
+        await tx.prepared<{ agent_id: string }>(
+          sql`select distinct c.agent_id from commands c where c.agent_id = any(${agentIds}::uuid[]) and ${active}`,
+        )
+      ).map((row) => row.agent_id),
+    ),
+
+  /** Agents with commands that are over their time. */
+  overdue: async (now: Date, limit: number): Promise<string[]> =>
+    (
+      await db.prepared<{ agent_id: string }>(sql`
+        select distinct c.agent_id from commands c where ${active} and c.expires_at <= ${now} limit ${limit}::int`)
+    ).map((row) => row.agent_id),
+
+  /** Agents that a command of a job still waits for. */
+  agentsOfJob: async (jobId: string, limit: number): Promise<string[]> =>
+    (
+      await db.query<{ agent_id: string }>(sql`
+        select distinct c.agent_id from commands c where c.job_id = ${jobId}::uuid and ${active} limit ${limit}::int`)
+    ).map((row) => row.agent_id),
+
+  /** Whether a host was told to collect its logs by this command, and has not ended it. */
+  isCollecting: async (agentId: string, commandId: string): Promise<boolean> =>
+    (
+      await db.query(sql`
+        select 1 from commands c where c.command_id = ${commandId}::uuid and c.agent_id = ${agentId}::uuid
+          and c.kind = 'collect-logs' and c.state = 'delivered'`)
+    ).length > 0,
+
+  forget: (before: Date): Promise<number> =>
+    db.execute(sql`delete from commands c where c.ended_at < ${before} and not (${active})`),
+})
+
+export type CommandsStore = ReturnType<typeof createCommandsStore>
