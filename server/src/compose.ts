@@ -196,7 +196,7 @@ export const compose = async (options: ComposeOptions) => {
     dataDir: config.dataDir,
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
-  exportsFeature(app, lists)
+  const exports = exportsFeature(app, lists)
   registerDocs(app, packageFile.version)
   app.seal()
   await bus.ready(4_000)
@@ -235,6 +235,7 @@ export const compose = async (options: ComposeOptions) => {
       health.close()
       ingest.wake.close()
       await app.fastify.close()
+      await exports.close()
       await jobs.close()
       await ingest.drain()
       await bus.close()

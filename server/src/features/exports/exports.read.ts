@@ -1,7 +1,10 @@
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { to as copyTo } from 'pg-copy-streams'
 import { defusedSql, streamCsv } from '#platform/csv.ts'
 import type { Db } from '#platform/db/db.ts'
 import { cellsStatement, type ListSpec } from '#platform/list/compile.ts'
+import { bindForCopy } from '#platform/list/stream.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { ExportColumn } from './exportable-list.ts'
 
@@ -34,4 +37,18 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
       columns.map(({ key }) => key),
       cellsStatement(list.spec, compiled, columns.map(csvCell)),
     ),
+
+  /** The first `limit` rows in COPY's text form. */
+  rows: ({ list, compiled, columns }: ExportRequest, limit: number): Readable => {
+    const body = new PassThrough()
+    exportDb
+      .withClient(async (client) => {
+        await client.query('BEGIN READ ONLY')
+        const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), limit)
+        await pipeline(client.query(copyTo(`COPY (${await bindForCopy(client, statement)}) TO STDOUT`)), body)
+        await client.query('COMMIT')
+      })
+      .catch((error: Error) => body.destroy(error))
+    return body
+  },
 })

@@ -1,4 +1,10 @@
-import { agentExportFile, exportAgentCsv, peripheralsAggExport } from '@portcullis/contract'
+import {
+  agentExportFile,
+  exportAgentCsv,
+  exportAgentPdf,
+  peripheralsAggExport,
+  peripheralsAggExportPdf,
+} from '@portcullis/contract'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { ExportableList } from './exportable-list.ts'
 import type { ExportsService } from './exports.service.ts'
@@ -10,5 +16,7 @@ export const registerExportRoutes = (
 ): void => {
   app.register(agentExportFile, () => exports.csv(agents, null))
   app.register(exportAgentCsv, ({ body }) => exports.csv(agents, body))
+  app.register(exportAgentPdf, ({ actor, body }) => exports.pdf(agents, body, actor.userName))
   app.register(peripheralsAggExport, ({ body }) => exports.csv(models, body))
+  app.register(peripheralsAggExportPdf, ({ actor, body }) => exports.pdf(models, body, actor.userName))
 }

@@ -1,23 +1,69 @@
+import { maxPdfRows } from '@portcullis/contract'
+import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
+import { createList, type List, type ListDeps } from '#platform/list/list.ts'
 import { type ExportBody, readExportRequest } from './export-request.ts'
 import type { ExportableList } from './exportable-list.ts'
 import type { ExportsRead } from './exports.read.ts'
+import { filterWords } from './filter-words.ts'
+import type { Printer } from './pdf/printer.ts'
 
 export interface ExportsDeps {
   clock: Clock
   read: ExportsRead
+  printer: Printer
+  lists: ListDeps
 }
 
 export type ExportsService = ReturnType<typeof createExportsService>
 
-export const createExportsService = ({ clock, read }: ExportsDeps) => ({
-  csv: async (list: ExportableList, body: ExportBody): Promise<FileAnswer> => {
-    const request = readExportRequest(list, body)
-    return new FileAnswer(
-      exportFileName(list.spec.name, clock.now(), 'csv'),
-      'text/csv; charset=utf-8',
-      read.csv(request),
-    )
-  },
-})
+const format = (n: number): string => n.toLocaleString('en')
+
+const tooLarge = (list: ExportableList, rows: string): AppError =>
+  new AppError('unprocessable', {
+    detail: `A PDF holds at most ${format(maxPdfRows)} rows, this would have ${rows}. Take the CSV (POST ${list.csvPath}), or filter more.`,
+  })
+
+/** Lists as files, for whoever may read them: routes, and what sends files by itself. */
+export const createExportsService = ({ clock, read, printer, lists }: ExportsDeps) => {
+  const counted = new Map<ExportableList, List>()
+  const listOf = (list: ExportableList): List => {
+    const known = counted.get(list) ?? createList(list.spec, lists)
+    counted.set(list, known)
+    return known
+  }
+
+  return {
+    csv: async (list: ExportableList, body: ExportBody): Promise<FileAnswer> =>
+      new FileAnswer(
+        exportFileName(list.spec.name, clock.now(), 'csv'),
+        'text/csv; charset=utf-8',
+        read.csv(readExportRequest(list, body)),
+      ),
+
+    /** `userName` stands on the first page. */
+    pdf: async (list: ExportableList, body: ExportBody, userName: string): Promise<FileAnswer> => {
+      const request = readExportRequest(list, body)
+      const rows = await listOf(list).countOf(request.compiled)
+      if (rows > maxPdfRows) throw tooLarge(list, format(rows))
+      const at = clock.now()
+      const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+      return new FileAnswer(
+        exportFileName(list.spec.name, at, 'pdf'),
+        'application/pdf',
+        printer.print({
+          job: {
+            title: list.title,
+            cover: [filterWords(request), `Made ${when} UTC for ${userName}: {rows}`],
+            columns: request.columns.map(({ key, kind }) => ({ key, isNumber: kind === 'number' })),
+            at,
+          },
+          maxRows: maxPdfRows,
+          rows: () => read.rows(request, maxPdfRows + 1),
+          tooLarge: () => tooLarge(list, 'more'),
+        }),
+      )
+    },
+  }
+}

@@ -23,8 +23,11 @@ const csvOf = async (path: string, body?: unknown): Promise<Record<string, strin
   const admin = await t.admin()
   const answer = body === undefined ? await admin.get(`${base}/${path}`) : await admin.post(`${base}/${path}`, body)
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
-  const [head, ...rows] = csvRecords(answer.rawPayload)
-  return rows.map(({ cells }) => Object.fromEntries(head!.cells.map((key, i) => [key, cells[i]!])))
+  const [head = [], ...rows] = [...csvRecords(answer.rawPayload)].map((record) => {
+    if ('fault' in record) throw new Error(`line ${record.line}: ${record.fault}`)
+    return record.cells
+  })
+  return rows.map((cells) => Object.fromEntries(head.map((key, i) => [key, cells[i] ?? ''])))
 }
 
 /** A row of the list as the file has to show it. */

@@ -8,13 +8,13 @@ import {
 } from '@portcullis/contract'
 import { agentsList } from '#features/agents/index.ts'
 import { modelsList } from '#features/peripherals/index.ts'
-import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { ListDeps } from '#platform/list/list.ts'
 import { exportableList } from './exportable-list.ts'
 import { createExportsRead, withApproved } from './exports.read.ts'
 import { registerExportRoutes } from './exports.routes.ts'
 import { createExportsService } from './exports.service.ts'
+import { createPrinter } from './pdf/printer.ts'
 
 const agents = exportableList({
   spec: agentsList,
@@ -33,6 +33,14 @@ const models = exportableList({
 })
 
 /** Lists as files. `exportDb` is the pool of long reads. */
-export const exportsFeature = (app: HttpApp, { exportDb, clock }: { exportDb: Db; clock: Clock }) => {
-  registerExportRoutes(app, createExportsService({ clock, read: createExportsRead({ exportDb }) }), { agents, models })
+export const exportsFeature = (app: HttpApp, lists: ListDeps) => {
+  const printer = createPrinter()
+  const service = createExportsService({
+    clock: lists.clock,
+    read: createExportsRead(lists),
+    printer,
+    lists,
+  })
+  registerExportRoutes(app, service, { agents, models })
+  return { close: printer.close }
 }

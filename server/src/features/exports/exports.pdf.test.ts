@@ -1,0 +1,174 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+import { insertFleet } from '#test/fleet.ts'
+
+const base = '/prime/webui/agents'
+const agentsPdf = `${base}/exportagentpdf/exportpdf`
+const modelsPdf = `${base}/peripheralsAggExportpdf/exportpdf`
+const hasTools = existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext')
+if (!hasTools) console.warn('skipped: PDF files are not read back, qpdf and poppler-utils are not installed')
+
+/** Host names in many scripts, and such that are to fool a reader; what has to be found in the file. */
+const names = {
+  'Kasse-Süd (ÄÖÜß)': 'Kasse-Süd (ÄÖÜß)',
+  'Ελληνικά Русский': 'Ελληνικά Русский',
+  日本語キーボード: '日本語キーボード',
+  '한국어 키보드': '한국어 키보드',
+  हिन्दी: 'हिन्दी',
+  'ไทย แป้นพิมพ์': 'ไทย แป้นพิมพ์',
+  'לוח מקשים': 'לוח מקשים',
+  'لوحة مفاتيح': 'لوحة مفاتيح',
+  '\u{1F600} emoji': '\u{1F600} emoji',
+  'pay\u202Efdp.exe': 'pay[U+202E]fdp.exe',
+  'a\u200B\u200B\u200Bb': 'a[U+200B ×3]b',
+  'line\nfeed': 'line[LF]feed',
+  '(/JavaScript \\) endstream': '(/JavaScript \\) endstream',
+  '\u{20000}': '[U+20000]',
+  '\u{10FFFF}\u{10FFFF}': '[U+10FFFF ×2]',
+  '=HYPERLINK("x")': '=HYPERLINK("x")',
+  '<script>alert(1)</script>': '<script>alert(1)</script>',
+} as const
+
+let t: TestApp
+let folder: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'portcullis-pdf-'))
+  t = await startTestApp({ listen: true })
+  await enrolAgent(t, { facts: { hostname: 'first' }, devices: [storageStick()] })
+  await insertFleet(t, 400)
+  // Straight into the tables: an agent would clean them, and what is drawn must not rely on that.
+  await t.server.db.execute(sql`
+    with chosen as (select a.agent_id, row_number() over (order by a.agent_id) as n from agents a where a.host <> 'first')
+    update agents a set host = (${Object.keys(names)}::text[])[c.n] from chosen c
+    where c.agent_id = a.agent_id and c.n <= ${Object.keys(names).length}`)
+  t.clock.advance(2_000)
+})
+afterAll(async () => {
+  await t.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const pdfOf = async (path: string, body?: unknown): Promise<string> => {
+  const answer = await (await t.admin()).post(path, body)
+  expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+  expect(answer.headers['content-type']).toBe('application/pdf')
+  const file = join(folder, 'file.pdf')
+  writeFileSync(file, answer.rawPayload)
+  const checked = spawnSync('qpdf', ['--check', file], { encoding: 'utf8' })
+  expect(`${checked.stdout}${checked.stderr}`).toContain('No syntax or stream encoding errors found')
+  expect(checked.status).toBe(0)
+  return file
+}
+/** Marks of direction that pdftotext puts around what runs to the left are no part of it. */
+const textOf = (file: string, ...options: string[]): string =>
+  execFileSync('pdftotext', ['-enc', 'UTF-8', ...options, file, '-'], { encoding: 'utf8' }).replace(
+    /[\u200e\u200f\u202a-\u202e]/g,
+    '',
+  )
+
+describe.skipIf(!hasTools)('a list as PDF', () => {
+  it('says what it holds, repeats its head and counts its pages', async () => {
+    const { data } = await pageOf(t, 'agents?PageSize=1000&Severity=30,40&SortBy=-localIpAddress')
+    const body = { severity: '30,40', sortBy: '-localIpAddress', columns: ['localIpAddress', 'severity', 'uuid'] }
+    const text = textOf(await pdfOf(agentsPdf, body), '-layout')
+    const pages = text.split('\f').slice(0, -1)
+    expect(pages.length).toBeGreaterThan(3)
+    const time = new Date(t.clock.now()).toISOString().slice(0, 19).replace('T', ' ')
+    expect(pages[0]).toMatch(/^\s*Agents\n/)
+    expect(pages[0]).toContain('Rows where severity is 30 or 40; sorted by -localIpAddress')
+    expect(pages[0]).toContain(`Made ${time} UTC for admin: ${data.length} rows`)
+    pages.forEach((page, i) => {
+      expect(page).toMatch(/localIpAddress +severity +uuid/)
+      expect(page).toContain(`Page ${i + 1} of ${pages.length}`)
+    })
+    const rows = [...text.matchAll(/^ *(\S+) +(\d+) +([\da-f-]{36})$/gm)].map(([, address, severity, uuid]) => [
+      address,
+      Number(severity),
+      uuid,
+    ])
+    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, agent.severity, agent.uuid]))
+  })
+
+  it('has text of every script, and names what it can not or must not show', async () => {
+    const text = textOf(await pdfOf(agentsPdf, { columns: ['hostIdentifier', 'severity'] }))
+    const missing = Object.values(names).filter((shown) => !text.includes(shown))
+    expect(missing).toEqual([])
+  })
+
+  it('has every column where none are chosen, on paper wide enough', async () => {
+    const file = await pdfOf(agentsPdf)
+    const { data } = await pageOf(t, 'agents?PageSize=1')
+    const text = textOf(file, '-layout')
+    for (const key of Object.keys(data[0] as object)) expect(text).toContain(key)
+    expect(text).toContain('All rows')
+  })
+
+  it('breaks what is too wide and cuts off visibly what is too long', async () => {
+    await t.server.db.execute(
+      sql`update agents set nics_text = ${`${'02:00:00:00:00:01||vendor||eth0**'.repeat(200)}END`} where host = 'first'`,
+    )
+    const text = textOf(await pdfOf(agentsPdf, { hostIdentifier: 'first', columns: ['hostIdentifier', 'nicsText'] }))
+    expect(text.match(/02:00:00:00:00:01/g)?.length).toBeGreaterThan(8)
+    expect(text).toContain('…')
+    expect(text).not.toContain('END')
+  })
+
+  it('of models has the rows of the list', async () => {
+    const text = textOf(await pdfOf(modelsPdf, { columns: ['vid', 'peripheralsCount', 'approvedCount'] }), '-layout')
+    expect(text).toContain('Peripherals by model')
+    expect(text).toMatch(/^ *[0-9A-F]{4} +1 +1$/m)
+  })
+
+  it('of no rows is a file all the same', async () => {
+    expect(textOf(await pdfOf(agentsPdf, { uuid: 'nobody' }))).toContain('0 rows')
+  })
+})
+
+describe('a PDF', () => {
+  it('refuses what the CSV refuses', async () => {
+    const answer = await (await t.admin()).post(agentsPdf, { columns: ['hostname'] })
+    expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'body.columns[0]'])
+  })
+
+  it('waits for its turn, and beyond a bound is refused for a moment', async () => {
+    const admin = await t.admin()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(agentsPdf)))
+    const statuses = answers.map((answer) => answer.statusCode)
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(10)
+    const refused = answers.find((answer) => answer.statusCode === 503)
+    expect([refused?.headers['retry-after'], refused?.json().code]).toEqual(['5', 'unavailable'])
+    expect((await admin.post(agentsPdf)).statusCode).toBe(200)
+  })
+
+  it('that its reader leaves frees its place', async () => {
+    const authorization = `Bearer ${await t.signIn()}`
+    for (let n = 0; n < 12; n++) {
+      const stop = new AbortController()
+      const asked = fetch(t.address + agentsPdf, { method: 'POST', headers: { authorization }, signal: stop.signal })
+      if (n % 2 === 0) stop.abort()
+      else await asked.then(() => stop.abort())
+      await asked.catch(() => {})
+    }
+    expect((await (await t.admin()).post(agentsPdf)).statusCode).toBe(200)
+  })
+
+  it('of more than 10,000 rows is refused in favour of the CSV', async () => {
+    await insertFleet(t, 10_000)
+    t.clock.advance(2_000)
+    const answer = await (await t.admin()).post(agentsPdf, { columns: ['uuid'] })
+    expect(answer.statusCode).toBe(422)
+    expect(answer.json()).toMatchObject({ code: 'unprocessable', detail: expect.stringContaining('exportagentcsv') })
+    expect(answer.json().detail).toContain('10,401')
+    const filtered = await (await t.admin()).post(agentsPdf, { severity: 50, columns: ['uuid'] })
+    expect(filtered.statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,47 @@
+/** What a column asks for, in points. */
+export interface WantedWidth {
+  /** Its key, which is never broken. */
+  head: number
+  /** Its widest cell. */
+  widest: number
+}
+
+export interface Paper {
+  width: number
+  height: number
+}
+
+/** A4 to A0, lying. A list of all columns needs the last. */
+const papers: readonly Paper[] = [
+  { width: 841.89, height: 595.28 },
+  { width: 1190.55, height: 841.89 },
+  { width: 1683.78, height: 1190.55 },
+  { width: 2383.94, height: 1683.78 },
+  { width: 3370.39, height: 2383.94 },
+]
+
+/** Width that a column of long texts gets before paper is taken larger for it: some 25 letters. */
+const enough = 100
+/** Width beyond which a text is broken although there is room. */
+const most = 320
+
+/** The smallest paper on which every column has enough room, and the columns' widths on it. */
+export const fitColumns = (wanted: readonly WantedWidth[], margins: number): { paper: Paper; widths: number[] } => {
+  const least = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, enough)))
+  const liked = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, most)))
+  const needed = least.reduce((sum, width) => sum + width, margins)
+  const largest = papers.at(-1) as Paper
+  // More than A0: no printer takes it, but every reader does (the format ends at 14,400 points).
+  const paper = papers.find(({ width }) => width >= needed) ?? {
+    width: Math.min(needed, 14_400),
+    height: largest.height,
+  }
+  const scale = Math.min(1, (paper.width - margins) / (needed - margins))
+  const spare = Math.max(0, paper.width - needed)
+  const asked = liked.reduce((sum, width, i) => sum + width - (least[i] as number), 0)
+  const share = asked === 0 ? 0 : Math.min(1, spare / asked)
+  return {
+    paper,
+    widths: least.map((width, i) => scale * width + share * ((liked[i] as number) - width)),
+  }
+}

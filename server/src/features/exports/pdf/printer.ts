@@ -1,0 +1,158 @@
+import type { Readable } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import { AppError } from '#platform/app-error.ts'
+import { guarded } from '#platform/list/stream.ts'
+import type { TableJob } from './document.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+/** Files printed at the same time: a second one does not wait for a large first one, a third would only slow both. */
+const atOnce = 2
+/** Files that wait for their turn, a second each. */
+const mostWaiting = 8
+/** Files asked for and not yet taken by their readers, who may be slow: some 3 MB each. */
+const mostOpen = 32
+/** Text of all rows: 10,000 rows of 6 KB. */
+const mostRowBytes = 64 * 1024 * 1024
+/** No file takes a tenth of it; a thread that does hangs. */
+const mostMs = 30_000
+
+const busy = (): AppError => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
+
+export interface PrintRequest {
+  job: TableJob
+  /** Rows in COPY's text form; asked for when the turn comes, one row more than `maxRows` tells that there are too many. */
+  rows(): Readable
+  maxRows: number
+  /** What a table above that is refused with. */
+  tooLarge(): AppError
+}
+
+interface Task extends PrintRequest {
+  body: ReturnType<typeof guarded>
+}
+
+export type Printer = ReturnType<typeof createPrinter>
+
+/** Prints tables as PDF in threads of their own, which open the fonts once and stay. */
+export const createPrinter = () => {
+  const idle: Worker[] = []
+  const all = new Set<Worker>()
+  const waiting: Task[] = []
+  let printing = 0
+  let open = 0
+  let isClosed = false
+
+  const start = (): Worker => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      // Half of what a full table needs at once is young; larger steps of the heap would only be kept.
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    })
+    worker.unref()
+    all.add(worker)
+    worker.once('exit', () => {
+      all.delete(worker)
+      const at = idle.indexOf(worker)
+      if (at >= 0) idle.splice(at, 1)
+    })
+    worker.on('error', () => {})
+    return worker
+  }
+
+  /** Resolves with what the thread said last; what it prints goes to the body. */
+  const answerOf = (worker: Worker, body: Task['body'], signal: AbortSignal): Promise<FromWorker> =>
+    new Promise((resolve, reject) => {
+      const hear = (message: FromWorker): void => {
+        if (message.kind === 'bytes') body.write(message.bytes)
+        else end(() => resolve(message))
+      }
+      const fail = (error: unknown): void => end(() => reject(error))
+      const onExit = (): void => fail(new Error('the printing thread ended'))
+      const onAbort = (): void => fail(signal.reason)
+      const end = (say: () => void): void => {
+        worker.off('message', hear).off('error', fail).off('exit', onExit)
+        signal.removeEventListener('abort', onAbort)
+        say()
+      }
+      worker.on('message', hear).on('error', fail).on('exit', onExit)
+      signal.addEventListener('abort', onAbort)
+    })
+
+  const feed = async (worker: Worker, rows: Readable, tooLarge: () => AppError): Promise<void> => {
+    let bytes = 0
+    for await (const chunk of rows as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > mostRowBytes) throw tooLarge()
+      worker.postMessage({ kind: 'rows', bytes: chunk } satisfies ToWorker)
+    }
+    worker.postMessage({ kind: 'end' } satisfies ToWorker)
+  }
+
+  const printOn = async (worker: Worker, { job, rows: openRows, maxRows, tooLarge, body }: Task): Promise<void> => {
+    const cancelled = new SharedArrayBuffer(4)
+    const rows = openRows()
+    const onLeave = (): void => {
+      Atomics.store(new Int32Array(cancelled), 0, 1)
+      rows.destroy()
+    }
+    body.once('close', onLeave)
+    worker.postMessage({ kind: 'job', job, maxRows, cancelled } satisfies ToWorker)
+    try {
+      const [answer] = await Promise.all([
+        answerOf(worker, body, AbortSignal.timeout(mostMs)),
+        feed(worker, rows, tooLarge),
+      ])
+      if (answer.kind === 'tooMany') throw tooLarge()
+      if (answer.kind === 'failed') throw new Error(`a PDF could not be printed: ${answer.message}`)
+      body.end()
+    } finally {
+      body.off('close', onLeave)
+      rows.destroy()
+    }
+  }
+
+  const next = (): void => {
+    while (printing < atOnce && waiting.length > 0) {
+      const task = waiting.shift() as Task
+      if (task.body.destroyed) continue
+      printing++
+      const worker = idle.pop() ?? start()
+      printOn(worker, task)
+        .then(
+          () => {
+            if (!isClosed) idle.push(worker)
+          },
+          (error: Error) => {
+            // Whatever it was in the middle of, the next one begins with a clean thread.
+            worker.terminate()
+            task.body.destroy(error)
+          },
+        )
+        .finally(() => {
+          printing--
+          next()
+        })
+    }
+  }
+
+  return {
+    /** The file, as it is printed. Refused when too many wait already. */
+    print: (request: PrintRequest): Readable => {
+      if (isClosed || waiting.length >= mostWaiting || open >= mostOpen) throw busy()
+      const body = guarded()
+      open++
+      body.once('close', () => {
+        open--
+        const at = waiting.findIndex((task) => task.body === body)
+        if (at >= 0) waiting.splice(at, 1)
+      })
+      waiting.push({ ...request, body })
+      next()
+      return body
+    },
+    close: async (): Promise<void> => {
+      isClosed = true
+      for (const { body } of waiting.splice(0)) body.destroy(busy())
+      await Promise.all([...all].map((worker) => worker.terminate()))
+    },
+  }
+}

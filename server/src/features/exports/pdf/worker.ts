@@ -1,0 +1,46 @@
+/** A thread that prints tables; it opens the fonts once and stays. */
+import { parentPort } from 'node:worker_threads'
+import { createCopyReader } from './copy-rows.ts'
+import { printTable } from './document.ts'
+import { openFonts } from './fonts.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+const fonts = openFonts()
+let asked: Extract<ToWorker, { kind: 'job' }> | undefined
+let reader = createCopyReader()
+
+const say = (message: FromWorker, transfer: readonly ArrayBuffer[] = []): void => {
+  parentPort?.postMessage(message, transfer)
+}
+
+const print = (): void => {
+  const { rows } = reader
+  reader = createCopyReader()
+  if (asked === undefined) return
+  const { job, maxRows, cancelled } = asked
+  if (rows.length > maxRows) {
+    say({ kind: 'tooMany' })
+    return
+  }
+  const flag = new Int32Array(cancelled)
+  printTable(fonts, job, rows, {
+    // A copy of its own, so that it can be handed over without another one.
+    emit: (bytes) => {
+      const own = new Uint8Array(bytes)
+      say({ kind: 'bytes', bytes: own }, [own.buffer])
+    },
+    isCancelled: () => Atomics.load(flag, 0) === 1,
+  })
+  say({ kind: 'done' })
+}
+
+parentPort?.on('message', (message: ToWorker) => {
+  try {
+    if (message.kind === 'job') asked = message
+    else if (message.kind === 'rows') reader.add(message.bytes)
+    else print()
+  } catch (error) {
+    reader = createCopyReader()
+    say({ kind: 'failed', message: (error as Error).stack ?? String(error) })
+  }
+})
