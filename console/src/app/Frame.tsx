@@ -16,6 +16,7 @@ import { UserMenu } from './UserMenu.tsx'
 const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
 
 const KeysHelp = lazy(async () => ({ default: (await import('./KeysHelp.tsx')).KeysHelp }))
+const JobTray = lazy(async () => ({ default: (await import('../features/jobs/JobTray.tsx')).JobTray }))
 const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog }))
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -102,6 +103,9 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
         <ConnectionBanner />
         {isReady ? <Outlet /> : null}
       </main>
+      <div className={classes.foot}>
+        <Suspense>{isReady && session.may('fleet:read') ? <JobTray /> : null}</Suspense>
+      </div>
       <Suspense>
         {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
         {help === undefined ? null : <KeysHelp opened={help} close={() => setHelp(false)} />}

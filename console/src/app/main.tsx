@@ -12,6 +12,8 @@ import { createLive } from '../lib/live.ts'
 import { CallFailure } from '../lib/problem.ts'
 import { ServicesProvider } from '../lib/services.tsx'
 import { createSession, refreshByCookie, type Session, type SessionMark } from '../lib/session.ts'
+import { createWork } from '../lib/work.ts'
+import { saveFile } from '../ui/download.ts'
 import { cssVariables, theme } from '../ui/theme/theme.ts'
 import { createAppRouter } from './router.tsx'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
@@ -75,6 +77,7 @@ const live = createLive({
       })
     }),
 })
+const work = createWork({ clock: systemClock, save: saveFile })
 const keys = createKeys(systemClock, domFocus)
 document.addEventListener('keydown', (event) => keys.press(event))
 
@@ -85,6 +88,7 @@ session.watch(() => {
   if (state.phase === 'out') {
     live.stop()
     queries.clear()
+    work.clear()
   }
 })
 void session.start()
@@ -97,7 +101,7 @@ live.watch(() => {
   wasLive = isLive
 })
 
-const services = { api, live, session, clock: systemClock, keys, queries }
+const services = { api, live, session, clock: systemClock, keys, queries, work }
 const router = createAppRouter()
 
 createRoot(document.getElementById('root')!).render(

@@ -1,5 +1,6 @@
 import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
 import { CallFailure, failureOf } from './problem.ts'
+import type { OpenFile } from './work.ts'
 
 /** Parts of a call that an operation may have. */
 export type CallInput<O> = CallParts<O> & (keyof ParamsOf<O> extends never ? unknown : { params: ParamsOf<O> })
@@ -47,6 +48,10 @@ export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params
   const text = query.toString()
   return text === '' ? path : `${path}?${text}`
 }
+
+/** The name the server chose for a file. */
+const fileName = (response: Response): string =>
+  /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'portcullis-download'
 
 /**
  * The console's client over the contract. The access token lives in memory only; when it has expired, one refresh by
@@ -140,8 +145,19 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
     /** Calls an operation that answers a file; gives its bytes and the name the server chose. */
     download: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>) => {
       const response = await sendRenewing(operation, input ?? {}, { accept: '*/*' })
-      const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
-      return { blob: await response.blob(), name: name ?? 'portcullis-download' }
+      return { blob: await response.blob(), name: fileName(response) }
+    },
+    /** The same for a file that may be long: its bytes are read as they arrive. */
+    openFile: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<OpenFile> => {
+      const response = await sendRenewing(operation, input ?? {}, { accept: '*/*' })
+      const size = Number(response.headers.get('content-length') ?? 0)
+      return {
+        body: response.body ?? new Blob().stream(),
+        type: response.headers.get('content-type') ?? 'application/octet-stream',
+        name: fileName(response),
+        // Of a compressed answer the length is that of what travels, not of what is read.
+        size: size > 0 && response.headers.get('content-encoding') === null ? size : null,
+      }
     },
     /** Opens an endless answer. */
     stream: (operation: Pick<AnyOperation, 'method' | 'path'>, signal: AbortSignal) =>

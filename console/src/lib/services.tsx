@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts'
 import type { Keys } from './keys.ts'
 import type { Live } from './live.ts'
 import type { Session } from './session.ts'
+import type { Work } from './work.ts'
 
 /** What the screens are built on; made once in `app/main.tsx`. */
 export interface Services {
@@ -14,6 +15,7 @@ export interface Services {
   clock: Clock
   keys: Keys
   queries: QueryClient
+  work: Work
 }
 
 const ServicesContext = createContext<Services | null>(null)

@@ -6,8 +6,8 @@ const TagForm = lazily(async () => (await import('./TagForm.tsx')).TagForm)
 
 export interface TagEditorProps {
   entityType: 'Agent' | 'Peripheral'
-  /** Ids of what gets the tags: agent uuids, or `<uuid>|<deviceID>`. */
-  elementIds: readonly string[]
+  /** Ids of what gets the tags: agent uuids, or `<uuid>|<deviceID>`; or how to read them, once they are needed. */
+  elementIds: readonly string[] | (() => Promise<readonly string[]>)
   /** Tags they all have now; without it tags are only added. */
   current?: readonly string[]
   /** Called after a change. */

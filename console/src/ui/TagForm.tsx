@@ -12,6 +12,9 @@ const tagFault = (name: string): string | null => {
   return /[,;#\p{Cc}]/u.test(name) ? 'A tag has no comma, semicolon, # or control characters.' : null
 }
 
+// 50 tags on each are the 250,000 pairs that one call may have.
+const idsPerCall = 5_000
+
 /** The form of the tag editor. */
 export const TagForm = ({
   entityType,
@@ -27,12 +30,17 @@ export const TagForm = ({
   const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const fault = names.map(tagFault).find((one) => one !== null) ?? null
 
-  const apply = async (add: readonly string[], remove: readonly string[]) => {
-    const element = { elementIds: [...elementIds], entityType }
-    if (add.length > 0) await api.call(addHashtags, { body: { hashtags: [...add], ...element } })
-    if (remove.length > 0) await api.call(deleteHashtags, { body: { hashtags: [...remove], ...element } })
+  /** Changes the tags and gives the number of things they were changed on. */
+  const apply = async (add: readonly string[], remove: readonly string[]): Promise<number> => {
+    const ids = typeof elementIds === 'function' ? await elementIds() : elementIds
+    for (let from = 0; from < ids.length; from += idsPerCall) {
+      const element = { elementIds: ids.slice(from, from + idsPerCall), entityType }
+      if (add.length > 0) await api.call(addHashtags, { body: { hashtags: [...add], ...element } })
+      if (remove.length > 0) await api.call(deleteHashtags, { body: { hashtags: [...remove], ...element } })
+    }
     void queries.invalidateQueries({ queryKey: ['tags'] })
     onChanged()
+    return ids.length
   }
   const save = async () => {
     const before = current ?? []
@@ -41,11 +49,11 @@ export const TagForm = ({
     setBusy(true)
     setFailure(null)
     try {
-      await apply(add, remove)
+      const changed = await apply(add, remove)
       close()
       if (add.length + remove.length > 0) {
         // Many elements may have had a tag before: taking it back from all would remove more than was added.
-        if (current === undefined) tell(`Tags added to ${elementIds.length.toLocaleString('en')}.`)
+        if (current === undefined) tell(`Tags added to ${changed.toLocaleString('en')}.`)
         else tellWithUndo('Tags changed.', () => apply(remove, add))
       }
     } catch (reason) {

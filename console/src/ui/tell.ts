@@ -14,14 +14,14 @@ export const tellFailure = (failure: unknown): void => {
   notifications.show({ title, message: `${detail} ${cure}`, color: 'red', autoClose: 12_000, withBorder: true })
 }
 
-/** Tells that something was done and offers to take it back for ten seconds. */
+/** Tells that something was done and offers to take it back for ten seconds; `undo` may say in words what it did. */
 export const tellWithUndo = (message: string, undo: () => Promise<unknown>): void => {
   const id = notifications.show({
     message: createElement(Undo, {
       message,
       undo: () => {
         notifications.hide(id)
-        undo().then(() => tell('Taken back.'), tellFailure)
+        undo().then((said) => tell(typeof said === 'string' ? said : 'Taken back.'), tellFailure)
       },
     }),
     autoClose: 10_000,

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type Agent, deleteAgents, getAgents } from '@portcullis/contract'
+import { type Agent, getAgents } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
@@ -7,23 +7,20 @@ import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
-import { confirm } from '../../ui/confirm.ts'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
-import { TagEditor } from '../../ui/TagEditor.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
-import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
-import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
+import { BulkBar } from './bulk/BulkBar.tsx'
 
 const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
 const hrefOf = (agent: Agent) => agentAddress(agent.uuid)
@@ -38,7 +35,9 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, agentsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getAgents, query, (agent) => agent.uuid), [api, query])
-  const selection = useSelection(source, counts?.filtered ?? null)
+  // The order of the list says nothing about which hosts are meant.
+  const { SortBy: _order, ...filter } = query
+  const selection = useSelection(source, { filtered: counts?.filtered ?? null, byFilter: JSON.stringify(filter) })
   const canWrite = session.may('fleet:write')
   const reread = () => void queries.invalidateQueries({ queryKey: ['rows'] })
 
@@ -94,43 +93,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       }
       selection={
         canWrite ? (
-          <SelectionBar selection={selection} filtered={counts?.filtered ?? null}>
-            <TagEditor entityType="Agent" elementIds={[...selection.ids]} onChanged={reread}>
-              {(openEditor) => (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={openEditor}
-                  leftSection={<Icon name="tag" size={14} />}
-                >
-                  Tag…
-                </Button>
-              )}
-            </TagEditor>
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={<Icon name="trash" size={14} />}
-              onClick={() =>
-                confirm({
-                  title: 'Remove agents',
-                  names: selection.rows().map((agent) => agent.hostIdentifier),
-                  kind: ['agent', 'agents'],
-                  consequence:
-                    'their keys are revoked within a second. They come back only by a new enrolment. Events and audit stay.',
-                  action: 'Remove',
-                  run: async () => {
-                    const { accepted } = await api.call(deleteAgents, { body: [...selection.ids] })
-                    selection.clear()
-                    reread()
-                    tell(`${accepted.length.toLocaleString('en')} removed.`)
-                  },
-                })
-              }
-            >
-              Remove…
-            </Button>
-          </SelectionBar>
+          <BulkBar selection={selection} filtered={counts?.filtered ?? null} filter={filter} onChanged={reread} />
         ) : null
       }
     />

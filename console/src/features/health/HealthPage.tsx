@@ -1,5 +1,6 @@
 import { primeVersion, type Subsystem, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
+import { bytesText } from '../../lib/bytes.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { durationText } from '../../lib/time.ts'
@@ -13,7 +14,7 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './HealthPage.module.css'
-import { bytesText, cureOf, healthSeverity, healthWord } from './health.ts'
+import { cureOf, healthSeverity, healthWord } from './health.ts'
 
 // Probes are at most 30 s old; asking twice as often shows a change soon after it is known.
 const interval = 15_000

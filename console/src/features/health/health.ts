@@ -29,15 +29,3 @@ const cures: Readonly<Partial<Record<SubsystemName, string>>> = {
 /** What to do about a part that is not in order; null when there is nothing to do. */
 export const cureOf = ({ name, status }: Pick<Subsystem, 'name' | 'status'>): string | null =>
   status === 'Warning' || status === 'Error' ? (cures[name] ?? 'The log of the server has the details.') : null
-
-/** Bytes in the unit that leaves one to three digits before the point. */
-export const bytesText = (bytes: number): string => {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 0
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000
-    unit++
-  }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
-}

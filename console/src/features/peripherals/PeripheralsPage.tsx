@@ -47,7 +47,7 @@ export const PeripheralsPage = () => {
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, peripheralsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getPeripherals, query, deviceKey), [api, query])
-  const selection = useSelection(source, counts?.filtered ?? null)
+  const selection = useSelection(source, { filtered: counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
   const opened = open === null ? null : partsOf(open)
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { tellFailure } from '../tell.ts'
 import classes from './SelectionBar.module.css'
-import { type Selection, selectionLimit } from './useSelection.ts'
+import type { Selection } from './useSelection.ts'
 
 export interface SelectionBarProps<Row> {
   selection: Selection<Row>
@@ -16,10 +16,14 @@ export interface SelectionBarProps<Row> {
 export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionBarProps<Row>) => {
   const [busy, setBusy] = useState(false)
   if (selection.size === 0) return null
-  const selectable = Math.min(filtered ?? 0, selectionLimit)
+  const { selectable } = selection
   return (
     <section className={classes.bar} aria-label="Selection">
-      <strong>{selection.size.toLocaleString('en')} selected</strong>
+      <strong>
+        {selection.isEverything
+          ? `All ${selection.size.toLocaleString('en')} that match`
+          : `${selection.size.toLocaleString('en')} selected`}
+      </strong>
       {selection.size < selectable ? (
         <Button
           size="compact-sm"
@@ -33,7 +37,7 @@ export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionB
               .finally(() => setBusy(false))
           }}
         >
-          Select {(filtered ?? 0) > selectionLimit ? 'the first' : 'all'} {selectable.toLocaleString('en')}
+          Select {(filtered ?? 0) > selectable ? 'the first' : 'all'} {selectable.toLocaleString('en')}
         </Button>
       ) : null}
       <Button size="compact-sm" variant="subtle" onClick={selection.clear}>

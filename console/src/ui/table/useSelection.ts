@@ -1,8 +1,9 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
+import { tell, tellFailure } from '../tell.ts'
 import type { RowSource } from './column.ts'
 import { windowSize } from './useRows.ts'
 
-/** At most so many rows are selected by one click: their ids travel in one body. */
+/** At most so many ids are read and held by one click: they travel in one body. */
 export const selectionLimit = 10_000
 
 /** A range by shift ends here: it is read in pages. */
@@ -22,30 +23,66 @@ export interface Selection<Row> {
   size: number
   /** Some, but not all rows of the list. */
   isPartial: boolean
+  /** The filter itself is chosen, with whatever it leaves when the action is carried out; `ids` is empty then. */
+  isEverything: boolean
   ids: ReadonlySet<string>
   /** The chosen rows as they were when chosen. */
   rows: () => Row[]
   has: (row: Row) => boolean
   toggle: (row: Row, index?: number, range?: boolean) => void
+  /** How many `selectAll` would choose. */
+  selectable: number
   selectAll: () => Promise<void>
   clear: () => void
 }
 
-/** Selection by id. A range (shift) and "all" read the ids from the server, so that rows off the screen count too. */
-export const useSelection = <Row>(source: RowSource<Row>, filtered: number | null): Selection<Row> => {
+export interface SelectionOptions {
+  /** Rows that the filters leave. */
+  filtered: number | null
+  /** "All" means the filter and not ids, so that it has no limit. Named by the text of the filter: another one is another choice. */
+  byFilter?: string
+}
+
+/**
+ * Selection by id, or by the filter as a whole. A range (shift) and "all" of a list without `byFilter` read the ids from
+ * the server, so that rows off the screen count too.
+ */
+export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }: SelectionOptions): Selection<Row> => {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map())
+  const [everything, setEverything] = useState<string | null>(null)
   const anchor = useRef<number | null>(null)
   const { idOf, load } = source
+  // Chosen was what this filter leaves; another filter leaves other rows, which nobody has chosen.
+  const isEverything = everything !== null && everything === byFilter
+
+  const readIds = useCallback(async () => {
+    const page = await load(1, selectionLimit)
+    return new Map(page.data.map((row) => [idOf(row), row] as const))
+  }, [idOf, load])
 
   const toggle = useCallback(
     (row: Row, index?: number, range = false) => {
       const from = anchor.current
       if (index !== undefined) anchor.current = index
+      if (isEverything) {
+        // One is taken out of all: what is left can only be named by ids, as far as those can be held.
+        if ((filtered ?? 0) > selectionLimit) {
+          tell(`Single rows can be taken out of at most ${selectionLimit.toLocaleString('en')}; narrow the filter.`)
+          return
+        }
+        void readIds().then((rows) => {
+          rows.delete(idOf(row))
+          setEverything(null)
+          setChosen(rows)
+        }, tellFailure)
+        return
+      }
       if (range && from !== null && index !== undefined && from !== index) {
         const low = Math.min(from, index)
         const high = Math.min(Math.max(from, index), low + rangeLimit - 1)
-        void rowsBetween(load, low, high).then((rows) =>
-          setChosen((old) => new Map([...old, ...rows.map((one) => [idOf(one), one] as const)])),
+        void rowsBetween(load, low, high).then(
+          (rows) => setChosen((old) => new Map([...old, ...rows.map((one) => [idOf(one), one] as const)])),
+          tellFailure,
         )
         return
       }
@@ -55,28 +92,34 @@ export const useSelection = <Row>(source: RowSource<Row>, filtered: number | nul
         return next
       })
     },
-    [idOf, load],
+    [idOf, load, readIds, isEverything, filtered],
   )
   const selectAll = useCallback(async () => {
-    const page = await load(1, selectionLimit)
-    setChosen(new Map(page.data.map((row) => [idOf(row), row])))
-  }, [idOf, load])
+    if (byFilter === undefined) setChosen(await readIds())
+    else {
+      setChosen(new Map())
+      setEverything(byFilter)
+    }
+  }, [byFilter, readIds])
   const clear = useCallback(() => {
     anchor.current = null
+    setEverything(null)
     setChosen(new Map())
   }, [])
 
   return useMemo(
     () => ({
-      size: chosen.size,
-      isPartial: chosen.size > 0 && chosen.size < (filtered ?? Number.POSITIVE_INFINITY),
-      ids: new Set(chosen.keys()),
-      rows: () => [...chosen.values()],
-      has: (row: Row) => chosen.has(idOf(row)),
+      size: isEverything ? (filtered ?? 0) : chosen.size,
+      isPartial: !isEverything && chosen.size > 0 && chosen.size < (filtered ?? Number.POSITIVE_INFINITY),
+      isEverything,
+      ids: new Set(isEverything ? [] : chosen.keys()),
+      rows: () => (isEverything ? [] : [...chosen.values()]),
+      has: (row: Row) => isEverything || chosen.has(idOf(row)),
       toggle,
+      selectable: byFilter === undefined ? Math.min(filtered ?? 0, selectionLimit) : (filtered ?? 0),
       selectAll,
       clear,
     }),
-    [chosen, filtered, idOf, toggle, selectAll, clear],
+    [chosen, isEverything, byFilter, filtered, idOf, toggle, selectAll, clear],
   )
 }

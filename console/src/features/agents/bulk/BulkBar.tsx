@@ -1,0 +1,73 @@
+import { Button, Menu } from '@mantine/core'
+import { type Agent, type BulkAction, exportAgentCsv } from '@portcullis/contract'
+import { useState } from 'react'
+import { exportBody } from '../../../lib/export-body.ts'
+import { useServices } from '../../../lib/services.tsx'
+import { Icon } from '../../../ui/icons.tsx'
+import { lazily, useIdlePreload } from '../../../ui/lazily.tsx'
+import { TagEditor } from '../../../ui/TagEditor.tsx'
+import { SelectionBar } from '../../../ui/table/SelectionBar.tsx'
+import type { Selection } from '../../../ui/table/useSelection.ts'
+import type { BulkQuestion } from './BulkDialog.tsx'
+import { type BulkHosts, bulkWords } from './bulk.ts'
+
+const BulkDialog = lazily(async () => (await import('./BulkDialog.tsx')).BulkDialog)
+
+const inBar: readonly BulkAction[] = ['arm', 'free', 'approveAll']
+const inMenu: readonly BulkAction[] = ['update', 'collectLogs', 'cancelCommands', 'delete']
+
+export interface BulkBarProps {
+  selection: Selection<Agent>
+  filtered: number | null
+  /** The list's filter and search by the interface's names, without its order. */
+  filter: Record<string, string>
+  onChanged: () => void
+}
+
+/** What can be done with the selected hosts, however many. */
+export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps) => {
+  useIdlePreload(BulkDialog)
+  const { api } = useServices()
+  const [question, setQuestion] = useState<BulkQuestion | null>(null)
+  const hosts: BulkHosts = selection.isEverything ? { filter } : { uuids: [...selection.ids] }
+  const ask = (action: BulkAction) => setQuestion({ action, hosts })
+  /** Tags go by id. The ids of all that match come as the one column of a file: 37 bytes a host, all of one moment. */
+  const readIds = async (): Promise<string[]> => {
+    if (!selection.isEverything) return [...selection.ids]
+    const { blob } = await api.download(exportAgentCsv, { body: exportBody(filter, ['uuid']) })
+    return (await blob.text()).split(/\r?\n/).slice(1).filter(Boolean)
+  }
+  return (
+    <>
+      <SelectionBar selection={selection} filtered={filtered}>
+        {inBar.map((action) => (
+          <Button key={action} size="compact-sm" variant="default" onClick={() => ask(action)}>
+            {bulkWords[action].button}
+          </Button>
+        ))}
+        <TagEditor entityType="Agent" elementIds={readIds} onChanged={onChanged}>
+          {(open) => (
+            <Button size="compact-sm" variant="default" onClick={open} leftSection={<Icon name="tag" size={14} />}>
+              Tag…
+            </Button>
+          )}
+        </TagEditor>
+        <Menu position="top-start">
+          <Menu.Target>
+            <Button size="compact-sm" variant="default" rightSection={<Icon name="up" size={12} />}>
+              More
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {inMenu.map((action) => (
+              <Menu.Item key={action} onClick={() => ask(action)}>
+                {bulkWords[action].button}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      </SelectionBar>
+      <BulkDialog question={question} close={() => setQuestion(null)} onDone={selection.clear} />
+    </>
+  )
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { affected, type BulkPreview, opposite, previewLines } from './bulk.ts'
+
+const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
+  action: 'arm',
+  agents: 12_431,
+  impossible: [],
+  disconnected: 0,
+  unchanged: 0,
+  blocked: { agents: 0, peripherals: 0 },
+  attackTools: 0,
+  secondPerson: false,
+  ...change,
+})
+const texts = (one: BulkPreview, applyToPresent = false) => previewLines(one, applyToPresent).map(({ text }) => text)
+
+describe('what an action on many hosts would do', () => {
+  it('says nothing where there is nothing to say', () => {
+    expect(texts(preview())).toEqual([])
+  })
+
+  it('says the gravest first, each with its number', () => {
+    const one = preview({
+      attackTools: 1,
+      blocked: { agents: 3, peripherals: 1_204 },
+      impossible: [{ reason: 'They can only observe.', agents: 2 }],
+      unchanged: 1,
+      disconnected: 40,
+    })
+    expect(texts(one)).toEqual([
+      '1 attack tool is attached now and stops working.',
+      '1,204 attached devices on 3 hosts would be blocked when attached anew: no rule allows them. They go on working until then.',
+      '2 hosts left out: They can only observe.',
+      '1 host is armed already.',
+      '40 hosts are not connected and get it when back.',
+    ])
+    expect(texts(one, true)[1]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
+  })
+
+  it('counts the hosts it is really for', () => {
+    expect(affected(preview({ unchanged: 31, impossible: [{ reason: '', agents: 400 }] }))).toBe(12_000)
+    expect(affected(preview({ agents: 1, unchanged: 1, impossible: [{ reason: '', agents: 1 }] }))).toBe(0)
+  })
+
+  it('does not speak of hosts that are away where that changes nothing', () => {
+    expect(texts(preview({ action: 'delete', disconnected: 9 }))).toEqual([])
+  })
+
+  it('knows what takes it back', () => {
+    expect([opposite('arm'), opposite('free'), opposite('delete')]).toEqual(['free', 'arm', null])
+  })
+})

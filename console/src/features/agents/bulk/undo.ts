@@ -1,0 +1,42 @@
+import { type BulkAction, cancelJob, listCommands, runBulk } from '@portcullis/contract'
+import type { Api } from '../../../lib/api.ts'
+import { CallFailure } from '../../../lib/problem.ts'
+import { hostsText, opposite } from './bulk.ts'
+
+// Commands of one job that are read at once; a job of more hosts is read in as many steps as it needs.
+const pageSize = 10_000
+
+/** Hosts that a job's command has reached: cancelling alone does not take it back there. */
+const reached = async (api: Pick<Api, 'call'>, jobId: string): Promise<string[]> => {
+  const uuids: string[] = []
+  for (let page = 1; ; page++) {
+    const { data } = await api.call(listCommands, { query: { jobId, PageNumber: page, PageSize: pageSize } })
+    uuids.push(...data.filter(({ deliveredAt }) => deliveredAt !== null).map(({ uuid }) => uuid))
+    if (data.length < pageSize) return uuids
+  }
+}
+
+/**
+ * Takes arming or freeing back: what has not left is cancelled, and hosts that have it already are sent the opposite.
+ * Says in words what it did. `follow` hears of the job that the opposite makes.
+ */
+export const undoBulk = async (
+  api: Pick<Api, 'call'>,
+  action: BulkAction,
+  jobId: string,
+  follow: (jobId: string) => void,
+): Promise<string> => {
+  const back = opposite(action)
+  if (back === null) throw new Error(`${action} can not be taken back`)
+  try {
+    await api.call(cancelJob, { params: { id: jobId } })
+  } catch (failure) {
+    // It has ended already: all hosts have it.
+    if (!(failure instanceof CallFailure) || failure.code !== 'conflict') throw failure
+  }
+  const uuids = await reached(api, jobId)
+  if (uuids.length === 0) return 'Taken back before it reached a host.'
+  const answer = await api.call(runBulk, { body: { uuids, action: back } })
+  if (answer.jobId !== null) follow(answer.jobId)
+  return `Taken back; ${hostsText(uuids.length)} had it already and ${uuids.length === 1 ? 'goes' : 'go'} back to ${back === 'arm' ? 'Armed' : 'Free'}.`
+}

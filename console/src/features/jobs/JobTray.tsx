@@ -1,0 +1,134 @@
+import { cancelJob, type Job } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useRef, useSyncExternalStore } from 'react'
+import { bytesText } from '../../lib/bytes.ts'
+import { messageOf } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { Transfer } from '../../lib/work.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import { tellFailure } from '../../ui/tell.ts'
+import type { Severity } from '../../ui/theme/tokens.ts'
+import { useKeys } from '../../ui/useKeys.ts'
+import { useNow } from '../../ui/useNow.ts'
+import classes from './JobTray.module.css'
+import { isOver, jobShare, jobText } from './tray.ts'
+import { useTrayJobs } from './useJobs.ts'
+
+interface LineProps {
+  title: string
+  text: string
+  share: number | null
+  isRunning: boolean
+  severity: Severity | null
+  link?: { to: string; search: Record<string, string>; text: string }
+  cancel: (() => void) | null
+  close: () => void
+}
+
+const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: LineProps) => (
+  <li className={classes.line} data-ended={!isRunning || undefined}>
+    {severity === null ? null : <SeverityShape severity={severity} />}
+    <span className={classes.title}>
+      <DeviceText value={title} />
+    </span>
+    <progress
+      className={classes.progress}
+      aria-label={title}
+      max={1}
+      {...(share === null && isRunning ? {} : { value: share ?? 0 })}
+    />
+    <span className={classes.text}>{text}</span>
+    {link === undefined ? null : (
+      <Link to={link.to} search={link.search as never}>
+        {link.text}
+      </Link>
+    )}
+    {isRunning ? (
+      cancel === null ? null : (
+        <button type="button" className={classes.button} onClick={cancel} aria-label={`Cancel ${title}`}>
+          cancel
+        </button>
+      )
+    ) : (
+      <button type="button" className={classes.button} onClick={close} aria-label={`Close ${title}`}>
+        <Icon name="close" size={12} />
+      </button>
+    )}
+  </li>
+)
+
+const severityOf = (job: Job): Severity | null => {
+  if (job.state === 'failed') return 'red'
+  return job.failed > 0 && job.state !== 'cancelled' ? 'amber' : null
+}
+
+const transferText = ({ state, bytes, share, failure }: Transfer): string => {
+  if (state === 'failed') {
+    const { detail, cure } = messageOf(failure)
+    return `${detail} ${cure}`
+  }
+  if (state === 'cancelled') return 'cancelled'
+  if (state === 'completed') return `saved, ${bytesText(bytes)}`
+  if (bytes === 0) return 'waiting for the server'
+  return share === null ? bytesText(bytes) : `${Math.floor(share * 100)} %, ${bytesText(bytes)}`
+}
+
+/** The tray at the foot of every page: jobs of the server and files on their way, with how far they are. */
+export const JobTray = () => {
+  const { api, session, work } = useServices()
+  const now = useNow()
+  const tray = useRef<HTMLElement>(null)
+  const { jobs, close, reread } = useTrayJobs()
+  const transfers = useSyncExternalStore(work.watch, work.transfers).filter(
+    ({ endedAt, state }) => !isOver({ endedAt, failed: state === 'failed' }, now),
+  )
+  useKeys([{ keys: 'g j', description: 'Go to the jobs at the foot of the page', run: () => tray.current?.focus() }])
+  const count = jobs.length + transfers.length
+  return (
+    <section ref={tray} className={classes.tray} aria-label="Jobs" tabIndex={-1} hidden={count === 0}>
+      <ul className={classes.lines}>
+        {transfers.map((transfer) => (
+          <Line
+            key={`transfer ${transfer.id}`}
+            title={`Export ${transfer.name}`}
+            text={transferText(transfer)}
+            share={transfer.share}
+            isRunning={transfer.state === 'running'}
+            severity={transfer.state === 'failed' ? 'red' : null}
+            cancel={() => work.cancel(transfer.id)}
+            close={() => work.forget(transfer.id)}
+          />
+        ))}
+        {jobs.map(({ job }) => (
+          <Line
+            key={job.id}
+            title={job.title}
+            text={jobText(job)}
+            share={jobShare(job)}
+            isRunning={job.state === 'running'}
+            severity={severityOf(job)}
+            {...(job.kind === 'commands'
+              ? { link: { to: '/commands', search: { jobId: job.id }, text: 'commands' } }
+              : {})}
+            cancel={
+              job.canCancel && session.may('fleet:write')
+                ? () => void api.call(cancelJob, { params: { id: job.id } }).then(reread, tellFailure)
+                : null
+            }
+            close={() => close(job.id)}
+          />
+        ))}
+      </ul>
+      <p className={classes.spoken} aria-live="polite">
+        {[
+          ...transfers
+            .filter(({ state }) => state !== 'running')
+            .map((one) => `Export ${one.name}: ${transferText(one)}`),
+          ...jobs.filter(({ job }) => job.state !== 'running').map(({ job }) => `${job.title}: ${jobText(job)}`),
+        ].join('. ')}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,62 @@
+import type { Job } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { isOver, jobShare, jobText, keptMs, nextTray, type TrayJob } from './tray.ts'
+
+const job = (change: Partial<Job> = {}): Job => ({
+  id: 'one',
+  kind: 'commands',
+  title: 'Arm 4 hosts',
+  state: 'running',
+  total: 4,
+  done: 0,
+  failed: 0,
+  message: '',
+  createdBy: 'mia',
+  createdAt: '2031-05-04T10:11:12.345Z',
+  endedAt: null,
+  canCancel: true,
+  ...change,
+})
+const nobody = { followed: [], closed: new Set<string>() }
+const ended = job({ state: 'completed', done: 4, endedAt: '2031-05-04T10:12:12.345Z' })
+
+describe('the tray', () => {
+  it('shows what runs, and keeps what ended before our eyes with the time it was seen', () => {
+    const running = nextTray([], [job()], nobody, 100)
+    expect(running).toEqual([{ job: job(), endedAt: null }])
+    const seen = nextTray(running, [ended], nobody, 200)
+    expect(seen).toEqual([{ job: ended, endedAt: 200 }])
+    expect(nextTray(seen, [ended], nobody, 300)).toEqual(seen)
+  })
+
+  it('leaves out what had ended before, unless this tab started it', () => {
+    expect(nextTray([], [ended], nobody, 100)).toEqual([])
+    expect(nextTray([], [ended], { ...nobody, followed: ['one'] }, 100)).toEqual([{ job: ended, endedAt: 100 }])
+  })
+
+  it('never shows again what was closed', () => {
+    const shown: TrayJob[] = [{ job: ended, endedAt: 100 }]
+    expect(nextTray(shown, [ended], { followed: ['one'], closed: new Set(['one']) }, 200)).toEqual([])
+  })
+
+  it('lets go after a minute, but not of a failure', () => {
+    expect(isOver({ endedAt: 0, failed: false }, keptMs - 1)).toBe(false)
+    expect(isOver({ endedAt: 0, failed: false }, keptMs)).toBe(true)
+    expect(isOver({ endedAt: 0, failed: true }, keptMs * 9)).toBe(false)
+    expect(isOver({ endedAt: null, failed: false }, keptMs * 9)).toBe(false)
+  })
+})
+
+describe('a job in words', () => {
+  it.each([
+    [job({ total: 0 }), 'starting', null],
+    [job({ done: 1, failed: 1 }), '1 of 4, 1 not', 0.5],
+    [ended, 'done, 4 of 4', 1],
+    [job({ state: 'completed', done: 3, failed: 1 }), 'ended, 3 done, 1 not', 1],
+    [job({ state: 'cancelled', done: 1 }), 'cancelled, 1 of 4 done', 0.25],
+    [job({ state: 'failed', message: 'no signing key' }), 'failed: no signing key', 0],
+  ])('%#', (one, text, share) => {
+    expect(jobText(one)).toBe(text)
+    expect(jobShare(one)).toBe(share)
+  })
+})

@@ -1,0 +1,143 @@
+import type { Clock } from './clock.ts'
+
+/** A file that this tab is fetching, as the job tray shows it. */
+export interface Transfer {
+  id: number
+  /** Name of the file; a guess until the server has said it. */
+  name: string
+  state: 'running' | 'completed' | 'failed' | 'cancelled'
+  /** Bytes that have arrived. */
+  bytes: number
+  /** How far it is, 0 to 1; null while nobody knows. */
+  share: number | null
+  failure: unknown
+  /** When it ended, ms since 1970. */
+  endedAt: number | null
+}
+
+/** An answer that is read piece by piece. */
+export interface OpenFile {
+  body: ReadableStream<Uint8Array<ArrayBuffer>>
+  type: string
+  /** The name the server chose. */
+  name: string
+  /** Bytes it said there will be; null when it did not. */
+  size: number | null
+}
+
+export interface TransferInput {
+  /** Name until the server has said one. */
+  name: string
+  open: (signal: AbortSignal) => Promise<OpenFile>
+  /** Lines of text to expect: a file made as it is sent has no length, but its rows are known. */
+  lines?: number
+}
+
+export interface WorkDeps {
+  clock: Clock
+  /** Hands the finished file to the person. */
+  save: (file: { blob: Blob; name: string }) => void
+}
+
+const lineFeed = 10
+
+const linesIn = (piece: Uint8Array): number => {
+  let lines = 0
+  for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) lines++
+  return lines
+}
+
+// Redrawing for every piece of 64 KiB would cost more than the transfer.
+const tellEvery = 100
+
+/**
+ * What this tab has started and is not done with: files on their way, and jobs of the server that its person wants to see
+ * to their end. Outlives every screen.
+ */
+export const createWork = ({ clock, save }: WorkDeps) => {
+  let transfers: readonly Transfer[] = []
+  let followed: readonly string[] = []
+  const aborts = new Map<number, AbortController>()
+  const watchers = new Set<() => void>()
+  let nextId = 1
+  const tell = () => {
+    for (const watcher of watchers) watcher()
+  }
+  const set = (id: number, change: Partial<Transfer>) => {
+    transfers = transfers.map((one) => (one.id === id ? { ...one, ...change } : one))
+    tell()
+  }
+
+  const read = async (id: number, { open, lines }: TransferInput, signal: AbortSignal) => {
+    const file = await open(signal)
+    set(id, { name: file.name })
+    const pieces: Uint8Array<ArrayBuffer>[] = []
+    let bytes = 0
+    let read = 0
+    let told = clock.now()
+    for (const reader = file.body.getReader(); ; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      pieces.push(value)
+      bytes += value.length
+      if (lines !== undefined) read += linesIn(value)
+      if (clock.now() - told < tellEvery) continue
+      told = clock.now()
+      // Rows that came or went since the list was counted must not show as 101 %.
+      const whole = file.size === null ? (lines === undefined ? null : read / lines) : bytes / file.size
+      set(id, { bytes, share: whole === null ? null : Math.min(0.99, whole) })
+    }
+    // An answer that ended while the person cancelled it is not a file.
+    signal.throwIfAborted()
+    save({ blob: new Blob(pieces, { type: file.type }), name: file.name })
+    set(id, { state: 'completed', bytes, share: 1, endedAt: clock.now() })
+  }
+
+  return {
+    transfers: () => transfers,
+    followed: () => followed,
+    watch: (watcher: () => void): (() => void) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    /** Fetches a file in the background. */
+    fetchFile: (input: TransferInput): void => {
+      const id = nextId++
+      const abort = new AbortController()
+      aborts.set(id, abort)
+      transfers = [
+        ...transfers,
+        { id, name: input.name, state: 'running', bytes: 0, share: null, failure: null, endedAt: null },
+      ]
+      tell()
+      read(id, input, abort.signal)
+        .catch((failure: unknown) =>
+          set(id, {
+            ...(abort.signal.aborted ? { state: 'cancelled' as const } : { state: 'failed' as const, failure }),
+            endedAt: clock.now(),
+          }),
+        )
+        .finally(() => aborts.delete(id))
+    },
+    cancel: (id: number): void => aborts.get(id)?.abort(),
+    /** Takes an ended transfer out of sight. */
+    forget: (id: number): void => {
+      transfers = transfers.filter((one) => one.id !== id || one.state === 'running')
+      tell()
+    },
+    /** A job that this tab has started: it is shown to its end, however soon that is. */
+    follow: (jobId: string): void => {
+      followed = [...followed.filter((id) => id !== jobId), jobId].slice(-50)
+      tell()
+    },
+    /** What one person started is not for the next to see. */
+    clear: (): void => {
+      for (const abort of aborts.values()) abort.abort()
+      transfers = []
+      followed = []
+      tell()
+    },
+  }
+}
+
+export type Work = ReturnType<typeof createWork>
