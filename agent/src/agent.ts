@@ -8,6 +8,7 @@ import type { AgentConfig } from './config.ts'
 import { collectDebugLogs } from './debug-logs.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
 import { createKernel } from './enforcement/kernel.ts'
+import { RELEASED, releaseRequest } from './enforcement/offline.ts'
 import { createPolicyFetch, createRefresh } from './enforcement/policy-fetch.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
@@ -77,6 +78,11 @@ export const runAgent = async (
       localAddress: () => localAddress(),
       enforcement: () => kernel.grade().grade,
     })
+    // From here on, so that a request that comes during the start waits for it instead of ending the process.
+    let onRelease = (): void => undefined
+    const heard = (): void => onRelease()
+    process.on('SIGUSR2', heard)
+    cleanUps.push(() => process.off('SIGUSR2', heard))
     const enrolment = createEnrolment({ config, state, facts, clock, log, backoff: timing.loop.backoff })
     const { identity, key, transport } = await enrolment(signal)
     cleanUps.push(transport.close)
@@ -102,7 +108,7 @@ export const runAgent = async (
       identity,
       kernel,
       sysfs,
-      restoreCommand: self && [...self, 'restore', '--state-dir', config.stateDir, '--sysfs-root', config.sysfsRoot],
+      restoreCommand: self && [...self, 'restore', ...rootArgs(config)],
       clock,
       log,
       reports,
@@ -185,7 +191,14 @@ export const runAgent = async (
     })
     // Last in, first out: the watcher ends before the defaults go back, so that it does not take them again.
     cleanUps.push(enforcer.stop, notify.stop, watcher.stop)
+    const release = releaseRequest(config.stateDir)
+    onRelease = () => {
+      if (!release.isThere()) return
+      if (enforcer.isArmed()) enforcer.free(RELEASED)
+      release.done()
+    }
     enforcer.start()
+    onRelease()
     watcher.start()
     cleanUps.push(beat(enforcer, watcher, timing.enforcement))
     log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
@@ -196,6 +209,12 @@ export const runAgent = async (
     for (const cleanUp of cleanUps.reverse()) cleanUp()
   }
 }
+
+const rootArgs = ({ stateDir, sysfsRoot, procRoot }: AgentConfig): string[] => [
+  ...['--state-dir', stateDir],
+  ...['--sysfs-root', sysfsRoot],
+  ...['--proc-root', procRoot],
+]
 
 /** The pulse of an armed host. Returns what ends it. */
 const beat = (enforcer: Enforcer, watcher: Watcher, timing: AgentTiming['enforcement']): (() => void) => {

@@ -3,9 +3,12 @@ import { parseArgs } from 'node:util'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
 
+const commandNames = ['run', 'status', 'restore', 'release'] as const
+type AgentCommandName = (typeof commandNames)[number]
+
 /** What the agent was told at its start. */
 export interface AgentConfig {
-  command: 'run' | 'status' | 'version' | 'help'
+  command: AgentCommandName | 'version' | 'help'
   /** Base address of the server; undefined: the one of the enrolment. */
   server: URL | undefined
   /** Enrolment token; needed only by a host that is not enrolled. */
@@ -29,7 +32,9 @@ export interface AgentConfig {
 export const usage = `portcullis-agent: tells a Portcullis server which USB devices this host has.
 
   portcullis-agent [options]          run
-  portcullis-agent status [options]   print the state of the agent
+  portcullis-agent status [options]   print the state of the agent, and what it keeps from working
+  portcullis-agent release [options]  free this host: lift every block (root)
+  portcullis-agent restore [options]  after a crash: new devices work again, as before arming
   portcullis-agent --version
 
   --server URL             address of the server (needed until the host is enrolled)
@@ -154,8 +159,9 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
   const known = new Set(envNames.map(envKey))
   const unknown = Object.keys(env).find((key) => key.startsWith(PREFIX) && !known.has(key))
   if (unknown !== undefined) throw cannotStart(`${unknown} is not a setting of the agent.`)
-  const [command = 'run', ...more] = positionals
-  if ((command !== 'run' && command !== 'status') || more.length > 0)
+  const [word = 'run', ...more] = positionals
+  const command = commandNames.find((name) => name === word)
+  if (command === undefined || more.length > 0)
     throw cannotStart(`Unknown command ${JSON.stringify(positionals.join(' '))}. See --help.`)
 
   const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>

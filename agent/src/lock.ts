@@ -18,10 +18,14 @@ const readOr = (path: string, other: string): string => {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat; the command name before it may hold blanks and parentheses, so count from the last `)`. */
+/**
+ * Field 22 of /proc/<pid>/stat; the command name before it may hold blanks and parentheses, so count from the last `)`.
+ * Empty for a process that has ended, also while nobody has taken note of it (state Z).
+ */
 const startTimeOf = (pid: number): string => {
   const stat = readOr(`/proc/${pid}/stat`, '')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')
 }
 
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()

@@ -3,6 +3,7 @@ import pkg from '../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
 import { systemClock } from './clock.ts'
 import { loadConfig, usage } from './config.ts'
+import { releaseHost, restoreDefaults } from './enforcement/offline.ts'
 import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
 import { statusText } from './status.ts'
@@ -19,7 +20,9 @@ const run = async (): Promise<ExitCode> => {
   const config = loadConfig(process.argv.slice(2), process.env)
   if (config.command === 'help') process.stdout.write(usage)
   else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
-  else if (config.command === 'status') process.stdout.write(statusText(config.stateDir))
+  else if (config.command === 'status') process.stdout.write(statusText(config))
+  else if (config.command === 'restore') process.stdout.write(`${restoreDefaults(config)}\n`)
+  else if (config.command === 'release') process.stdout.write(`${await releaseHost(config)}\n`)
   else {
     const stop = new AbortController()
     const onSignal = (): void => {

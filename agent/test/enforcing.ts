@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import { parseReport, policyDevice } from '@portcullis/domain'
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../src/clock.ts'
 import { createTree, startAgent, temporaryDir, until } from './harness.ts'
@@ -11,6 +12,10 @@ export const rule = (fields: Partial<PolicyRule> & Pick<PolicyRule, 'effect'>): 
   level: 'global',
   ...fields,
 })
+
+/** What a rule names to mean this very device. */
+export const fingerprintOf = (report: DeviceReport): string =>
+  policyDevice(parseReport(report), report, null).fingerprint
 
 export interface HostOptions extends PeerOptions {
   devices?: readonly DeviceReport[]

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
@@ -32,7 +32,8 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
     plug(device: DeviceReport) {
       devnum++
       const bus = `usb${Number.parseInt(device.portPath, 10)}`
-      const isHeld = existsSync(tree.dir(bus)) && tree.read(bus, 'authorized_default') === '0'
+      const path = join(tree.dir(bus), 'authorized_default')
+      const isHeld = statSync(path, { throwIfNoEntry: false })?.isFile() && tree.read(bus, 'authorized_default') === '0'
       for (const [path, content] of describeSysfs([isHeld ? { ...device, authorized: false } : device])) {
         if (path.startsWith(`bus/usb/devices/${device.portPath}`))
           write(path, path.endsWith('/devnum') ? `${devnum}\n` : content)

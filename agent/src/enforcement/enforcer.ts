@@ -9,7 +9,7 @@ import { type Defaults, lift } from './defaults.ts'
 import type { HostNeeds } from './host-needs.ts'
 import { createJudge } from './judge.ts'
 import type { Grade, Kernel } from './kernel.ts'
-import type { BlockedDevice, EnforcementMemory, MemoryFile } from './memory.ts'
+import { type BlockedDevice, type EnforcementMemory, hasHold, type MemoryFile } from './memory.ts'
 import type { Notify } from './notify.ts'
 import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
@@ -127,9 +127,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   }
 
   const free = (reason: string): string[] => {
+    const isHeld = hasHold(memory)
     remember({ mode: 'Free', reason })
     contactBy = undefined
-    const problems = lift(kernel, defaults, sysfs.ports(), memory)
+    const problems = isHeld ? lift(kernel, defaults, sysfs.ports(), memory) : []
     for (const problem of problems) reports.add('free_incomplete', problem)
     known = new Map()
     recent.clear()
@@ -167,7 +168,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /** Goes on as the last run left it. Call before the first look at the devices. */
     start(): void {
       if (isArmed()) setUpArmed()
-      else if (Object.keys(memory.defaults).length > 0 || memory.blocked.length > 0) free(memory.reason)
+      else if (hasHold(memory)) free(memory.reason)
     },
 
     /** Judges a full scan. True when the kernel was changed, so that the scan is stale. */

@@ -62,6 +62,10 @@ export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMem
   blocked: [],
 })
 
+/** Whether something of ours may be in the kernel. On any other host what is de-authorised is somebody else's doing. */
+export const hasHold = ({ mode, defaults, blocked }: EnforcementMemory): boolean =>
+  mode === 'Armed' || Object.keys(defaults).length > 0 || blocked.length > 0
+
 /** Identifier of the running kernel's boot; empty when it has none. */
 export const kernelBoot = (procRoot: string): string => {
   try {
