@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { inflateSync } from 'node:zlib'
 import PDFDocument from 'pdfkit'
 
@@ -86,11 +86,12 @@ export interface Fonts {
 }
 
 export const openFonts = (): Fonts => {
-  const { resolve } = createRequire(import.meta.url)
-  const read = (path: string): Buffer => readFileSync(resolve(path))
+  const read = (url: string): Buffer => readFileSync(fileURLToPath(url))
   return {
-    regular: open(read('dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf')),
-    bold: open(read('dejavu-fonts-ttf/ttf/DejaVuSansCondensed-Bold.ttf')),
-    fallback: open(unpackWoff(read('@fontsource/unifontex/files/unifontex-latin-400-normal.woff'))),
+    regular: open(read(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf'))),
+    bold: open(read(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSansCondensed-Bold.ttf'))),
+    fallback: open(
+      unpackWoff(read(import.meta.resolve('@fontsource/unifontex/files/unifontex-latin-400-normal.woff'))),
+    ),
   }
 }
