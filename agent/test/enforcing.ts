@@ -66,6 +66,10 @@ export const startHost = async ({ devices = [], rules = [], clock, args: more = 
       expect(await host.order('policy', { version: peer.policy.version })).toMatchObject({ outcome: 'confirmed' })
     },
     stop: () => agent.stop(),
+    /** Starts the agent on the same state, and waits for nothing. */
+    begin() {
+      agent = start()
+    },
     /** Ends the agent and starts it again on the same state. */
     async restart() {
       await agent.stop()

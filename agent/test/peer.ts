@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign, verify } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -330,6 +330,24 @@ export const startPeer = async (options: PeerOptions = {}) => {
     expireSessions: () => sessions.clear(),
     policy,
     packages,
+    /** Policies are signed by another key from now on. */
+    signAs(key: KeyObject) {
+      policy.forge = ({ payload }) => signed(payload, key)
+    },
+    /** Policies say something else from now on, and are signed for it. */
+    alter(change: Record<string, unknown>) {
+      policy.forge = ({ payload }) => signed(JSON.stringify({ ...JSON.parse(payload), ...change }))
+    },
+    /** Nothing but faults for check-ins and sessions once the next policy was handed out. */
+    cutAfterPolicy(next: () => Fault[]) {
+      policy.forge = (given) => {
+        faults.set(agentPaths.checkIn, next())
+        faults.set(agentPaths.session, next())
+        return given
+      }
+    },
+    /** Session tokens that are in use. */
+    tokens: () => [...sessions.keys()],
     askForPolicy: () => {
       needPolicy = true
     },

@@ -1,0 +1,300 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { agentPaths, PolicyPayload } from '@portcullis/contract/agent-protocol'
+import { hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
+import { Value } from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import { parsePolicy } from '../src/enforcement/parse-policy.ts'
+import { readIfThere } from '../src/files.ts'
+import { rule, startHost } from './enforcing.ts'
+import { until } from './harness.ts'
+
+const keyboard = plainKeyboard({ portPath: '1-1' })
+const stick = storageStick({ portPath: '1-2' })
+const mouse = plainMouse({ portPath: '1-3' })
+const sticks = rule({ id: 'sticks', effect: 'allow', kinds: ['Mass Storage'] })
+
+type Host = Awaited<ReturnType<typeof startHost>>
+const told = (host: Host, portPath: string, isAuthorized: boolean) =>
+  until(`${portPath} ${isAuthorized}`, () => {
+    const report = host.reported(portPath)
+    return report?.authorized === isAuthorized && report.enforced !== undefined
+  })
+
+/** Everything plugged before was judged: a hub passes without a rule, and comes last. */
+const fence = async (host: Host) => {
+  host.tree.plug(hub({ portPath: '1-9' }))
+  await until('fence', () => host.tree.isAuthorized('1-9'))
+}
+
+describe('a policy', () => {
+  it.each([
+    ['signed by another key', (host: Host) => host.peer.signAs(generateKeyPairSync('ed25519').privateKey)],
+    ['for another agent', (host: Host) => host.peer.alter({ agentId: 'somebody' })],
+    ['that answers another question', (host: Host) => host.peer.alter({ nonce: 'a'.repeat(32) })],
+    [
+      'of another shape',
+      (host: Host) => host.peer.alter({ rules: [{ id: 'x', effect: 'allow', level: 'global', vid: 'zz' }] }),
+    ],
+    ['whose knowledge is not what it names', (host: Host) => host.peer.alter({ knowledgeHash: '0'.repeat(64) })],
+  ])('%s is refused: the host is not armed by it, and keeps what it holds', async (_, forge) => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    forge(host)
+    const ack = await host.arm()
+    expect(ack?.outcome).toBe('failed')
+    expect(ack?.message).toMatch(/policy|knowledge/)
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+    host.peer.policy.forge = (signed) => signed
+    expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
+    forge(host)
+    host.peer.policy.version++
+    expect((await host.order('policy', { version: 2 }))?.outcome).toBe('failed')
+    host.tree.plug(stick)
+    await told(host, '1-2', true)
+    expect(host.reported('1-2')?.enforced).toMatchObject({ ruleId: 'sticks', policyVersion: 1 })
+  })
+
+  it('is fetched and applied when an answer says so', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    await host.arm()
+    host.tree.plug(stick)
+    await told(host, '1-2', true)
+    Object.assign(host.peer.policy, { version: 7, rules: [] })
+    host.peer.askForPolicy()
+    await told(host, '1-2', false)
+    await until('version told', () => host.peer.seen.enforcement.at(-1)?.policyVersion === 7)
+  })
+
+  it('counts on without the server, over a restart, and its grants end on time', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    const host = await startHost({
+      clock,
+      devices: [keyboard],
+      rules: [rule({ effect: 'allow', level: 'grant', kinds: ['Mass Storage'], expiresAt })],
+    })
+    await host.arm()
+    host.peer.fail(agentPaths.session, ...Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const })))
+    host.peer.fail(agentPaths.checkIn, ...Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const })))
+    host.tree.plug(stick)
+    host.tree.plug(mouse)
+    await until('granted', () => host.tree.isAuthorized('1-2'))
+    await host.stop()
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+    host.begin()
+    await until('armed again', () => host.tree.read('usb1', 'authorized_default') === '0')
+    expect(host.tree.isAuthorized('1-2')).toBe(true)
+    expect(host.tree.isAuthorized('1-3')).toBe(false)
+    skipped = 3_600_001
+    await until('grant ended', () => !host.tree.isAuthorized('1-2'))
+    host.tree.unplug('1-2')
+    host.tree.plug(stick)
+    host.tree.plug(storageStick({ portPath: '1-4' }))
+    await fence(host)
+    expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-4')]).toEqual([false, false])
+  })
+
+  it.each([
+    ['forged', 'policy.json', (text: string) => text.replace('sticks', 'stocks')],
+    ['cut', 'policy.json', (text: string) => text.slice(0, 40)],
+    ['gone', 'knowledge.json', () => ''],
+  ])('file that is %s is not used: what the kernel has stays, the next one is fetched', async (_, name, damage) => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    await host.arm()
+    host.tree.plug(stick)
+    host.tree.plug(mouse)
+    await told(host, '1-2', true)
+    await host.stop()
+    writeFileSync(host.path(name), damage(readFileSync(host.path(name), 'utf8')))
+    host.peer.fail(agentPaths.policy, { kind: 'problem', status: 404, code: 'not_found' })
+    const before = host.peer.seen.policies
+    host.begin()
+    await until('refusal told', () => host.errors().includes('policy_refused'))
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
+    expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-3')]).toEqual([true, false])
+    await until('fetched', () => host.peer.seen.policies > before)
+    host.tree.plug(storageStick({ portPath: '1-4' }))
+    await told(host, '1-4', true)
+    expect(host.tree.isAuthorized('1-3')).toBe(false)
+  })
+
+  it('is read as the contract says, neither more nor less', () => {
+    const good = {
+      kind: 'policy',
+      agentId: 'a',
+      nonce: 'a'.repeat(22),
+      version: 1,
+      issuedAt: '2026-11-21T14:00:00.000Z',
+      rules: [rule({ effect: 'allow', vid: '0781', kinds: ['Mouse'], expiresAt: '2026-11-21T14:00:00Z', reason: 'r' })],
+      knowledgeHash: '0'.repeat(64),
+      contact: '',
+    }
+    const [first] = good.rules
+    const cases: unknown[] = [good, null, [], 'x', { ...good, more: 1 }]
+    for (const key of Object.keys(good)) {
+      cases.push(Object.fromEntries(Object.entries(good).filter(([name]) => name !== key)))
+      for (const value of [null, 1.5, -1, '', 'x'.repeat(500), [], {}, true, 'F'.repeat(64)])
+        cases.push({ ...good, [key]: value })
+    }
+    for (const key of [
+      'id',
+      'effect',
+      'level',
+      'vid',
+      'pid',
+      'serial',
+      'kinds',
+      'fingerprint',
+      'expiresAt',
+      'overrideAttackTool',
+      'reason',
+      'other',
+    ])
+      for (const value of [
+        null,
+        1,
+        '',
+        'x'.repeat(300),
+        'x',
+        [],
+        ['Mouse'],
+        ['x'],
+        true,
+        '0781',
+        'a'.repeat(32),
+        'tag',
+        'deny',
+        '2026-11-21',
+      ])
+        cases.push({ ...good, rules: [{ ...first, [key]: value }] })
+    let accepted = 0
+    for (const value of cases) {
+      let isTaken = true
+      try {
+        parsePolicy(JSON.stringify(value))
+        accepted++
+      } catch {
+        isTaken = false
+      }
+      expect([value, isTaken]).toEqual([value, Value.Check(PolicyPayload, value)])
+    }
+    expect(accepted).toBeGreaterThan(10)
+    expect(accepted).toBeLessThan(cases.length / 2)
+  })
+})
+
+describe('commands', () => {
+  it('arm nobody when forged, foreign, expired or played again', async () => {
+    const host = await startHost({ devices: [keyboard] })
+    const agentId = host.peer.only().id
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const arm = { kind: 'configure', mode: 'Armed', applyToPresent: false, agentId, expiresAt }
+    await host.order('policy', { version: 1 })
+    host.peer.command({ ...arm, id: 'forged', counter: 90 }, generateKeyPairSync('ed25519').privateKey)
+    host.peer.command({ ...arm, id: 'foreign', counter: 91, agentId: 'somebody' })
+    host.peer.command({ ...arm, id: 'replayed', counter: 1 })
+    host.peer.command({ ...arm, id: 'late', counter: 50, expiresAt: new Date(0).toISOString() })
+    await until('late one answered', () => host.peer.seen.acks.some((ack) => ack.commandId === 'late'))
+    await until('three refused', () => host.errors().filter((code) => code === 'command_refused').length >= 3)
+    expect(host.peer.seen.acks.filter((ack) => ['forged', 'foreign', 'replayed'].includes(ack.commandId))).toEqual([])
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+    expect(host.peer.seen.enforcement.map(({ mode }) => mode)).not.toContain('Armed')
+  })
+
+  it('are executed once: a repeated delivery gets the same answer, a start goes on with what was not answered', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    host.peer.fail(agentPaths.policy, { kind: 'hang' })
+    const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
+    await until('pending', () => readIfThere(host.path('commands.json'))?.includes(id) === true)
+    await host.stop()
+    host.begin()
+    await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
+    expect(host.peer.seen.acks.find((ack) => ack.commandId === id)).toMatchObject({ outcome: 'confirmed' })
+    host.peer.seen.acks.length = 0
+    await until('answered again', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
+    expect(host.peer.seen.policies).toBe(1)
+  })
+
+  it('collect logs without a secret in them', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    await host.arm()
+    expect(await host.order('collect-logs')).toMatchObject({ outcome: 'confirmed' })
+    const [gzip] = host.peer.seen.logs.values()
+    const text = gunzipSync(gzip ?? Buffer.alloc(0)).toString()
+    expect(text).toContain('==> agent.log <==')
+    expect(text).toContain('"host_armed"')
+    expect(text).toContain('"mode": "Armed"')
+    const key = readFileSync(host.path('key.pem'), 'utf8').split('\n')[1] ?? ''
+    for (const secret of [host.peer.token, key, ...host.peer.tokens()]) expect(text.includes(secret)).toBe(false)
+    expect(host.peer.tokens().length).toBeGreaterThan(0)
+  })
+})
+
+describe('arming without contact', () => {
+  it('ends after ten minutes by itself, also over a restart, and says why', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const host = await startHost({ clock, devices: [keyboard] })
+    const resets = () => Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const }))
+    host.peer.order('configure', { mode: 'Armed', applyToPresent: true })
+    host.peer.cutAfterPolicy(resets)
+    await until('armed', () => host.tree.read('usb1', 'authorized_default') === '0')
+    host.tree.plug(stick)
+    await host.stop()
+    skipped = 9 * 60_000
+    host.begin()
+    await until('armed again', () => host.tree.read('usb1', 'authorized_default') === '0')
+    expect(host.tree.isAuthorized('1-2')).toBe(false)
+    skipped = 10 * 60_000 + 1000
+    await until('reverted', () => host.tree.read('usb1', 'authorized_default') === '1')
+    expect(host.tree.isAuthorized('1-2')).toBe(true)
+    host.peer.clearFaults()
+    await until('told', () => (host.peer.seen.enforcement.at(-1)?.reason ?? '') !== '')
+    expect(host.peer.seen.enforcement.at(-1)).toMatchObject({
+      mode: 'Free',
+      reason: expect.stringContaining('10 minutes'),
+    })
+  })
+
+  it('does not count from a later silence', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const host = await startHost({ clock, devices: [keyboard] })
+    await host.arm()
+    await until('told', () => host.peer.seen.enforcement.at(-1)?.mode === 'Armed')
+    await until('contact noted', () =>
+      readFileSync(host.path('enforcement.json'), 'utf8').includes('"contactBy": null'),
+    )
+    await host.peer.stop()
+    skipped = 86_400_000
+    host.tree.plug(stick)
+    await fence(host)
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
+    expect(host.tree.isAuthorized('1-2')).toBe(false)
+    await host.peer.resume()
+  })
+})
+
+describe('a damaged memory', () => {
+  it('does not open an armed host, nor lock a free one', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    await host.arm()
+    await host.stop()
+    writeFileSync(host.path('enforcement.json'), '{"mode":"Fr')
+    host.tree.write('usb1', 'authorized_default', '0\n')
+    host.begin()
+    await until('told', () => host.errors().includes('enforcement_file_damaged'))
+    expect(host.peer.seen.enforcement.at(-1)?.mode).toBe('Armed')
+    await host.free()
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+    await host.stop()
+    writeFileSync(host.path('enforcement.json'), 'x')
+    rmSync(host.path('policy.json'))
+    const before = host.peer.seen.enforcement.length
+    host.begin()
+    await until('told again', () => host.peer.seen.enforcement.length > before)
+    expect(host.peer.seen.enforcement.at(-1)?.mode).toBe('Free')
+  })
+})
