@@ -1,6 +1,7 @@
 /** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
 import { parseArgs } from 'node:util'
 import { benchCheckIn } from './check-in.ts'
+import { benchExport } from './export.ts'
 import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
 import { benchPage } from './page.ts'
@@ -32,6 +33,8 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
       seconds: isQuick ? 4 : 10,
     })
   },
+  export: ({ isQuick, agents, databaseUrl }) =>
+    benchExport({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 3 : 7 }),
   insights: ({ isQuick, agents, databaseUrl }) =>
     benchInsights({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 10 : 30 }),
   page: ({ isQuick, agents, databaseUrl }) =>

@@ -1,0 +1,186 @@
+/** The agents list as a file: CSV beside a plain COPY of the same rows, PDF at its limit of rows. */
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { exportAgentCsv, exportAgentPdf, maxPdfRows } from '@portcullis/contract'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { agentsList } from '../server/src/features/agents/index.ts'
+import { prepareFleet } from './prepare.ts'
+import { residentBytes } from './proc.ts'
+import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import type { BenchServer } from './server-process.ts'
+
+export interface ExportOptions {
+  databaseUrl: string | undefined
+  agents: number
+  rounds: number
+}
+
+const megabyte = 1024 * 1024
+const sampleMs = 20
+const tag = 'bench-pdf'
+
+interface Timed {
+  ms: number
+  firstByteMs: number
+  bytes: number
+}
+
+/** What anybody would write who wants the list's rows in its order: no filter, nothing defused. */
+const plainCopy = `COPY (
+  SELECT ${agentsList.rowSelect} FROM agent_rows r
+  JOIN agents a ON a.agent_id = r.agent_id JOIN agent_heartbeats h ON h.agent_id = r.agent_id
+  ORDER BY r.severity DESC, r.host, r.agent_id) TO STDOUT WITH (FORMAT csv, HEADER)`
+
+const copyToFile = async (client: pg.Client, file: string): Promise<number> => {
+  const startedAt = performance.now()
+  await pipeline(client.query(copyTo(plainCopy)), createWriteStream(file))
+  return performance.now() - startedAt
+}
+
+const download = (server: BenchServer, token: string, path: string, body: unknown, file: string): Promise<Timed> =>
+  new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    let firstByteMs = 0
+    let bytes = 0
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = request(`${server.url}${path}`, { method: 'POST', headers }, (response) => {
+      if (response.statusCode !== 200) {
+        response.resume()
+        reject(new Error(`${path} was answered ${response.statusCode}`))
+        return
+      }
+      response.on('data', (chunk: Buffer) => {
+        if (bytes === 0) firstByteMs = performance.now() - startedAt
+        bytes += chunk.length
+      })
+      pipeline(response, createWriteStream(file)).then(
+        () => resolve({ ms: performance.now() - startedAt, firstByteMs, bytes }),
+        reject,
+      )
+    })
+    sent.on('error', reject)
+    sent.end(JSON.stringify(body))
+  })
+
+/** Runs `work` and tells by how much the server grew meanwhile, in MB. */
+const grownBy = async (server: BenchServer, work: () => Promise<void>): Promise<number> => {
+  const before = residentBytes(server.pid)
+  let most = before
+  const sampler = setInterval(() => {
+    most = Math.max(most, residentBytes(server.pid))
+  }, sampleMs)
+  try {
+    await work()
+  } finally {
+    clearInterval(sampler)
+  }
+  return round((most - before) / megabyte, 1)
+}
+
+const median = (values: readonly number[]): number => percentile(values, 0.5)
+
+const csvFigures = async (
+  server: BenchServer,
+  client: pg.Client,
+  token: string,
+  options: ExportOptions,
+  file: string,
+): Promise<Figure[]> => {
+  const plain: number[] = []
+  const csv: Timed[] = []
+  const growth = await grownBy(server, async () => {
+    // Side by side, so that both meet the same machine; the first round warms and is not counted.
+    for (let n = 0; n <= options.rounds; n++) {
+      const ms = await copyToFile(client, file)
+      const timed = await download(server, token, exportAgentCsv.path, null, file)
+      if (n === 0) continue
+      plain.push(ms)
+      csv.push(timed)
+    }
+  })
+  const ms = median(csv.map((timed) => timed.ms))
+  return [
+    { what: 'plain COPY to a file', value: round(median(plain), 0), unit: 'ms', better: 'less' },
+    { what: 'CSV', value: round(ms, 0), unit: 'ms', better: 'less' },
+    { what: 'CSV, speed to plain COPY', value: round(median(plain) / ms), unit: '', limit: 0.8, better: 'more' },
+    {
+      what: 'CSV, first byte',
+      value: round(median(csv.map((timed) => timed.firstByteMs)), 0),
+      unit: 'ms',
+      limit: 200,
+      better: 'less',
+    },
+    { what: 'CSV, size', value: round((csv[0]?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
+    { what: 'CSV, growth of the server memory', value: growth, unit: 'MB', limit: 30, better: 'less' },
+  ]
+}
+
+const pdfFigures = async (
+  server: BenchServer,
+  token: string,
+  rounds: number,
+  file: string,
+  what: string,
+  body: Record<string, unknown>,
+): Promise<Figure[]> => {
+  const timed: Timed[] = []
+  const growth = await grownBy(server, async () => {
+    for (let n = 0; n <= rounds; n++) timed.push(await download(server, token, exportAgentPdf.path, body, file))
+  })
+  const [first, ...rest] = timed
+  return [
+    { what: `PDF, ${what}: first`, value: round(first?.ms ?? 0, 0), unit: 'ms', better: 'less' },
+    {
+      what: `PDF, ${what}: later ones, median`,
+      value: round(median(rest.map(({ ms }) => ms)), 0),
+      unit: 'ms',
+      limit: 1_500,
+      better: 'less',
+    },
+    { what: `PDF, ${what}: size`, value: round((first?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
+    { what: `PDF, ${what}: growth of the server memory`, value: growth, unit: 'MB', limit: 150, better: 'less' },
+  ]
+}
+
+export const benchExport = async (options: ExportOptions): Promise<BenchResult> => {
+  const { server } = await prepareFleet({ ...options, peripheralsPerAgent: 1, designs: 2_000 })
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-export-'))
+  const file = join(folder, 'file')
+  const client = new pg.Client(server.connection)
+  try {
+    const token = await server.signIn()
+    await client.connect()
+    const pdfRows = Math.min(maxPdfRows, options.agents)
+    const { rows } = await client.query<{ agent_id: string }>('SELECT agent_id FROM agents LIMIT $1', [pdfRows])
+    const elementIds = rows.map((row) => row.agent_id)
+    await server.call('/prime/webui/generalconfig/addhashtags', { hashtags: [tag], elementIds }, token)
+    await client.query('VACUUM ANALYZE')
+    const csv = await csvFigures(server, client, token, options, file)
+    const pdf = (what: string, columns: string[] | null) =>
+      pdfFigures(server, token, options.rounds, file, what, { hashtags: tag, columns })
+    const some = await pdf('8 columns', [
+      'hostIdentifier',
+      'localIpAddress',
+      'displayStatusCombined',
+      'severity',
+      'riskScore',
+      'osVersion',
+      'serviceVersion',
+      'lastUpdated',
+    ])
+    const all = await pdf('all columns', null)
+    return {
+      name: 'export',
+      conditions: `agents as CSV, ${options.agents} rows of all columns; as PDF, ${pdfRows} rows; ${options.rounds} rounds`,
+      figures: [...csv, ...some, ...all],
+    }
+  } finally {
+    await client.end()
+    rmSync(folder, { recursive: true, force: true })
+    await server.stop()
+  }
+}
