@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { agentPaths } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
-
-const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
-const env = { PATH: process.env.PATH ?? '' }
+import { env, killAgent as kill, main, spawnAgent as start } from './processes.ts'
 
 const setUp = async () => {
   const peer = await startPeer()
@@ -18,24 +15,6 @@ const setUp = async () => {
   const stateDir = temporaryDir()
   const args = ['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root]
   return { peer, tree, stateDir, args }
-}
-
-const start = (args: readonly string[], more: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...env, ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let output = ''
-  child.stdout.on('data', (chunk) => (output += chunk))
-  child.stderr.on('data', (chunk) => (output += chunk))
-  const exit = new Promise<number | null>((done) => child.on('exit', (code) => done(code)))
-  return { child, exit, output: () => output }
-}
-
-const kill = async (agent: { child: ChildProcess; exit: Promise<unknown> }) => {
-  agent.child.kill('SIGKILL')
-  await agent.exit
 }
 
 describe('the agent process', () => {
