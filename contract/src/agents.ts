@@ -131,6 +131,18 @@ export const AgentDetail = closed({
     version: Type.Integer({ description: 'Version of the policy in force; 0 before any rule.' }),
     summary: Type.String({ description: 'What is in force, and why, in a sentence.' }),
     enforcement: Type.String({ description: 'Grade of this host: before-driver, after-attach or observe.' }),
+    heldVersion: Type.Integer({ description: 'Version of the policy the host says it holds; 0 before the first.' }),
+    reason: Type.String({ description: 'Why the host went back to Free by itself; else empty.' }),
+    whitelist: Type.Boolean({ description: 'A whitelist applies: what no rule allows counts as unapproved.' }),
+    rules: Type.Array(
+      closed({
+        id: Type.String(),
+        effect: Type.Enum(['allow', 'deny']),
+        level: Type.Enum(['grant', 'host', 'tag', 'global']),
+        sentence: Type.String({ description: 'The rule for people.' }),
+      }),
+      { description: 'Rules that speak to this host, in the order in which they decide; the first 200.' },
+    ),
   }),
   riskFactors: Type.Array(RiskFactor),
   nics: Type.Array(AgentNic),
@@ -207,11 +219,12 @@ export const deleteAgents = operation({
   tag: 'Agents',
   summary: 'Removes agents and revokes their keys',
   description:
-    'A removed agent is refused within a second and never comes back without a new enrolment. Events and audit stay.',
+    'A removed agent is refused within a second and never comes back without a new enrolment. Events and audit stay. More hosts than a second person is needed for: 403, and a request is filed.',
   permission: 'fleet:write',
   body: nullable(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100_000 })),
   bodyOptional: true,
   response: BulkResult,
+  errors: ['second_person_required'],
   examples: { request: ['01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'] },
 })
 

@@ -80,7 +80,10 @@ export const Peripheral = closed({
   lesserFpData: Type.String({ description: 'Fingerprint without revision.' }),
   agentServiceVersion: Type.String(),
   hashtags: Type.String({ description: 'Tag names joined by commas.' }),
-  decision: Type.Enum(['allow', 'block'], { description: 'What the policy says of it.' }),
+  decision: Type.Enum(['allow', 'block'], {
+    description:
+      'What an armed host does with it; a free host blocks nothing, and the decision is recorded all the same.',
+  }),
   decisionReason: Type.String({ description: 'Why, in a sentence.' }),
   rule: Type.String({ description: 'Rule, grant or default that decided.' }),
   firstSeen: zonelessTime('First attachment seen.'),
@@ -88,7 +91,18 @@ export const Peripheral = closed({
   interfaces: Type.String({ description: 'class:subclass:protocol of each interface.' }),
   bcdDevice: Type.String({ pattern: '^[0-9A-F]{4}$', description: 'Revision the device states, four hex digits.' }),
   speed: Type.Number({ description: 'Mbit/s; 0 when unknown.' }),
-  fingerprint: Type.String({ description: 'As fpData.' }),
+  fingerprint: Type.String({
+    description:
+      'Fingerprint that rules name: without revision, of what the kernel shows before a device is authorised.',
+  }),
+  caseNumber: Type.String({ description: 'What the user of the host reads when it is blocked; empty before.' }),
+  guard: Type.String({
+    description:
+      'Why it works on an armed host although the decision is block: present, recent, last-keyboard, boot-disk, unblockable; else empty.',
+  }),
+  enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Version of the policy the host decided by; null where it enforces nothing.',
+  }),
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
   evidence: Type.Array(Type.String(), { description: 'Why it is taken for an attack tool, in words.' }),
   vulnerabilities: Type.Array(Vulnerability),

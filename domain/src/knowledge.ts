@@ -34,10 +34,13 @@ export const createKnowledge = (sources: KnowledgeSources) => {
   const attackTools = createAttackTools(sources.attackTools, sources.genuine)
   const vulnerabilities = createVulnerabilities(sources.vulnerable)
   return {
+    /** What it was built from; another set is made of these with some replaced. */
+    sources,
     /** Versions and sizes, for health pages and reports. */
     info: {
       version: sources.version,
       usbIds: ids.version,
+      usbIdsNames: ids.vendors.size + ids.products.size,
       vendors: ids.vendors.size + vendors.size,
       products: ids.products.size + products.size,
       attackTools: sources.attackTools.length,

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
 import { accountsFeature } from '#features/accounts/index.ts'
+import { actionsFeature } from '#features/actions/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
@@ -11,6 +12,7 @@ import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
+import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
@@ -20,6 +22,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import { createConsole } from '#platform/http/console.ts'
 import { registerDocs } from '#platform/http/docs.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
@@ -30,7 +33,7 @@ import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import { createRate } from '#platform/rate.ts'
 import packageFile from '../../package.json' with { type: 'json' }
-import { createIngest } from './ingest/index.ts'
+import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
   config: Pick<Config, 'trustedProxies' | 'dataDir'>
@@ -55,12 +58,10 @@ export type Server = Awaited<ReturnType<typeof compose>>
 
 /** Seconds between check-ins that agents are told. */
 const checkInSeconds = 60
-/** Life of a command that no host takes. */
-const commandHours = 7 * 24
 
 /** Builds the whole server on a database; nothing listens until the entry says so. */
 export const compose = async (options: ComposeOptions) => {
-  const { config, connection, keys, clock, log, knowledge, reach } = options
+  const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
   const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
@@ -129,6 +130,8 @@ export const compose = async (options: ComposeOptions) => {
     reach,
     agentBuildDir: options.agentBuildDir,
     peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
+    policyOf: (agentId) => policy.ofAgent(agentId),
+    assertMayDelete: (actor, uuids) => actions.assertMayDelete(actor, uuids),
     pendingCommandsOf: (agentId) => commands.pendingOf(agentId),
     beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
     announceRemoved: async (tx, ids) => {
@@ -139,7 +142,37 @@ export const compose = async (options: ComposeOptions) => {
         await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
     },
   })
-  const peripherals = peripheralsFeature(app, { ...lists, knowledge })
+  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
+    jobs.enqueue(tx, actor, { kind: 'knowledge', title: `Judge all devices by knowledge ${version}` })
+  const knowledge = await knowledgeFeature(app, {
+    db,
+    clock,
+    keys,
+    log,
+    bus,
+    audit,
+    release: options.knowledge,
+    effectOf: (other) => peripherals.rejudge.effectOf(other),
+    startJudging,
+    judging: (version) => peripherals.rejudge.progress(version),
+  })
+  const peripherals = peripheralsFeature(app, {
+    ...lists,
+    log,
+    bus,
+    agents,
+    events,
+    knowledge: knowledge.current,
+    reassess: (tx, ids) => policy.reassess(tx, ids),
+    startJudging: (tx) => startJudging(tx, { userName: 'system' }, knowledge.current().info.version),
+  })
+  jobs.handle('knowledge', {
+    run: async (job) => {
+      await knowledge.refresh()
+      await peripherals.rejudge.run(job)
+      return 'done'
+    },
+  })
   const wake = async (tx: Tx, ids: readonly string[]): Promise<void> => {
     for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
   }
@@ -149,7 +182,7 @@ export const compose = async (options: ComposeOptions) => {
     agents: agents.commandState,
     events,
     jobs,
-    lifeHours: async () => commandHours,
+    lifeHours: async () => (await policy.settings()).commandHours,
     wake,
     announce: live.announce,
   })
@@ -157,11 +190,27 @@ export const compose = async (options: ComposeOptions) => {
     ...lists,
     keys,
     log,
+    bus,
     audit,
+    jobs,
     agents,
     peripherals,
+    knowledgeHash: () => knowledge.forAgents().hash,
+    administrators: accounts.administrators,
     announce: live.announce,
     wake,
+  })
+  const actions = actionsFeature(app, {
+    db,
+    clock,
+    keys,
+    audit,
+    agents,
+    commands,
+    jobs,
+    secondPersonAbove: async () => (await policy.twoPerson()).hosts,
+    latestPackage: packages.latestPackage,
+    approvePresent: policy.approvePresent,
   })
   const ingest = createIngest({
     db,
@@ -183,9 +232,10 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   ingest.register(app)
+  registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
   bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
   bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
-  insightsFeature(app, { ...lists, knowledge: () => knowledge })
+  insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const health = await healthFeature(app, {
     db,
     clock,
@@ -200,6 +250,7 @@ export const compose = async (options: ComposeOptions) => {
   registerDocs(app, packageFile.version)
   app.seal()
   await bus.ready(4_000)
+  await knowledge.catchUp()
 
   const every = (milliseconds: number, what: string, work: () => Promise<unknown>): NodeJS.Timeout =>
     setInterval(() => {
@@ -223,6 +274,9 @@ export const compose = async (options: ComposeOptions) => {
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(120_000, 'account upkeep', accounts.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
+        every(2_000, 'ending rules', policy.endOver),
+        every(1_000, 'decisions by changed tags', policy.drain),
+        every(60_000, 'checking rules', policy.checkSeals),
         every(10_000, 'expiring commands', commands.expire),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
         every(3_600_000, 'job upkeep', jobs.forget),

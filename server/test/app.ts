@@ -98,6 +98,16 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
         },
         ...(payload === undefined ? {} : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
       }),
+    put: (url: string, payload: unknown) =>
+      request({
+        method: 'PUT',
+        url,
+        headers: {
+          'content-type': 'application/json',
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        payload: JSON.stringify(payload),
+      }),
     delete: (url: string) =>
       request({ method: 'DELETE', url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
   })

@@ -11,6 +11,8 @@ import { createReports, type ReportsDeps } from './reports.ts'
 import { createShares } from './shares.ts'
 import { createWake } from './wake.ts'
 
+export { registerAgentPolicy } from './policy-routes.ts'
+
 export interface IngestDeps extends ReportsDeps {
   db: Db
   clock: Clock

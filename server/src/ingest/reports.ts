@@ -38,7 +38,10 @@ export interface CheckIn {
 export interface Outcome {
   needInventory?: boolean
   needFacts?: boolean
+  needPolicy?: boolean
   hasCommands?: boolean
+  /** Signed commands, by counter. */
+  commands?: SignedText[]
 }
 
 export interface ReportsDeps {
@@ -47,6 +50,7 @@ export interface ReportsDeps {
   agents: Pick<AgentsApi, 'reports' | 'isRevoked'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
   policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
+  commands: Pick<CommandsApi, 'acknowledge' | 'deliver'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
   /** Tells the consoles, at COMMIT, which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
@@ -100,7 +104,7 @@ const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
 }
 
 /** Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. */
-export const createReports = ({ db, clock, agents, peripherals, policy, events, announce }: ReportsDeps) => {
+export const createReports = ({ db, clock, agents, peripherals, policy, commands, events, announce }: ReportsDeps) => {
   const { designs } = peripherals
 
   /** Verdicts over all devices of a batch, before its transaction. */
@@ -170,6 +174,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, events, 
         beats: [] as StoredBeat[],
         events: [] as NewEvent[],
         errors: [] as { agentId: string; at: Date; code: string; message: string }[],
+        acks: [] as { agentId: string; acks: CheckInRequest['acks'] }[],
         modes: [] as { agentId: string; armed: boolean; version: number; reason: string }[],
         attachments: [] as { agentId: string; deviceId: string; n: number; blocked: number }[],
       }
@@ -180,7 +185,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, events, 
         const state = states.get(agentId)
         if (state === undefined) outcomes.set(agentId, new AppError('agent_unknown'))
         else if (state.boot_id !== request.bootId) outcomes.set(agentId, new AppError('agent_session_superseded'))
-        else if (request.seq <= state.seq) outcomes.set(agentId, {})
+        else if (request.seq <= state.seq) outcomes.set(agentId, { hasCommands: state.has_commands })
         else {
           const before = hostOf(rowsOf.get(agentId) ?? [], known)
           const { changes, inventory } = judged[i] as Judged
@@ -226,6 +231,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, events, 
             })
             write.events.push({ ...eventBase(seen), kind: 'agentError', details: message })
           }
+          if (request.acks !== undefined) write.acks.push({ agentId, acks: request.acks })
           const newFacts = request.facts === undefined ? null : factsHash(request.facts)
           write.beats.push({
             agentId,
@@ -238,6 +244,8 @@ export const createReports = ({ db, clock, agents, peripherals, policy, events, 
           outcomes.set(agentId, {
             needInventory: hash !== request.inventoryHash,
             needFacts: request.factsHash !== undefined && request.factsHash !== (newFacts ?? state.facts_hash),
+            needPolicy: state.policy_due,
+            hasCommands: state.has_commands,
           })
         }
       }
@@ -251,6 +259,8 @@ export const createReports = ({ db, clock, agents, peripherals, policy, events, 
       await agents.reports.writeBeats(tx, now, write.beats)
       await agents.reports.addErrors(tx, now, write.errors)
       await peripherals.reports.moveCounters(tx, now, counters.deltas())
+      const baseOf = (agentId: string) => eventBase(states.get(agentId) as AgentState)
+      write.events.push(...(await commands.acknowledge(tx, write.acks, baseOf)))
       if (changed.agents.length > 0) await announce(tx, changed)
       if (write.events.length > 0) await events.append(tx, write.events)
     })

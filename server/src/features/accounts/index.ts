@@ -52,6 +52,8 @@ export interface AccountsApi {
   redeemTicket(ticket: string, ip: string): Promise<Actor | null>
   /** First run: the account `admin`. Answers the credentials to print when they were made here. */
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
+  /** Enabled Administrators. */
+  administrators(): Promise<number>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
@@ -110,6 +112,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     authenticate: credentials.authenticate,
     redeemTicket: credentials.redeemTicket,
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
+    administrators: read(db).administrators,
     resetPassword: createLockOutExit({ db, audit, links, store }),
     maintain: async () => {
       await sessions.maintain()

@@ -161,6 +161,9 @@ export interface DetailRow {
   enforcement: string
   risk_factors: { factor: string; points: number; evidence: string }[]
   armed: boolean
+  mode_reason: string
+  policy_version: number
+  whitelist: boolean
   possible_duplicates: { uuid: string; hostIdentifier: string }[]
 }
 
@@ -195,7 +198,7 @@ export const createAgentsRead = (db: Queryable) => ({
   detail: async (agentId: string): Promise<DetailRow | undefined> =>
     (
       await db.prepared<DetailRow>(sql`
-        select a.facts, a.nics, a.enforcement, a.risk_factors, r.armed,
+        select a.facts, a.nics, a.enforcement, a.risk_factors, r.armed, a.mode_reason, a.policy_version, a.whitelist,
           coalesce((select jsonb_agg(jsonb_build_object('uuid', o.agent_id, 'hostIdentifier', o.host) order by o.host)
             from agents o where o.agent_id = any(a.possible_duplicates)), '[]') as possible_duplicates
         from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)

@@ -22,6 +22,8 @@ export interface AgentsDeps {
   pendingCommandsOf(agentId: string): Promise<AgentDetail['pendingCommands']>
   /** JSON text of an agent's peripherals, in the shape of the list. */
   peripheralsOf(agentId: string): Promise<string[]>
+  /** Version of the policy, and the rules that speak to an agent. */
+  policyOf(agentId: string): Promise<Pick<AgentDetail['policy'], 'version' | 'rules'>>
   /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
   beforeRemove(tx: Tx, agentIds: readonly string[]): Promise<void>
   /** Tells every replica, at COMMIT, that these agents are gone. */
@@ -44,6 +46,19 @@ const enforcementWords: Readonly<Record<string, string>> = {
   observe: 'can only be observed',
 }
 
+/** What is in force on a host, and why, in sentences. */
+const modeSummary = (
+  { armed, whitelist, enforcement }: { armed: boolean; whitelist: boolean; enforcement: string },
+  rules: number,
+): string => {
+  const mode = armed
+    ? 'Armed: what no rule allows is kept from being used.'
+    : 'Free: devices are observed, nothing is blocked.'
+  const inForce = rules === 0 ? 'No rule speaks to it' : `${rules} ${rules === 1 ? 'rule speaks' : 'rules speak'} to it`
+  const listed = whitelist ? ', so what they do not allow counts as unapproved' : ''
+  return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.`
+}
+
 export const createAgentsService = ({
   db,
   clock,
@@ -53,6 +68,7 @@ export const createAgentsService = ({
   audit,
   events,
   peripheralsOf,
+  policyOf,
   pendingCommandsOf,
   beforeRemove,
   announceRemoved,
@@ -63,11 +79,12 @@ export const createAgentsService = ({
   detail: async (agentId: string): Promise<JsonText> => {
     const missing = notFound('There is no agent with this uuid.')
     if (!isId(agentId)) throw missing
-    const [rows, detail, peripherals, pendingCommands, recent] = await Promise.all([
+    const [rows, detail, peripherals, pendingCommands, policy, recent] = await Promise.all([
       list.rowsWhere(read.isAgent(agentId), 1),
       read.detail(agentId),
       peripheralsOf(agentId),
       pendingCommandsOf(agentId),
+      policyOf(agentId),
       events.recentOf(agentId, 50),
     ])
     const [row] = rows
@@ -77,9 +94,13 @@ export const createAgentsService = ({
       pendingCommands,
       policy: {
         mode,
-        version: 0,
-        summary: `${mode}: devices are observed, nothing is blocked. No rule is in force. This host ${enforcementWords[detail.enforcement] ?? enforcementWords.observe}.`,
+        version: policy.version,
+        summary: modeSummary(detail, policy.rules.length),
         enforcement: detail.enforcement,
+        heldVersion: detail.policy_version,
+        reason: detail.mode_reason,
+        whitelist: detail.whitelist,
+        rules: policy.rules,
       },
       riskFactors: detail.risk_factors,
       nics: detail.nics,

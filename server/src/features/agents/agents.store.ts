@@ -1,6 +1,7 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
+import { matchesCounted } from './identities.ts'
 
 export type AgentsStore = ReturnType<typeof createAgentsStore>
 
@@ -37,6 +38,20 @@ export interface StoredFacts {
   versionId: number
   ethernets: number
   search: string
+}
+
+/** An agent that an identity names, with what decides whether a command can be given to it. */
+export interface MatchedAgent {
+  /** Place of the identity, from 1. */
+  ord: number
+  uuid: string
+  hostIdentifier: string
+  ipAddress: string
+  armed: boolean
+  agentless: boolean
+  connected: boolean
+  /** before-driver, after-attach or observe. */
+  enforcement: string
 }
 
 /** Verdict over an agent's present peripherals. */
@@ -77,6 +92,27 @@ export const createAgentsStore = (db: Queryable) => ({
       sql`select d.id, d.value from dictionary d where d.value = any(${wanted}::text[])`,
     )
     return new Map(rows.map((row) => [row.value, row.id]))
+  },
+
+  /** Agents that identities name, at most `matchesCounted` for each. */
+  matching: (
+    tx: Tx,
+    asked: readonly { uuid: string | null; host: string | null; address: string | null; isSound: boolean }[],
+  ): Promise<MatchedAgent[]> => {
+    const columns = sql`m.agent_id, m.host, m.address, m.armed, m.agentless, m.connected`
+    return tx.query<MatchedAgent>(sql`
+      with u as materialized (
+        select x.uuid, lower(x.host) as host, x.address, x.ord::int from unnest(${asked.map((a) => (a.isSound ? a.uuid : null))}::uuid[],
+          ${asked.map((a) => a.host)}::text[], ${asked.map((a) => a.address)}::text[], ${asked.map((a) => a.isSound)}::boolean[])
+          with ordinality x(uuid, host, address, is_sound, ord) where x.is_sound)
+      select u.ord, r.agent_id as uuid, a.host as "hostIdentifier", a.address as "ipAddress", r.armed, r.agentless, r.connected, a.enforcement
+      from u cross join lateral (
+        select * from (
+          select ${columns} from agent_rows m where u.uuid is not null and m.agent_id = u.uuid
+          union all select ${columns} from agent_rows m where u.uuid is null and u.host is not null and m.host = u.host
+          union all select ${columns} from agent_rows m where u.uuid is null and u.host is null and m.address = u.address) c
+        where (u.host is null or c.host = u.host) and (u.address is null or c.address = u.address) limit ${matchesCounted}::int) r
+      join agents a on a.agent_id = r.agent_id order by u.ord, r.agent_id`)
   },
 
   /** Locks the agents of a batch in id order, so that two batches never wait for each other in a ring. */

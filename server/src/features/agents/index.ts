@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
@@ -10,6 +11,7 @@ import { createCommandState } from './command-state.store.ts'
 import { createDownloads } from './downloads.ts'
 import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
+import { createResolve } from './identities.ts'
 import { createSessionTokens } from './session-token.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
@@ -19,6 +21,7 @@ export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agent
 export type { AgentCommandState, CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
+export type { AgentIdentity, ResolvedAgent } from './identities.ts'
 export type { AgentSession } from './session-token.ts'
 
 type Given = Omit<AgentsDeps, 'store' | 'read' | 'list'> &
@@ -26,6 +29,8 @@ type Given = Omit<AgentsDeps, 'store' | 'read' | 'list'> &
     exportDb: Db
     keys: Keys
     agentBuildDir: string
+    /** Refuses a person who may not delete so many hosts alone. */
+    assertMayDelete(actor: Actor, uuids: readonly string[]): Promise<void>
   }
 
 export type AgentsApi = ReturnType<typeof agentsFeature>
@@ -47,7 +52,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   })
   const sessionsStore = createSessionsStore(db)
   const sessions = createSessionsService({ db, clock, store: sessionsStore, tokens, events: deps.events })
-  registerAgentRoutes(app, service, enrollment)
+  registerAgentRoutes(app, service, enrollment, deps.assertMayDelete)
   return {
     createToken: enrollment.create,
     enrol: enrollment.enrol,
@@ -56,7 +61,10 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     isRevoked: sessionsStore.isRevoked,
     verifySession: tokens.verify,
     totals: read.totals,
+    /** The one agent that each identity names, or a 400 that says which item names none or several. */
+    resolve: createResolve(store),
     downloads,
+    remove: service.remove,
     disconnectSilent: store.disconnectSilent,
     /** For commands alone. */
     commandState: createCommandState(),

@@ -5,6 +5,7 @@ import {
   cleanText,
   hex4,
   interfaceSet,
+  type Kind,
   type Knowledge,
   type ParsedDescriptors,
   type PolicyDevice,
@@ -46,6 +47,8 @@ export interface Design {
   configuration: string
   /** What the policy looks at, but for the serial number. */
   device: PolicyDevice
+  /** HID report descriptors took part in the verdict. */
+  sawReports: boolean
 }
 
 /** A report with its design. */
@@ -68,7 +71,7 @@ export interface NewDesign extends Omit<Design, 'id' | 'modelId' | 'shapeId'> {
   findings: string
 }
 
-const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
+export const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
 
 const findingsText = (
   attack: { level: AttackLevel; name: string } | null,
@@ -81,6 +84,45 @@ const findingsText = (
     ...vulnerabilities.map((v) => `${v.id}: ${v.weakness}`),
   ].join('; ')
 
+/** What the knowledge says is wrong with a device. */
+export type Verdict = Pick<
+  NewDesign,
+  'severity' | 'vulnerable' | 'attackTool' | 'attackToolName' | 'evidence' | 'vulnerabilities' | 'findings'
+>
+
+export const verdictBy = (
+  knowledge: Knowledge,
+  report: DeviceReport,
+  parsed: ParsedDescriptors,
+  kinds: readonly Kind[],
+): Verdict => {
+  const { attackTool, vulnerabilities } = knowledge.assess(parsed, report, kinds)
+  return {
+    severity: severityOf({ vulnerable: isVulnerable(vulnerabilities), attackTool: attackTool?.level ?? null }),
+    vulnerable: isVulnerable(vulnerabilities),
+    attackTool: attackTool?.level ?? null,
+    attackToolName: attackTool?.name ?? '',
+    evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],
+    vulnerabilities,
+    findings: findingsText(attackTool, vulnerabilities),
+  }
+}
+
+/** Names of a model; what the device calls itself where the knowledge has none. */
+export const namesBy = (
+  knowledge: Knowledge,
+  device: Pick<NewDesign, 'vid' | 'pid' | 'manufacturer' | 'product'>,
+): { vendorName: string; productName: string } => ({
+  vendorName: knowledge.vendorName(device.vid) ?? device.manufacturer,
+  productName: knowledge.productName(device.vid, device.pid) ?? device.product,
+})
+
+/** What a search finds a design by. */
+export const foldedText = (
+  d: Pick<NewDesign, 'vid' | 'pid' | 'vendorName' | 'productName' | 'manufacturer' | 'product'>,
+  kind: string,
+): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
+
 /** Judges a report by descriptors and knowledge. Pure but for the knowledge it closes over; about 30 µs. */
 export const judge = (
   knowledge: Knowledge,
@@ -89,18 +131,20 @@ export const judge = (
   prints: { exact: string; withoutRevision: string },
 ): NewDesign => {
   const kind = classify(parsed, report)
-  const { attackTool, vulnerabilities } = knowledge.assess(parsed, report, kind.kinds)
-  const manufacturer = cleanText(report.manufacturer ?? '')
-  const product = cleanText(report.product ?? '')
-  const vendorName = knowledge.vendorName(parsed.vid) ?? manufacturer
-  const productName = knowledge.productName(parsed.vid, parsed.pid) ?? product
-  return {
-    fingerprint: prints.exact,
-    withoutRevision: prints.withoutRevision,
+  const verdict = verdictBy(knowledge, report, parsed, kind.kinds)
+  const device = {
     vid: parsed.vid,
     pid: parsed.pid,
-    vendorName,
-    productName,
+    manufacturer: cleanText(report.manufacturer ?? ''),
+    product: cleanText(report.product ?? ''),
+  }
+  const names = namesBy(knowledge, device)
+  return {
+    ...verdict,
+    ...device,
+    ...names,
+    fingerprint: prints.exact,
+    withoutRevision: prints.withoutRevision,
     icon: kind.icon,
     kinds: kind.kinds,
     classCode: hex2(kind.classCode),
@@ -108,21 +152,10 @@ export const judge = (
     protocolCode: hex2(kind.protocolCode),
     interfaces: interfaceSet(parsed),
     bcdDevice: hex4(parsed.bcdDevice),
-    severity: severityOf({ vulnerable: isVulnerable(vulnerabilities), attackTool: attackTool?.level ?? null }),
-    vulnerable: isVulnerable(vulnerabilities),
-    attackTool: attackTool?.level ?? null,
-    attackToolName: attackTool?.name ?? '',
-    evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],
-    vulnerabilities,
     descriptors: report.descriptors,
-    manufacturer,
-    product,
     configuration: cleanText(report.configuration ?? ''),
-    device: policyDevice(parsed, report, attackTool?.level ?? null),
-    folded: fold([parsed.vid, parsed.pid, vendorName, productName, manufacturer, product, kind.kind].join(' ')).slice(
-      0,
-      1000,
-    ),
-    findings: findingsText(attackTool, vulnerabilities),
+    device: policyDevice(parsed, report, verdict.attackTool),
+    folded: foldedText({ ...device, ...names }, kind.kind),
+    sawReports: (report.reportDescriptors ?? []).length > 0,
   }
 }

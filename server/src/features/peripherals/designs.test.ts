@@ -48,7 +48,7 @@ describe('designs in memory', () => {
   it('are let go when there are too many, and every report has its own all the same', async () => {
     const { store } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../knowledge', import.meta.url).pathname)
-    const designs = createDesigns({ db: {} as Db, store, knowledge, limit: 20_000 })
+    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
     const known = devices(0, 5)
     await designs.judgeAll(known, now)
     for (let round = 1; round < 10; round++) {
@@ -65,7 +65,7 @@ describe('designs in memory', () => {
   it('are asked for once while there is room', async () => {
     const { store, asked } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../knowledge', import.meta.url).pathname)
-    const designs = createDesigns({ db: {} as Db, store, knowledge })
+    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge })
     for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
     expect(asked()).toBe(50)
   })

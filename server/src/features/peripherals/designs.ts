@@ -14,11 +14,15 @@ export const createDesigns = ({
   db,
   store,
   knowledge,
+  onReports = () => {},
   limit = cacheLimit,
 }: {
   db: Db
   store: PeripheralsStore
-  knowledge: Knowledge
+  /** The knowledge in force. */
+  knowledge(): Knowledge
+  /** A design was judged without report descriptors, and here is a report that has them. */
+  onReports?(design: Design, report: DeviceReport): void
   limit?: number
 }) => {
   const byPrint = new Map<string, Design>()
@@ -45,14 +49,17 @@ export const createDesigns = ({
       // Held here, because keeping one design may let go of all the others.
       const found = new Map<string, Design>()
       const missing = new Map<string, NewDesign>()
+      const by = knowledge()
       for (const p of parsed) {
         const known = byPrint.get(p.prints.exact)
-        if (known !== undefined) found.set(p.prints.exact, known)
-        else if (!missing.has(p.prints.exact))
-          missing.set(p.prints.exact, judge(knowledge, p.report, p.descriptors, p.prints))
+        if (known !== undefined) {
+          found.set(p.prints.exact, known)
+          if (!known.sawReports && (p.report.reportDescriptors ?? []).length > 0) onReports(known, p.report)
+        } else if (!missing.has(p.prints.exact))
+          missing.set(p.prints.exact, judge(by, p.report, p.descriptors, p.prints))
       }
       if (missing.size > 0)
-        for (const design of await store.ensureDesigns(db, [...missing.values()], knowledge.info.version, now)) {
+        for (const design of await store.ensureDesigns(db, [...missing.values()], by.info.version, now)) {
           keep(design)
           found.set(design.fingerprint, design)
         }
@@ -61,6 +68,13 @@ export const createDesigns = ({
         design: found.get(prints.exact) as Design,
         serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
       }))
+    },
+
+    /** Lets go of all that is in memory: what is stored changed. */
+    forget: (): void => {
+      byPrint.clear()
+      byId.clear()
+      kept = 0
     },
 
     /** Designs by id, from memory or the database. */

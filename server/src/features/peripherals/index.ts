@@ -1,13 +1,15 @@
-import type { Knowledge } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
 import { createDesigns } from './designs.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
+import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
+export { decider, decisionReason } from './decision-words.ts'
 export type { Design, JudgedDevice } from './design.ts'
 export { modelsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
@@ -16,10 +18,20 @@ export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
 export const peripheralsFeature = (
   app: HttpApp,
-  deps: { db: Db; exportDb: Db; clock: Clock; knowledge: Knowledge },
+  deps: { exportDb: Db; clock: Clock; log: Log } & Omit<RejudgeDeps, 'designs'>,
 ) => {
   const store = createPeripheralsStore(deps.db)
-  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge })
+  const designs = createDesigns({
+    db: deps.db,
+    store,
+    knowledge: deps.knowledge,
+    onReports: ({ id }, report) => {
+      rejudge
+        .judgeByReport(id, report)
+        .catch((error: unknown) => deps.log.warn({ err: error }, 'a design was not judged again'))
+    },
+  })
+  const rejudge = createRejudge({ ...deps, designs })
   const peripherals = createList(peripheralsList, deps)
   registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, createPeripheralsRead(deps.db))
   return {
@@ -29,5 +41,7 @@ export const peripheralsFeature = (
     /** For the ingest alone: peripherals are written nowhere else. */
     reports: store,
     designs,
+    /** Verdicts by other knowledge: tried on, and brought into force. */
+    rejudge,
   }
 }

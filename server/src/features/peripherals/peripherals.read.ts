@@ -4,6 +4,7 @@ import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { contains, fold, isNumber, isTrue, likePattern } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
+import { blocksSql, deciderSql, decisionReasonSql } from './decision-words.ts'
 
 const iconName = (column: string): string =>
   `case ${column} ${Object.entries(icons)
@@ -36,6 +37,7 @@ const search = (needle: string): SqlFragment => {
   const pattern = likePattern(needle)
   return sql`(p.design_id in (select d.design_id from designs d where ${inKept('d.folded', needle)})
     or p.agent_id in (select r.agent_id from agent_rows r where r.host like ${pattern}::text or r.address like ${pattern}::text)
+    or p.case_number = ${needle.toUpperCase()}::text
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
 }
 
@@ -109,23 +111,26 @@ export const peripheralsList: ListSpec = {
     speed: { sort: 'p.speed' },
   },
   rowJoins: `join peripherals p on p.ctid = ids.id join agents a on a.agent_id = p.agent_id
-    join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id`,
+    join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
+    join agent_rows pr on pr.agent_id = p.agent_id join agent_heartbeats ph on ph.agent_id = p.agent_id
+    left join policy_rules rule on rule.rule_id = p.rule_id`,
   rowSelect: `p.agent_id as "uuid", a.host as "hostIdentifier", a.address as "hostIp", p.device_id as "deviceID",
     coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')}) as "description",
     case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end as "status",
     d.manufacturer as "manufacturer", coalesce(nullif(d.product, ''), m.product) as "caption", m.vid as "vid", m.pid as "pid",
     p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", p.serial <> '' as "uniqueSerial",
     p.serial as "guiSerial", d.icon as "devIcon", ${iconName('d.icon')} as "devIconDescription", d.protocol_code as "protocolCode",
-    p.port_path as "hierarchy", not p.authorized as "isDisabled", not p.unapproved as "approved", p.present as "present",
+    p.port_path as "hierarchy", not p.authorized as "isDisabled", not p.unapproved and (p.present or not a.whitelist or not (${blocksSql})) as "approved", p.present as "present",
     m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product) as "guiPid",
     coalesce((select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
       and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1), '') as "parentDeviceID",
     p.unapproved as "isUnapprovedPeripherals", d.vulnerable as "isVulnerablePeripheral", d.attack_tool > 0 as "isKnownAttackTool",
-    p.severity as "severity", false as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", '' as "adminStatus",
+    p.severity as "severity", pr.armed and ph.policy_due as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end as "adminStatus",
     d.fingerprint as "fpData", d.without_revision as "lesserFpData", a.version as "agentServiceVersion", ${tagNames} as "hashtags",
-    'allow' as "decision", 'No rule is in force: devices are observed, nothing is blocked.' as "decisionReason", 'default' as "rule",
+    case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
-    d.bcd_device as "bcdDevice", p.speed as "speed", d.fingerprint as "fingerprint",
+    d.bcd_device as "bcdDevice", p.speed as "speed", coalesce(nullif(d.policy_without_revision, ''), d.without_revision) as "fingerprint", p.case_number as "caseNumber",
+    coalesce(p.enforced ->> 'guard', '') as "guard", (p.enforced ->> 'policyVersion')::int as "enforcedVersion",
     (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities"`,
 }
 

@@ -82,6 +82,7 @@ interface DesignRow {
   manufacturer: string
   product: string
   configuration: string
+  saw_reports: boolean
 }
 
 const columnsOf = (deltas: readonly CounterDelta[]) =>
@@ -139,10 +140,11 @@ const designOf = (row: DesignRow): Design => ({
   product: row.product,
   configuration: row.configuration,
   device: policyView(row),
+  sawReports: row.saw_reports,
 })
 
 const designColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
-  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration`
+  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.saw_reports`
 
 export const createPeripheralsStore = (db: Db) => ({
   ensureDesigns: async (
@@ -167,10 +169,10 @@ export const createPeripheralsStore = (db: Db) => ({
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
-        policy_fingerprint, policy_without_revision)
+        policy_fingerprint, policy_without_revision, saw_reports)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.saw_reports
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -196,9 +198,10 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('descriptors'), 'text[]'],
         [designs.map((d) => d.device.fingerprint), 'text[]'],
         [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
+        [column('sawReports'), 'boolean[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
-        policy_without_revision)
+        policy_without_revision, saw_reports)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- Shapes are made on the way; in this order two of these never wait for each other in a ring.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)

@@ -1,13 +1,25 @@
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { JobsApi } from '#features/jobs/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
+import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
+import { createAgentPolicy } from './agent-policy.ts'
+import { createApprovals } from './approvals.service.ts'
+import { createChanges } from './changes.service.ts'
+import { createDrafts } from './draft.service.ts'
 import { createOpenPolicy } from './open-policy.ts'
+import { createPolicyOverview } from './overview.service.ts'
+import { createPolicyRead, rulesList } from './policy.read.ts'
+import { registerPolicyRoutes } from './policy.routes.ts'
+import { createPolicySettings } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
+import { createPolicyTest } from './policy-test.service.ts'
 import { createReassess } from './reassess.ts'
 import { createSeals } from './seal.ts'
 
@@ -20,32 +32,85 @@ export interface PolicyDeps {
   clock: Clock
   keys: Keys
   log: Log
+  bus: Bus
   audit: Pick<AuditApi, 'write'>
-  agents: Pick<AgentsApi, 'reports'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
+  agents: Pick<AgentsApi, 'reports' | 'resolve'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  /** SHA-256 of the knowledge that agents are given. */
+  knowledgeHash(): string
+  administrators(): Promise<number>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
+/** Kind of the job that makes decisions anew, and topic of the bus that says rules changed. */
+const jobKind = 'policy'
+const changedTopic = 'policy-changed'
+
 /** The policy: rules, the decisions they make, and what hosts are told of them. */
-export const policyFeature = (_app: HttpApp, deps: PolicyDeps) => {
+export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
+  const { db, clock, log, bus, jobs } = deps
   const store = createPolicyStore()
   const seals = createSeals(deps.keys.derive('policy-rules'))
-  const { open } = createOpenPolicy({ store, seals, log: deps.log })
+  const settings = createPolicySettings({ store })
+  const read = createPolicyRead(db)
+  const { open } = createOpenPolicy({ store, seals, log })
   const reassess = createReassess({
     ...deps,
     store,
     open: async (tx, states) => (await open(tx, states)).policies,
-    progress: async () => {},
+    progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
+  })
+  const changes = createChanges({
+    ...deps,
+    store,
+    seals,
+    settings,
+    designs: deps.peripherals.designs,
+    startJob: (tx, actor, hosts, title) => jobs.enqueue(tx, actor, { kind: jobKind, title, total: hosts }),
+    announceChange: (tx) => bus.publish(tx, changedTopic),
+    drain: reassess.drain,
+  })
+  const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
+  const drafts = createDrafts({ db, clock, store, seals, designs: deps.peripherals.designs })
+  const overview = createPolicyOverview({ ...deps, read, settings })
+  jobs.handle(jobKind, {
+    run: async () => {
+      await reassess.drain()
+      return 'waits'
+    },
+  })
+  registerPolicyRoutes(app, {
+    clock,
+    rules: createList(rulesList, deps),
+    read,
+    changes,
+    approvals,
+    drafts,
+    test: createPolicyTest({ db, clock, drafts }),
+    overview,
   })
   return {
     /** Policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
     writeModes: store.writeModes,
     countAttachments: store.countAttachments,
+    /** The signed policy of one host; null when it is unknown. */
+    forAgent: createAgentPolicy({ ...deps, store, settings, open }),
+    /** Decides anew about all that these hosts have, in a transaction of the caller. */
     reassess: reassess.hosts,
-    /** Makes all queued decisions anew. */
+    /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */
     drain: reassess.drain,
+    /** Carries the end of rules and grants out. */
+    endOver: changes.endOver,
+    checkSeals: changes.checkSeals,
+    /** Runs a change of rules: locks the head, then the work, then makes decisions anew. */
+    change: changes.change,
+    approvePresent: approvals.approvePresent,
+    ofAgent: read.ofAgent,
+    settings: overview.settings,
+    twoPerson: overview.twoPerson,
   }
 }
 

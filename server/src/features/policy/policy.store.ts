@@ -1,8 +1,9 @@
-import type { PolicyRule } from '@portcullis/contract'
+import type { PolicyRule, PolicyRuleResource } from '@portcullis/contract'
 import type { Kind } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { rulesList } from './policy.read.ts'
 import type { SealedPart } from './seal.ts'
 
 /** A rule as it is stored. */
@@ -18,9 +19,16 @@ export interface RuleRow extends SealedPart {
   seal: Buffer
 }
 
-/** A rule with what else a screen shows of it. */
-export interface ShownRule extends RuleRow {
-  host: string | null
+/** A device that a draft may decide about. */
+export interface Candidate {
+  agent_id: string
+  device_id: string
+  design_id: number
+  serial: string
+  present: boolean
+  source: number
+  armed: boolean
+  hashtags: string
 }
 
 const ruleColumns = sql`r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_id, r.tag_name,
@@ -84,19 +92,37 @@ export const createPolicyStore = () => ({
       ])} u(n, rule_id, before, after)`)
   },
 
-  byIds: (tx: Queryable, ids: readonly string[]): Promise<ShownRule[]> =>
-    tx.query<ShownRule>(sql`
-      select ${ruleColumns}, a.host from policy_rules r left join agents a on a.agent_id = r.agent_id where r.rule_id = any(${ids}::uuid[])`),
+  byIds: (tx: Queryable, ids: readonly string[]): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(
+      sql`select ${ruleColumns} from policy_rules r where r.rule_id = any(${ids}::uuid[]) order by r.rule_id`,
+    ),
 
-  all: (tx: Queryable): Promise<ShownRule[]> =>
-    tx.query<ShownRule>(
-      sql`select ${ruleColumns}, a.host from policy_rules r left join agents a on a.agent_id = r.agent_id order by r.rule_id`,
+  /** Rules that a new one may contradict or shadow: those for more than one host, and those of its own host. */
+  beside: (tx: Queryable, agentId: string | null): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r
+      where not r.is_over and (r.agent_id is null or r.agent_id = ${agentId}::uuid) order by r.rule_id limit 20000`),
+
+  /** All rules, some at a time, to check their seals. */
+  after: (db: Queryable, id: string, limit: number): Promise<RuleRow[]> =>
+    db.query<RuleRow>(
+      sql`select ${ruleColumns} from policy_rules r where r.rule_id > ${id}::uuid order by r.rule_id limit ${limit}::int`,
+    ),
+
+  /** Rules as the interface shows them. */
+  shown: async (tx: Queryable, ids: readonly string[]): Promise<Map<string, PolicyRuleResource>> =>
+    new Map(
+      (
+        await tx.query<{ rule_id: string; rule: PolicyRuleResource }>(sql`
+          select r.rule_id, (select row_to_json(x) from (select ${raw(rulesList.rowSelect)}) x) as rule
+          from policy_rules r where r.rule_id = any(${ids}::uuid[])`)
+      ).map((row) => [row.rule_id, row.rule]),
     ),
 
   /** Rules made by approving or denying devices of these hosts. */
-  approvalsOf: (tx: Queryable, agentIds: readonly string[]): Promise<ShownRule[]> =>
-    tx.query<ShownRule>(sql`
-      select ${ruleColumns}, a.host from policy_rules r join agents a on a.agent_id = r.agent_id
+  approvalsOf: (tx: Queryable, agentIds: readonly string[]): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r
       where r.agent_id = any(${agentIds}::uuid[]) and r.origin = 'approval' and not r.is_grant order by r.rule_id`),
 
   /** Writes rules whole, new ones or changed ones. */
@@ -148,8 +174,33 @@ export const createPolicyStore = () => ({
       )
     )[0],
 
-  hostName: async (tx: Queryable, agentId: string): Promise<string | undefined> =>
-    (await tx.query<{ host: string }>(sql`select a.host from agents a where a.agent_id = ${agentId}::uuid`))[0]?.host,
+  hostExists: async (tx: Queryable, agentId: string): Promise<boolean> =>
+    (await tx.query(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
+
+  items: (db: Queryable, given: readonly string[]): Promise<{ name: string; value: string }[]> =>
+    db.query(sql`select c.name, c.value from config_items c where c.name = any(${given}::text[])`),
+
+  setItems: async (tx: Tx, now: Date, items: readonly (readonly [string, string])[]): Promise<void> => {
+    await tx.execute(sql`
+      insert into config_items (name, value, changed_at) select u.name, u.value, ${now} from ${unnestOf([
+        [items.map(([name]) => name), 'text[]'],
+        [items.map(([, value]) => value), 'text[]'],
+      ])} u(name, value) on conflict (name) do update set value = excluded.value, changed_at = excluded.changed_at`)
+  },
+
+  /** Marks rules with a seal that does not fit, for the screens. */
+  markForged: async (db: Queryable, ids: readonly string[]): Promise<number> =>
+    db.execute(
+      sql`update policy_rules r set is_forged = not r.is_forged where r.is_forged <> (r.rule_id = any(${ids}::uuid[]))`,
+    ),
+
+  /** Rules that changed after a version, each as it was then; null: it was not there. */
+  changesSince: (tx: Tx, version: number): Promise<{ rule_id: string; before: PolicyRuleResource | null }[]> =>
+    tx.query(sql`
+      select distinct on (c.rule_id) c.rule_id, c.before from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
+
+  versionExists: async (tx: Tx, version: number): Promise<boolean> =>
+    version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,
 
   /** Rules whose end came; marks them, so that each is carried out once. */
   endOver: async (tx: Tx, now: Date): Promise<RuleRow[]> =>
@@ -174,6 +225,46 @@ export const createPolicyStore = () => ({
     tx.execute(sql`
       insert into policy_queue (agent_id, job_id)
       select a.agent_id, ${jobId}::uuid from agents a where a.agent_id = any(${agentIds}::uuid[]) order by a.agent_id on conflict do nothing`),
+
+  /** Devices that rules about these designs may decide about. */
+  candidates: (
+    tx: Queryable,
+    designIds: readonly number[],
+    agentIds: readonly string[] | null,
+    since: Date,
+  ): Promise<Candidate[]> =>
+    tx.query<Candidate>(sql`
+      select p.agent_id, p.device_id, p.design_id, p.serial, p.present, p.source, r.armed, r.tags as hashtags
+      from peripherals p join agent_rows r on r.agent_id = p.agent_id
+      where p.design_id = any(${designIds}::int[]) and (${agentIds}::uuid[] is null or p.agent_id = any(${agentIds}::uuid[]))
+        and (p.present or p.last_seen >= ${since}) order by p.agent_id, p.device_id`),
+
+  /** Names of some devices, for screens. */
+  named: (
+    tx: Queryable,
+    devices: readonly { agentId: string; deviceId: string }[],
+  ): Promise<
+    { agent_id: string; device_id: string; host: string; caption: string; vid: string; pid: string; icon: number }[]
+  > =>
+    tx.query(sql`
+      select p.agent_id, p.device_id, a.host, coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, m.vid, m.pid, d.icon
+      from ${unnestOf([
+        [devices.map((d) => d.agentId), 'uuid[]'],
+        [devices.map((d) => d.deviceId), 'text[]'],
+      ])} u(agent_id, device_id) join peripherals p on p.agent_id = u.agent_id and p.device_id = u.device_id
+        join agents a on a.agent_id = p.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id`),
+
+  /** Names the job of what was just queued. */
+  giveJob: async (tx: Tx, jobId: string): Promise<void> => {
+    await tx.execute(sql`update policy_queue q set job_id = ${jobId}::uuid where q.job_id is null`)
+  },
+
+  /** A version without changes a person made: rules ended by themselves. */
+  bumpVersion: async (tx: Tx, at: Date, summary: string): Promise<void> => {
+    await tx.execute(sql`
+      with h as (update policy_head set version = version + 1 returning version)
+      insert into policy_versions (version, created_at, created_by, summary) select h.version, ${at}, 'system', ${summary} from h`)
+  },
 
   /** Takes some hosts of the queue; they are back there when the transaction fails. */
   takeQueued: (tx: Tx, limit: number): Promise<{ agent_id: string; job_id: string | null }[]> =>

@@ -1,0 +1,220 @@
+import type { BodyOf, peripheralsCommand } from '@portcullis/contract'
+import type { AgentIdentity, ResolvedAgent } from '#features/agents/index.ts'
+import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import type { Changes } from './changes.service.ts'
+import { matchKey } from './policy.rules.ts'
+import type { PolicyStore, RuleRow } from './policy.store.ts'
+
+export interface ApprovalsDeps {
+  clock: Clock
+  store: PolicyStore
+  changes: Changes
+  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  /** The one agent that each identity names; a 400 that says none or how many. */
+  resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
+}
+
+type Body = BodyOf<typeof peripheralsCommand>
+type Item = NonNullable<Body['peripheralsIds']>[number]
+
+/** What a host rule made by hand asks of a device. */
+type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint'>
+
+const administrator = 10
+
+/** Approving and denying devices of hosts: rules for one host, made from what is attached there. */
+export const createApprovals = ({ clock, store, changes, peripherals, resolve }: ApprovalsDeps) => {
+  const ruleFor = (
+    actor: Actor,
+    agentId: string,
+    effect: 'allow' | 'deny',
+    match: ByHand,
+    reason: string,
+    override: boolean,
+  ): RuleRow => {
+    const now = new Date(clock.now())
+    return changes.sealed({
+      rule_id: newId(clock.now()),
+      effect,
+      is_grant: false,
+      ...match,
+      kinds: null,
+      agent_id: agentId,
+      tag_id: null,
+      tag_name: null,
+      expires_at: null,
+      reason,
+      override_attack_tool: override,
+      origin: 'approval',
+      created_at: now,
+      created_by: actor.userName,
+      changed_at: now,
+      changed_by: actor.userName,
+    })
+  }
+
+  /** Devices of a host that an item means. */
+  const meant = (item: Item, rows: readonly (StoredPeripheral & { vid: string; pid: string })[]) =>
+    rows.filter(
+      (row) =>
+        row.vid === item.vid.toUpperCase() &&
+        row.pid === item.pid.toUpperCase() &&
+        (item.serialNumber === null || item.serialNumber === undefined || row.serial === item.serialNumber) &&
+        (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
+    )
+
+  const write = async (
+    tx: Tx,
+    actor: Actor,
+    rules: readonly RuleRow[],
+    summary: string,
+    action: string,
+    details: string,
+  ) => {
+    const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
+    // The newest word about a device counts: what was made by hand before about the same one goes.
+    const keys = new Set(rules.map(matchKey))
+    const old = (await store.approvalsOf(tx, agentIds)).filter((r) => keys.has(matchKey(r)))
+    const isSame = (r: RuleRow, o: RuleRow) =>
+      matchKey(r) === matchKey(o) && r.effect === o.effect && r.override_attack_tool === o.override_attack_tool
+    const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
+    const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
+    if (fresh.length + remove.length === 0) return null
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details)
+  }
+
+  return {
+    /** POST peripherals/command: one bad item, nothing changes. Returns the uuids of the agents. */
+    command: async (actor: Actor, body: Body): Promise<string[]> => {
+      const opCode = body.opCode.toUpperCase()
+      if (opCode !== 'APPROVE' && opCode !== 'DISAPPROVE')
+        throw invalid('body.opCode', 'must be one of APPROVE, DISAPPROVE')
+      const items = body.peripheralsIds ?? []
+      if (items.length === 0) return []
+      const effect = opCode === 'APPROVE' ? 'allow' : 'deny'
+      const reason =
+        body.reason?.trim() || `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200)
+      const override = body.overrideAttackTool === true
+      const done = await changes.change(async (tx) => {
+        const agents = await resolve(tx, items, 'body.peripheralsIds')
+        const agentIds = [...new Set(agents.map((a) => a.uuid))]
+        const rows = await peripherals.reports.ofAgents(tx, agentIds)
+        const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+        const rowsOf = Map.groupBy(
+          rows.flatMap((row) => {
+            const design = designs.get(row.design_id)
+            return design === undefined ? [] : [{ ...row, vid: design.vid, pid: design.pid }]
+          }),
+          (row) => row.agent_id,
+        )
+        const rules = new Map<string, RuleRow>()
+        for (const [i, item] of items.entries()) {
+          const field = `body.peripheralsIds[${i}]`
+          const agentId = agents[i]?.uuid as string
+          const devices = meant(item, rowsOf.get(agentId) ?? [])
+          if (devices.length === 0)
+            throw invalid(field, `no such device (${item.vid}:${item.pid}) was ever seen on this agent`)
+          const tools = devices.filter((row) => designs.get(row.design_id)?.attackTool !== null)
+          if (effect === 'allow' && tools.length > 0) {
+            const name = designs.get((tools[0] as StoredPeripheral).design_id)?.attackToolName ?? ''
+            if (!override)
+              throw invalid(
+                field,
+                `is a known attack tool (${name}); approving it needs overrideAttackTool and a reason, by an Administrator`,
+              )
+            if (actor.profile > administrator)
+              throw new AppError('forbidden_object', { detail: 'Only an Administrator approves a known attack tool.' })
+            if (!body.reason?.trim()) throw invalid('body.reason', 'is needed to approve a known attack tool')
+          }
+          const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
+          const isOne = item.deviceID !== null && item.deviceID !== undefined
+          // One device is meant: what it says of itself has to stay the same, its firmware may change.
+          const matches: ByHand[] = isOne
+            ? devices.map((row) => ({
+                vid,
+                pid,
+                serial: row.serial === '' ? null : row.serial,
+                fingerprint: designs.get(row.design_id)?.device.fingerprintWithoutRevision ?? null,
+              }))
+            : [{ vid, pid, serial: item.serialNumber || null, fingerprint: null }]
+          for (const match of matches) {
+            const rule = ruleFor(
+              actor,
+              agentId,
+              effect,
+              match,
+              reason,
+              effect === 'allow' && override && tools.length > 0,
+            )
+            rules.set(matchKey(rule), rule)
+          }
+        }
+        const all = [...rules.values()]
+        const verb = effect === 'allow' ? 'Approved' : 'Denied'
+        const done = await write(
+          tx,
+          actor,
+          all,
+          `${verb} ${all.length === 1 ? `${all[0]?.vid}:${all[0]?.pid} on ${agents[0]?.hostIdentifier}` : `${all.length} devices on ${agentIds.length} hosts`}`,
+          effect === 'allow'
+            ? override
+              ? 'peripheral.attackToolApproved'
+              : 'peripheral.approved'
+            : 'peripheral.denied',
+          `${reason}: ${all
+            .slice(0, 100)
+            .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
+            .join('; ')}`,
+        )
+        return { jobId: done?.jobId ?? null, agentIds }
+      })
+      return done.agentIds
+    },
+
+    /**
+     * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already.
+     * Within a change: the caller locked the head. Returns how many rules were made.
+     */
+    approvePresent: async (tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<number> => {
+      const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter((row) => row.present && row.source === 7)
+      const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+      const rules = new Map<string, RuleRow>()
+      for (const row of rows) {
+        const design = designs.get(row.design_id)
+        if (design === undefined || design.attackTool !== null) continue
+        const rule = ruleFor(
+          actor,
+          row.agent_id,
+          'allow',
+          {
+            vid: design.vid,
+            pid: design.pid,
+            serial: row.serial === '' ? null : row.serial,
+            fingerprint: design.device.fingerprintWithoutRevision,
+          },
+          `Attached when ${actor.userName} approved all`.slice(0, 200),
+          false,
+        )
+        rules.set(matchKey(rule), rule)
+      }
+      const all = [...rules.values()]
+      if (all.length === 0) return 0
+      await write(
+        tx,
+        actor,
+        all,
+        `Approved all that is attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        'peripheral.allApproved',
+        `${all.length} devices`,
+      )
+      return all.length
+    },
+  }
+}
+
+export type Approvals = ReturnType<typeof createApprovals>

@@ -1,0 +1,205 @@
+import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning } from '@portcullis/contract'
+import { decide, type PolicySource, policySources, ruleMatches } from '@portcullis/domain'
+import type { Design, PeripheralsApi } from '#features/peripherals/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import { fold } from '#platform/list/columns.ts'
+import { allowing } from './host.ts'
+import { type WrittenRule, writtenRule } from './policy.rules.ts'
+import { type Candidate, type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
+import { warningsOf } from './policy.warnings.ts'
+import { createRuleSet } from './rule-set.ts'
+import type { Seals } from './seal.ts'
+
+export interface DraftDeps {
+  db: Db
+  clock: Clock
+  store: PolicyStore
+  seals: Seals
+  designs: Pick<PeripheralsApi['designs'], 'byIds'>
+}
+
+/** A device that a draft decides about. */
+export interface DraftDecision {
+  candidate: Candidate
+  design: Design
+  source: PolicySource
+  ruleId: string | null
+  /** An added rule speaks of it, whether or not that changes anything. */
+  isMatched: boolean
+}
+
+/** Days that a preview looks back over. */
+const previewDays = 30
+/** Effects that an answer lists. */
+const listedEffects = 200
+const dayMs = 86_400_000
+
+/** Id of the n-th added rule of a draft; ids of stored ones are UUIDs. */
+const draftId = (n: number): string => `draft-${n + 1}`
+
+/** What a change of the rules would do, over stored devices; nothing is written. */
+export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) => {
+  const rowOf = (written: WrittenRule, n: number): RuleRow => ({
+    ...written,
+    rule_id: draftId(n),
+    tag_id: written.tag_name === null ? null : -1,
+    origin: 'rule',
+    created_at: new Date(clock.now()),
+    created_by: '',
+    changed_at: new Date(clock.now()),
+    changed_by: '',
+    seal: Buffer.alloc(0),
+  })
+
+  const designsOf = async (tx: Tx, rules: readonly RuleRow[]): Promise<number[]> => {
+    const found = new Set<number>()
+    for (const rule of rules) {
+      const ids = (await store.designsMatching(tx, rule)).map((row) => row.design_id)
+      const wire = wireRule(rule)
+      for (const design of (await designs.byIds(ids)).values())
+        if (ruleMatches(wire, { ...design.device, serial: rule.serial ?? '' })) found.add(design.id)
+    }
+    return [...found]
+  }
+
+  /** Decisions by the draft, of devices whose decision may differ. */
+  const decisions = async (tx: Tx, actor: Actor, draft: PolicyDraft, since: Date) => {
+    const now = clock.now()
+    const removed = await store.byIds(tx, (draft.remove ?? []).filter(isId))
+    const added = (draft.add ?? []).map((input, n) =>
+      rowOf(
+        writtenRule(
+          { ...input, overrideAttackTool: false },
+          { actor, now, field: `body.add[${n}]`, grantMaxHours: null },
+        ),
+        n,
+      ),
+    )
+    // What it overrides is a right of the one who saves it, not of the one who asks what it would do.
+    added.forEach((row, n) => {
+      row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
+    })
+    const changed = [...removed, ...added]
+    const hosts = changed.every((r) => r.agent_id !== null) ? changed.map((r) => r.agent_id as string) : null
+    const candidates =
+      changed.length === 0 ? [] : await store.candidates(tx, await designsOf(tx, changed), hosts, since)
+    const known = await designs.byIds(candidates.map((c) => c.design_id))
+    const gone = new Set(removed.map((r) => r.rule_id))
+    const left = (rows: readonly RuleRow[]): RuleRow[] =>
+      rows.filter((r) => !gone.has(r.rule_id) && seals.isAuthentic(r))
+    const wide = [...left(await store.wide(tx)), ...added.filter((r) => r.agent_id === null)]
+    const rules = createRuleSet(
+      0,
+      wide.map((row) => ({ rule: wireRule(row), tag: row.tag_name === null ? null : fold(row.tag_name) })),
+    )
+    const agentIds = [...new Set(candidates.map((c) => c.agent_id))]
+    const own = [...left((await store.versionAndOwn(tx, agentIds)).own), ...added.filter((r) => r.agent_id !== null)]
+    const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
+    const addedIds = new Set(added.map((r) => r.rule_id))
+    const result: DraftDecision[] = []
+    for (const [agentId, devices] of Map.groupBy(candidates, (c) => c.agent_id)) {
+      const first = devices[0] as Candidate
+      const policy = rules.hostPolicy({
+        armed: first.armed,
+        hashtags: first.hashtags,
+        own: (ownOf.get(agentId) ?? []).map((row): PolicyRule => wireRule(row)),
+      })
+      for (const candidate of devices) {
+        const design = known.get(candidate.design_id)
+        if (design === undefined) continue
+        const device = { ...design.device, serial: candidate.serial }
+        const speaking = policy.rulesFor(design)
+        const { source, ruleId } = decide(speaking, device, now)
+        const isMatched = speaking.some((rule) => addedIds.has(rule.id) && ruleMatches(rule, device))
+        result.push({ candidate, design, source, ruleId, isMatched })
+      }
+    }
+    return { added, decided: result }
+  }
+
+  const effectOf = (source: PolicySource): 'allow' | 'block' => (allowing.has(source) ? 'allow' : 'block')
+  const before = (c: Candidate): 'allow' | 'block' => effectOf(policySources[c.source] ?? 'default')
+
+  return {
+    decisions,
+
+    preview: (actor: Actor, draft: PolicyDraft) =>
+      db.transaction(async (tx) => {
+        const { added, decided } = await decisions(tx, actor, draft, new Date(clock.now() - previewDays * dayMs))
+        const moved = decided.filter((d) => effectOf(d.source) !== before(d.candidate))
+        const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
+        const listed = [...moved].sort((a, b) => Number(stops(b)) - Number(stops(a))).slice(0, listedEffects)
+        const names = new Map(
+          (
+            await store.named(
+              tx,
+              listed.map((d) => ({ agentId: d.candidate.agent_id, deviceId: d.candidate.device_id })),
+            )
+          ).map((n) => [`${n.agent_id}|${n.device_id}`, n]),
+        )
+        const warnings: PolicyWarning[] = []
+        const others = (await store.wide(tx)).filter((r) => !draft.remove?.includes(r.rule_id))
+        for (const rule of added) {
+          const beside = rule.agent_id === null ? others : await store.beside(tx, rule.agent_id)
+          warnings.push(
+            ...warningsOf(
+              rule,
+              beside.filter((r) => !draft.remove?.includes(r.rule_id)),
+            ),
+          )
+        }
+        const matched = decided.filter((d) => d.isMatched)
+        if (added.length > 0 && matched.length === 0)
+          warnings.push({ code: 'matches-nothing', text: 'No device that is known matches.', ruleId: null })
+        const tools = matched.filter((d) => d.design.attackTool !== null && added.some((r) => r.effect === 'allow'))
+        if (tools.length > 0)
+          warnings.push({
+            code: 'allows-attack-tool',
+            text: `${tools.length} of the matching devices are known attack tools; they stay blocked unless that is overridden.`,
+            ruleId: null,
+          })
+        const blockedNow = moved.filter(stops).length
+        if (blockedNow > 0)
+          warnings.push({
+            code: 'blocks-present',
+            text: `${blockedNow} devices that are attached to armed hosts stop working.`,
+            ruleId: null,
+          })
+        const agents = (all: readonly DraftDecision[]) => new Set(all.map((d) => d.candidate.agent_id)).size
+        return {
+          computedAt: new Date(clock.now()).toISOString(),
+          agents: agents(moved),
+          peripherals: moved.length,
+          matching: { agents: agents(matched), peripherals: matched.length },
+          allowed: moved.filter((d) => effectOf(d.source) === 'allow').length,
+          blocked: moved.filter((d) => effectOf(d.source) === 'block').length,
+          blockedNow,
+          effects: listed.flatMap((d): PolicyEffect[] => {
+            const name = names.get(`${d.candidate.agent_id}|${d.candidate.device_id}`)
+            if (name === undefined) return []
+            return [
+              {
+                uuid: d.candidate.agent_id,
+                hostIdentifier: name.host,
+                deviceID: d.candidate.device_id,
+                caption: name.caption,
+                vid: name.vid,
+                pid: name.pid,
+                devIcon: name.icon,
+                present: d.candidate.present,
+                armed: d.candidate.armed,
+                before: before(d.candidate),
+                after: effectOf(d.source),
+              },
+            ]
+          }),
+          warnings: warnings.slice(0, 50),
+        }
+      }),
+  }
+}
+
+export type Drafts = ReturnType<typeof createDrafts>

@@ -1,0 +1,66 @@
+import type { PolicySettings } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { PolicyRead } from './policy.read.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+
+export interface OverviewDeps {
+  db: Db
+  clock: Clock
+  audit: Pick<AuditApi, 'write'>
+  read: PolicyRead
+  settings: PolicySettingsApi
+  /** Enabled Administrators. */
+  administrators(): Promise<number>
+}
+
+/** The policy at a glance, its settings, and whether a second person is asked. */
+export const createPolicyOverview = ({ db, clock, audit, read, settings, administrators }: OverviewDeps) => {
+  /** Hosts above which a second person is needed, and why it is so; null: never. */
+  const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
+    const { twoPersonHosts } = await settings.read(db)
+    if (twoPersonHosts === null)
+      return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
+    if ((await administrators()) < 2)
+      return {
+        hosts: null,
+        explanation: `Off, because there is one Administrator only. With a second one, freeing or deleting more than ${twoPersonHosts} hosts needs two people.`,
+      }
+    return {
+      hosts: twoPersonHosts,
+      explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second person.`,
+    }
+  }
+
+  return {
+    twoPerson,
+    settings: () => settings.read(db),
+    read: async () => {
+      const [o, inForce, two] = await Promise.all([read.overview(), settings.read(db), twoPerson()])
+      return {
+        version: o.version,
+        rules: { allow: o.allow, deny: o.deny, grants: o.grants, inert: o.inert },
+        agents: { armed: o.armed, free: o.free },
+        waiting: o.waiting,
+        settings: inForce,
+        twoPerson: { active: two.hosts !== null, explanation: two.explanation },
+      }
+    },
+    save: (actor: Actor, given: PolicySettings): Promise<PolicySettings> =>
+      db.transaction(async (tx) => {
+        const before = await settings.read(tx)
+        await settings.write(tx, new Date(clock.now()), given)
+        await audit.write(tx, actor, {
+          action: 'policy.settingsChanged',
+          entity: 'policy settings',
+          details: `from ${JSON.stringify(before)} to ${JSON.stringify(given)}`,
+          severity: 4,
+        })
+        return settings.read(tx)
+      }),
+  }
+}
+
+export type PolicyOverview = ReturnType<typeof createPolicyOverview>

@@ -1,0 +1,168 @@
+import type { AgentDetail } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import { contains, fold, likePattern, oneOf } from '#platform/list/columns.ts'
+import type { ListSpec } from '#platform/list/compile.ts'
+import { utcSql, zonelessSql } from '#platform/time.ts'
+
+const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
+/** The order in which rules decide: denies, grants, then allows from the narrowest. */
+const rank = `case when r.effect = 'deny' then 0 when r.is_grant then 1 when r.agent_id is not null then 2 when r.tag_name is not null then 3 else 4 end`
+const state = `case when r.is_forged then 'Not authentic' when r.tag_name is not null and r.tag_id is null then 'Tag deleted'
+  when r.is_over then 'Expired' else 'In force' end`
+const host = '(select a.host from agents a where a.agent_id = r.agent_id)'
+const model = `(select nullif(trim(m.vendor || ' ' || m.product), '') from models m where m.vid = r.vid and m.pid = r.pid)`
+const vendor = `(select m.vendor from models m where m.vid = r.vid and m.vendor <> '' limit 1)`
+const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || concat_ws(', ',
+    case when r.pid is not null then concat_ws(' ', ${model}, r.vid || ':' || r.pid)
+      when r.vid is not null then concat_ws(' ', 'all of', ${vendor}, r.vid) end,
+    case when r.kinds is not null then case when r.effect = 'deny' then 'whatever is ' else 'what is nothing but ' end || array_to_string(r.kinds, ' or ') end,
+    case when r.serial is not null then 'serial number ' || r.serial end,
+    case when r.fingerprint is not null then 'fingerprint ' || left(r.fingerprint, 8) || '…' end)
+  || case when r.agent_id is not null then ' on ' || coalesce(${host}, 'a removed host') when r.tag_name is not null then ' on tag ' || r.tag_name else ' on all hosts' end
+  || case when r.expires_at is not null then ' until ' || to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC' else '' end
+  || case when r.override_attack_tool then ', although known as an attack tool' else '' end
+  || ': ' || r.reason`
+
+/** Rules and grants, in the order in which they decide. */
+export const rulesList: ListSpec = {
+  name: 'policy-rules',
+  from: 'policy_rules r',
+  id: 'r.rule_id',
+  ties: ['r.rule_id'],
+  defaultSort: [{ key: 'level', descending: false }],
+  search: (needle) =>
+    sql`(lower(concat_ws(' ', r.vid || ':' || r.pid, r.vid, r.pid, r.serial, r.fingerprint, r.tag_name, r.reason, r.created_by)) like ${likePattern(needle)}::text
+      or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(needle)}::text)
+      or exists (select 1 from models m where m.vid = r.vid and m.pid = r.pid and m.folded like ${likePattern(needle)}::text))`,
+  columns: {
+    effect: { sort: 'r.effect', filter: oneOf({ allow: `r.effect = 'allow'`, deny: `r.effect = 'deny'` }) },
+    level: {
+      sort: rank,
+      filter: oneOf({
+        grant: 'r.is_grant',
+        host: 'not r.is_grant and r.agent_id is not null',
+        tag: 'not r.is_grant and r.tag_name is not null',
+        global: 'not r.is_grant and r.agent_id is null and r.tag_name is null',
+      }),
+    },
+    vid: { sort: 'r.vid', filter: contains('lower(r.vid)') },
+    pid: { sort: 'r.pid', filter: contains('lower(r.pid)') },
+    serial: { sort: 'r.serial', filter: contains('lower(r.serial)') },
+    hostIdentifier: {
+      sort: host,
+      names: ['host'],
+      filter: (_f, text) =>
+        sql`(r.agent_id::text = ${text}::text or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(text)}::text))`,
+    },
+    tag: {
+      sort: 'r.tag_name',
+      filter: (_f, text) => sql`lower(r.tag_name) = any(${text.split(',').map((t) => fold(t.trim()))}::text[])`,
+    },
+    state: {
+      filter: oneOf({
+        'In force': `${state} = 'In force'`,
+        Expired: `${state} = 'Expired'`,
+        'Tag deleted': `${state} = 'Tag deleted'`,
+        'Not authentic': `${state} = 'Not authentic'`,
+      }),
+    },
+    origin: { sort: 'r.origin', filter: oneOf({ rule: `r.origin = 'rule'`, approval: `r.origin = 'approval'` }) },
+    expiresAt: { sort: 'r.expires_at' },
+    createdAt: { sort: 'r.created_at' },
+    createdBy: { sort: 'r.created_by' },
+    changedAt: { sort: 'r.changed_at' },
+    changedBy: { sort: 'r.changed_by' },
+  },
+  rowJoins: 'join policy_rules r on r.rule_id = ids.id',
+  rowSelect: `r.rule_id as "id", r.effect as "effect", ${level} as "level", ${sentence} as "sentence", r.vid as "vid", r.pid as "pid",
+    r.serial as "serial", r.kinds as "kinds", r.fingerprint as "fingerprint", r.agent_id as "host", ${host} as "hostIdentifier",
+    r.tag_name as "tag", ${utcSql('r.expires_at')} as "expiresAt", r.reason as "reason", r.override_attack_tool as "overrideAttackTool",
+    r.origin as "origin", ${state} as "state", ${utcSql('r.created_at')} as "createdAt", r.created_by as "createdBy",
+    ${utcSql('r.changed_at')} as "changedAt", r.changed_by as "changedBy"`,
+}
+
+export const isGrant: SqlFragment = raw('r.is_grant')
+export const isNoGrant: SqlFragment = raw('not r.is_grant')
+export const isOneOf = (ids: readonly string[]): SqlFragment => sql`r.rule_id = any(${ids}::uuid[])`
+
+/** One page of the history, newest first. */
+export const versionsPage = (limit: number, offset: number) => sql`
+  select jsonb_build_object('version', v.version, 'createdAt', ${raw(utcSql('v.created_at'))}, 'createdBy', v.created_by, 'summary', v.summary,
+    'changesTotal', (select count(*) from policy_changes c where c.version = v.version),
+    'changes', coalesce((select jsonb_agg(jsonb_build_object('before', c.before, 'after', c.after) order by c.n)
+      from policy_changes c where c.version = v.version and c.n <= 100), '[]')) as row
+  from policy_versions v order by v.version desc limit ${limit}::int offset ${offset}::int`
+
+export const createPolicyRead = (db: Queryable) => ({
+  versions: async (limit: number, offset: number): Promise<{ total: number; rows: unknown[] }> => {
+    const [count] = await db.query<{ n: number }>(sql`select h.version as n from policy_head h`)
+    const rows = await db.query<{ row: unknown }>(versionsPage(limit, offset))
+    return { total: count?.n ?? 0, rows: rows.map((r) => r.row) }
+  },
+
+  /** Version in force and the rules that speak to a host, in the order in which they decide. */
+  ofAgent: async (agentId: string): Promise<Pick<AgentDetail['policy'], 'version' | 'rules'>> => {
+    const [head] = await db.prepared<{ version: number }>(sql`select h.version from policy_head h`)
+    const rules = await db.prepared<AgentDetail['policy']['rules'][number]>(sql`
+      select r.rule_id as id, r.effect, ${raw(level)} as level, ${raw(sentence)} as sentence from policy_rules r
+      where (r.agent_id = ${agentId}::uuid or (r.agent_id is null and r.tag_name is null)
+          or r.tag_id in (select x.tag_id from agent_tags x where x.agent_id = ${agentId}::uuid))
+        and not r.is_over and not r.is_forged
+      order by ${raw(rank)}, r.rule_id limit 200`)
+    return { version: head?.version ?? 0, rules }
+  },
+
+  overview: async () => {
+    const [row] = await db.query<{
+      version: number
+      allow: number
+      deny: number
+      grants: number
+      inert: number
+      armed: number
+      free: number
+      waiting: number
+    }>(sql`
+      select (select h.version from policy_head h) as version,
+        count(*) filter (where not r.is_grant and r.effect = 'allow')::int as allow, count(*) filter (where r.effect = 'deny')::int as deny,
+        count(*) filter (where r.is_grant)::int as grants, count(*) filter (where ${raw(state)} <> 'In force')::int as inert,
+        (select count(*)::int from agent_rows n where n.armed) as armed, (select count(*)::int from agent_rows n where not n.armed) as free,
+        (select count(*)::int from peripherals p where p.unapproved and p.source = 7
+          and p.agent_id in (select n.agent_id from agent_rows n where n.armed)) as waiting
+      from policy_rules r`)
+    return row as NonNullable<typeof row>
+  },
+
+  /** Devices of armed hosts that no rule covers, by model. */
+  approvals: async (
+    since: Date,
+    limit: number,
+    offset: number,
+  ): Promise<{ total: number; rows: ({ devIcon: number } & Record<string, unknown>)[] }> => {
+    const waiting = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
+      join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
+      where p.source in (1, 7) and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
+    const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown>; total: number }>(sql`
+      with w as materialized (
+        select m.model_id, p.agent_id, p.device_id, p.serial, p.present, p.case_number, p.first_seen, p.last_seen, d.icon, d.attack_tool,
+          d.vulnerable, n.tags from ${waiting}),
+      g as (
+        select w.model_id, count(distinct w.agent_id)::int as agents, count(*)::int as devices, min(w.first_seen) as first_seen,
+          max(w.last_seen) as last_seen, max(w.icon) as icon, bool_or(w.attack_tool > 0) as attack_tool, bool_or(w.vulnerable) as vulnerable
+        from w group by w.model_id)
+      select count(*) over ()::int as total, jsonb_build_object('vid', m.vid, 'pid', m.pid, 'guiVid', m.vendor, 'guiPid', m.product, 'devIcon', g.icon,
+        'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices,
+        'firstSeen', ${raw(zonelessSql('g.first_seen'))}, 'lastSeen', ${raw(zonelessSql('g.last_seen'))},
+        'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'deviceID', x.device_id,
+            'serialNumber', x.serial, 'present', x.present, 'caseNumber', x.case_number, 'hashtags', x.tags,
+            'lastSeen', ${raw(zonelessSql('x.last_seen'))}) order by x.last_seen desc, x.agent_id, x.device_id)
+          from (select * from w where w.model_id = g.model_id order by w.last_seen desc, w.agent_id, w.device_id limit 20) x
+            join agents a on a.agent_id = x.agent_id)) as row
+      from g join models m on m.model_id = g.model_id
+      order by g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::int`)
+    return { total: rows[0]?.total ?? 0, rows: rows.map((r) => r.row) }
+  },
+})
+
+export type PolicyRead = ReturnType<typeof createPolicyRead>

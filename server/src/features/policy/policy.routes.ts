@@ -1,0 +1,107 @@
+import {
+  createPolicyGrant,
+  createPolicyRule,
+  deletePolicyGrant,
+  deletePolicyRule,
+  getPolicy,
+  getPolicyTest,
+  icons,
+  listPolicyGrants,
+  listPolicyRules,
+  peripheralsCommand,
+  policyApprovals,
+  policyHistory,
+  previewPolicy,
+  restorePolicy,
+  testPolicyDraft,
+  updatePolicyGrant,
+  updatePolicyRule,
+  updatePolicySettings,
+} from '@portcullis/contract'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { JsonText } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { isId } from '#platform/ids.ts'
+import type { List } from '#platform/list/list.ts'
+import type { Approvals } from './approvals.service.ts'
+import type { Changes } from './changes.service.ts'
+import type { Drafts } from './draft.service.ts'
+import type { PolicyOverview } from './overview.service.ts'
+import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
+import type { PolicyTest } from './policy-test.service.ts'
+
+/** Devices that were blocked and taken away again wait for an approval this long. */
+const waitingMs = 7 * 86_400_000
+
+export interface PolicyRoutesDeps {
+  clock: Clock
+  rules: List
+  read: PolicyRead
+  changes: Changes
+  approvals: Approvals
+  drafts: Drafts
+  test: PolicyTest
+  overview: PolicyOverview
+}
+
+const pageOf = (query: { PageNumber?: number; PageSize?: number }) => {
+  const limit = query.PageSize ?? 50
+  return { limit, offset: ((query.PageNumber ?? 1) - 1) * limit }
+}
+
+const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+export const registerPolicyRoutes = (
+  app: HttpApp,
+  { clock, rules, read, changes, approvals, drafts, test, overview }: PolicyRoutesDeps,
+): void => {
+  app.register(getPolicy, () => overview.read())
+  app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
+  app.register(listPolicyRules, ({ query }) => rules.page(query, isNoGrant))
+  app.register(createPolicyRule, ({ actor, body }) => changes.create(actor, body, false))
+  app.register(updatePolicyRule, ({ actor, params, body }) => changes.replace(actor, params.id, body, false))
+  app.register(deletePolicyRule, ({ actor, params }) => changes.remove(actor, params.id, false))
+  app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
+  app.register(createPolicyGrant, ({ actor, body }) => changes.create(actor, body, true))
+  app.register(updatePolicyGrant, ({ actor, params, body }) => changes.replace(actor, params.id, body, true))
+  app.register(deletePolicyGrant, ({ actor, params }) => changes.remove(actor, params.id, true))
+  app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
+  app.register(policyHistory, async ({ query }) => {
+    const { limit, offset } = pageOf(query)
+    const { total, rows } = await read.versions(limit, offset)
+    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
+  })
+  app.register(restorePolicy, ({ actor, body }) => changes.restore(actor, body.version, body.dryRun === true))
+  app.register(policyApprovals, async ({ query }) => {
+    const { limit, offset } = pageOf(query)
+    const { total, rows } = await read.approvals(new Date(clock.now() - waitingMs), limit, offset)
+    const data = rows.map((row) => ({ ...row, devIconDescription: iconName(row.devIcon) }))
+    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data }))
+  })
+  app.register(getPolicyTest, ({ query }) => {
+    const host = query.hostUuid || null
+    if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is no uuid of an agent')
+    const decision = query.decision?.toLowerCase()
+    return test.inForce({
+      days: query.days ?? 30,
+      tags: (query.hashtags ?? '').split(',').filter((tag) => tag.trim() !== ''),
+      host,
+      decision: decision === 'allow' || decision === 'block' ? decision : null,
+      ...pageOf(query),
+    })
+  })
+  app.register(testPolicyDraft, ({ actor, body }) =>
+    test.ofDraft(actor, body.draft, {
+      days: body.days ?? 30,
+      tags: body.hashtags ?? [],
+      host: null,
+      decision: body.decision ?? null,
+      ...pageOf({
+        ...(body.pageNumber === undefined ? {} : { PageNumber: body.pageNumber }),
+        ...(body.pageSize === undefined ? {} : { PageSize: body.pageSize }),
+      }),
+    }),
+  )
+  app.register(peripheralsCommand, ({ actor, body }) => approvals.command(actor, body))
+}

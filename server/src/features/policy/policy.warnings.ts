@@ -1,0 +1,65 @@
+import type { PolicyWarning } from '@portcullis/contract'
+import { fold } from '#platform/list/columns.ts'
+import { matchKey, type WrittenRule } from './policy.rules.ts'
+import type { RuleRow } from './policy.store.ts'
+
+type Scoped = Pick<WrittenRule, 'agent_id' | 'tag_name'>
+type Matching = Pick<WrittenRule, 'vid' | 'pid' | 'serial' | 'kinds' | 'fingerprint' | 'effect'>
+
+const rank = (r: Scoped & { is_grant: boolean }): number =>
+  r.is_grant ? 0 : r.agent_id !== null ? 1 : r.tag_name !== null ? 2 : 3
+
+const sameTag = (a: Scoped, b: Scoped): boolean =>
+  a.tag_name !== null && b.tag_name !== null && fold(a.tag_name) === fold(b.tag_name)
+
+/** Every host that `b` speaks to, `a` speaks to as well. Tags of a host are not looked up: who carries a tag changes. */
+const reaches = (a: Scoped, b: Scoped): boolean =>
+  (a.agent_id === null && a.tag_name === null) || (a.agent_id !== null && a.agent_id === b.agent_id) || sameTag(a, b)
+
+const allows = <T>(asked: T | null, given: T | null): boolean => asked === null || asked === given
+
+/** Every device that `b` matches, `a` matches as well; false where that can not be told from the rules alone. */
+const covers = (a: Matching, b: Matching): boolean => {
+  const kinds = a.kinds === null || b.kinds?.every((k) => a.kinds?.includes(k)) === true
+  return (
+    allows(a.vid, b.vid) &&
+    allows(a.pid, b.pid) &&
+    allows(a.serial, b.serial) &&
+    allows(a.fingerprint, b.fingerprint) &&
+    kinds
+  )
+}
+
+/** What a person should know before a rule counts, told from the other rules. Pure. */
+export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): PolicyWarning[] => {
+  const found: PolicyWarning[] = []
+  const add = (code: PolicyWarning['code'], text: string, other: RuleRow | null): void => {
+    if (found.length < 20) found.push({ code, text, ruleId: other?.rule_id ?? null })
+  }
+  const key = matchKey(rule)
+  for (const other of others) {
+    const isSame = matchKey(other) === key
+    if (isSame && other.effect === rule.effect && other.is_grant === rule.is_grant) {
+      add('duplicate', 'Another rule says the same.', other)
+      continue
+    }
+    if (isSame && other.effect !== rule.effect) {
+      add('contradicts', 'Another rule says the opposite of the same devices; the deny wins.', other)
+      continue
+    }
+    const otherWins = other.effect === 'deny' || (rule.effect === 'allow' && rank(other) <= rank(rule))
+    if (covers(other, rule) && reaches(other, rule)) {
+      if (other.effect === 'deny' && rule.effect === 'allow')
+        add('shadowed', 'A deny covers all of this: the rule allows nothing.', other)
+      else if (other.effect === rule.effect && otherWins)
+        add('shadowed', `A wider ${rule.effect} says this already.`, other)
+    } else if (covers(rule, other) && reaches(rule, other)) {
+      if (rule.effect === 'deny' && other.effect === 'allow')
+        add('shadows', 'An allow does nothing any more while this deny stands.', other)
+      else if (rule.effect === other.effect) add('shadows', `A narrower ${other.effect} is covered by this one.`, other)
+    }
+  }
+  if (rule.vid === null && rule.fingerprint === null && rule.agent_id === null && rule.tag_name === null)
+    add('wide', `This speaks to every host and every device of kind ${rule.kinds?.join(', ')}.`, null)
+  return found
+}
