@@ -23,6 +23,8 @@ import { createServerCalls } from './server-calls.ts'
 import { createSpool } from './spool.ts'
 import { createState, prepareStateDir } from './state.ts'
 import { createWake } from './transport/wake.ts'
+import { createUpdateRecord } from './update/record.ts'
+import { createUpdater, type Updater } from './update/updater.ts'
 
 export interface AgentTiming {
   loop: LoopTiming
@@ -51,6 +53,8 @@ export interface AgentDeps {
   createLog: (dir: string) => Log
   /** Program and arguments that run this agent; undefined where nobody may start it by itself. */
   self?: readonly string[]
+  /** Path of this agent when it is an installed executable. */
+  executable?: string | undefined
   timing?: AgentTiming
 }
 
@@ -60,9 +64,9 @@ export interface AgentDeps {
  * @throws AgentExit with the exit code and a sentence for a person
  */
 export const runAgent = async (
-  { config, version, clock, createLog, self, timing = agentTiming }: AgentDeps,
+  { config, version, clock, createLog, self, executable = config.executable, timing = agentTiming }: AgentDeps,
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<'stopped' | 'replaced'> => {
   prepareStateDir(config.stateDir)
   const cleanUps: Array<() => void> = [acquireLock(config.stateDir)]
   try {
@@ -147,13 +151,27 @@ export const runAgent = async (
           const gzip = await collectDebugLogs(config.stateDir)
           await calls.call('the logs', (token) => protocol.debugLogs(id, gzip, token, stopped), stopped)
         },
-        update: async () => {
-          throw new Error('Not supported by this agent version: update.')
-        },
+        update: (id, build, stopped) => updater.update(id, build, stopped),
       }),
       onDue: kick.kick,
     })
     cleanUps.push(commands.stop)
+    const replaced = new AbortController()
+    const updater = createUpdater({
+      executable,
+      version,
+      architecture: process.arch,
+      record: createUpdateRecord(config.stateDir),
+      identity,
+      saveIdentity: state.saveIdentity,
+      calls,
+      transport,
+      settle: commands.settle,
+      onReplaced: () => replaced.abort(),
+      clock,
+      log,
+      reports,
+    })
     const wake = createWake({ transport, log, onWake: kick.kick, backoff: timing.loop.backoff })
     cleanUps.push(wake.stop)
     loop = createLoop({
@@ -179,10 +197,13 @@ export const runAgent = async (
         if (!config.once) wake.useToken(token)
       },
       onAcknowledged: (told, needPolicy) => {
+        updater.healthy()
         if (told?.mode === 'Armed') enforcer.contacted()
         if (needPolicy || (enforcer.isArmed() && !enforcer.hasPolicy())) refreshPolicy()
       },
-      onRevoked: () => void (enforcer.isArmed() && enforcer.free('The server removed this host.')),
+      onRevoked: () => {
+        if (enforcer.isArmed()) enforcer.free('The server removed this host.')
+      },
       deviceCount: () => watcher.devices().length,
       once: config.once,
       clock,
@@ -200,11 +221,13 @@ export const runAgent = async (
     enforcer.start()
     onRelease()
     watcher.start()
-    cleanUps.push(beat(enforcer, watcher, timing.enforcement))
+    cleanUps.push(beat(enforcer, watcher, updater, timing.enforcement))
     log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
+    updater.start()
     commands.resume()
-    await loop.run(signal)
+    await loop.run(AbortSignal.any([signal, replaced.signal]))
     log.info('agent_stopped')
+    return replaced.signal.aborted && !signal.aborted ? 'replaced' : 'stopped'
   } finally {
     for (const cleanUp of cleanUps.reverse()) cleanUp()
   }
@@ -217,7 +240,12 @@ const rootArgs = ({ stateDir, sysfsRoot, procRoot }: AgentConfig): string[] => [
 ]
 
 /** The pulse of an armed host. Returns what ends it. */
-const beat = (enforcer: Enforcer, watcher: Watcher, timing: AgentTiming['enforcement']): (() => void) => {
+const beat = (
+  enforcer: Enforcer,
+  watcher: Watcher,
+  updater: Updater,
+  timing: AgentTiming['enforcement'],
+): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   let elapsed = 0
   const next = (): void => {
@@ -227,6 +255,7 @@ const beat = (enforcer: Enforcer, watcher: Watcher, timing: AgentTiming['enforce
       if (elapsed >= timing.tickMs) {
         elapsed = 0
         enforcer.tick()
+        updater.tick()
       }
       if (!watcher.isRelied()) watcher.hint()
       next()

@@ -25,6 +25,8 @@ export interface AgentConfig {
   monitorCommand: readonly string[] | undefined
   /** Program and arguments that show the text on standard input to the user of the host; undefined: nobody is told. */
   notifyCommand: readonly string[] | undefined
+  /** The installed executable, which an update replaces; undefined: this very program when it is one. */
+  executable: string | undefined
   allowInsecureHttp: boolean
   logLevel: LogLevel
 }
@@ -48,6 +50,7 @@ export const usage = `portcullis-agent: tells a Portcullis server which USB devi
   --monitor-command CMD    kernel event monitor, run without a shell; "none": poll only
   --notify-command CMD     shows the text on its standard input to the user when a device is blocked, run without a
                            shell (default: wall, where there is one); "none": nobody is told
+  --executable FILE        what an update replaces (default: the agent itself, when it is an executable)
   --insecure-http          allow http to another machine
   --log-level LEVEL        debug, info (default), warn, error
 
@@ -64,6 +67,7 @@ const options = {
   'etc-root': { type: 'string' },
   'proc-root': { type: 'string' },
   'notify-command': { type: 'string' },
+  executable: { type: 'string' },
   'monitor-command': { type: 'string' },
   'log-level': { type: 'string' },
   'insecure-http': { type: 'boolean' },
@@ -82,6 +86,7 @@ const envNames = [
   'etc-root',
   'proc-root',
   'notify-command',
+  'executable',
   'monitor-command',
   'log-level',
   'insecure-http',
@@ -182,6 +187,7 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
     once: values.once ?? false,
     monitorCommand: parseMonitor(setting('monitor-command'), sysfsRoot),
     notifyCommand: parseNotify(setting('notify-command'), sysfsRoot),
+    executable: setting('executable'),
     allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
     logLevel,
   }

@@ -8,9 +8,10 @@ import { AgentExit, cannotStart, exitCodes, messageOf } from './exit.ts'
 import { removeIfThere } from './files.ts'
 import { type AgentKey, createKey, loadKey, sha256Hex } from './keys.ts'
 import type { Log } from './log.ts'
-import { createProtocol, Refusal } from './protocol.ts'
+import { createProtocol } from './protocol.ts'
 import type { Identity, State } from './state.ts'
 import { createTransport, type Transport } from './transport/http.ts'
+import { Refusal } from './transport/refusal.ts'
 import { caHashOf, fetchPin, PinMismatch, spkiHash } from './transport/tls-pin.ts'
 
 export interface EnrolDeps {

@@ -7,10 +7,11 @@ import type { Commands } from './commands.ts'
 import { AgentExit, exitCodes, messageOf } from './exit.ts'
 import type { Kick } from './kick.ts'
 import type { Log } from './log.ts'
-import { type Protocol, Refusal } from './protocol.ts'
+import type { Protocol } from './protocol.ts'
 import type { Reports } from './reports.ts'
 import type { Spool } from './spool.ts'
 import type { Identity, State } from './state.ts'
+import { Refusal } from './transport/refusal.ts'
 
 export interface LoopTiming {
   backoff: { minMs: number; maxMs: number }

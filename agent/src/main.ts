@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { isSea } from 'node:sea'
 import pkg from '../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
@@ -7,6 +8,7 @@ import { releaseHost, restoreDefaults } from './enforcement/offline.ts'
 import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
 import { statusText } from './status.ts'
+import { noteEnd } from './update/record.ts'
 
 /** `--once` gives up after this long: an installer waits for it. */
 const ONCE_LIMIT_MS = 30_000
@@ -16,13 +18,29 @@ const STOP_LIMIT_MS = 1500
 /** How this very program is started again: as an executable of its own, or as a script under this Node. */
 const self = isSea() ? [process.execPath] : [process.execPath, ...process.execArgv, process.argv[1] ?? '']
 
+/** systemd sets this for what it starts, and starts the agent again when it ends. */
+const hasServiceManager = process.env.INVOCATION_ID !== undefined
+
+/**
+ * The executable was replaced. Without a service manager nobody would start the other one; with one that does not say so,
+ * the later of two starts ends at the lock.
+ */
+const startAnew = (executable: string = process.execPath): void => {
+  if (hasServiceManager) return
+  spawn(executable, process.argv.slice(2), { stdio: 'ignore', detached: true }).unref()
+}
+
 const run = async (): Promise<ExitCode> => {
   const config = loadConfig(process.argv.slice(2), process.env)
   if (config.command === 'help') process.stdout.write(usage)
   else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
   else if (config.command === 'status') process.stdout.write(statusText(config))
-  else if (config.command === 'restore') process.stdout.write(`${restoreDefaults(config)}\n`)
-  else if (config.command === 'release') process.stdout.write(`${await releaseHost(config)}\n`)
+  else if (config.command === 'restore') {
+    // systemd says how the service ended to what it runs after it, and to nobody else.
+    if (process.env.SERVICE_RESULT !== undefined && noteEnd(config.stateDir))
+      process.stdout.write('The update was rolled back.\n')
+    process.stdout.write(`${restoreDefaults(config)}\n`)
+  } else if (config.command === 'release') process.stdout.write(`${await releaseHost(config)}\n`)
   else {
     const stop = new AbortController()
     const onSignal = (): void => {
@@ -39,7 +57,7 @@ const run = async (): Promise<ExitCode> => {
         }, ONCE_LIMIT_MS)
       : undefined
     try {
-      await runAgent(
+      const end = await runAgent(
         {
           config,
           version: pkg.version,
@@ -47,9 +65,11 @@ const run = async (): Promise<ExitCode> => {
           createLog: (dir) =>
             createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
           self,
+          executable: config.executable ?? (isSea() ? process.execPath : undefined),
         },
         stop.signal,
       )
+      if (end === 'replaced' && !config.once) startAnew(config.executable)
     } catch (error) {
       if (!stop.signal.aborted || error instanceof AgentExit) throw error
     } finally {

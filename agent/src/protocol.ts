@@ -11,27 +11,9 @@ import {
   sessionProofText,
 } from '@portcullis/contract/agent-protocol'
 import type { Clock } from './clock.ts'
-import { cutText } from './collectors/text.ts'
 import type { AgentKey } from './keys.ts'
-import type { Answer, Transport } from './transport/http.ts'
-
-/** The server answered, and the answer is no. What to do about it depends on `code` (SPEC.md, Refusals). */
-export class Refusal extends Error {
-  readonly status: number
-  /** The problem's `code`; empty when the answer was no problem document. */
-  readonly code: string
-  readonly retryAfterMs: number | undefined
-  constructor({ status, body, retryAfterMs }: Answer) {
-    const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-    const code = typeof problem.code === 'string' ? problem.code : ''
-    const detail = typeof problem.detail === 'string' ? problem.detail : 'no reason given'
-    super(cutText(`${status} ${code}: ${detail}`, 500))
-    this.name = 'Refusal'
-    this.status = status
-    this.code = code
-    this.retryAfterMs = retryAfterMs
-  }
-}
+import type { Transport } from './transport/http.ts'
+import { type Answer, Refusal } from './transport/refusal.ts'
 
 /** The server answered 200 with something that is not the protocol's answer (a captive portal, a wrong address). */
 class BadAnswer extends Error {}

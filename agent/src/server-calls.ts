@@ -1,6 +1,9 @@
 import { sleep } from './clock.ts'
 import { messageOf } from './exit.ts'
-import { Refusal } from './protocol.ts'
+import { Refusal } from './transport/refusal.ts'
+
+/** What came is wrong: asking again would bring the same. */
+export class Unusable extends Error {}
 
 /** Waits between tries: a short gap is bridged, a long one is the caller's to report. */
 const TRIES_AFTER_MS: readonly number[] = [500, 2000]
@@ -59,6 +62,7 @@ export const createServerCalls = ({ renewSession }: { renewSession: () => void }
           return await once(request, signal)
         } catch (error) {
           signal.throwIfAborted()
+          if (error instanceof Unusable) throw error
           const isFinal = error instanceof Refusal && error.status < 500 && error.status !== 429
           const pause = TRIES_AFTER_MS[attempt]
           if (isFinal || pause === undefined) throw new Error(`${what}: ${messageOf(error)}`, { cause: error })

@@ -21,11 +21,20 @@ export interface HostOptions extends PeerOptions {
   devices?: readonly DeviceReport[]
   rules?: PolicyRule[]
   clock?: Clock
+  /** What the agent says it is. */
+  version?: string
   args?: readonly string[]
 }
 
 /** A peer and an enrolled, running agent on a tree of its own, with nothing but USB keyboards. */
-export const startHost = async ({ devices = [], rules = [], clock, args: more = [], ...options }: HostOptions = {}) => {
+export const startHost = async ({
+  devices = [],
+  rules = [],
+  clock,
+  version,
+  args: more = [],
+  ...options
+}: HostOptions = {}) => {
   const peer = await startPeer({ nextCheckInSeconds: 0.1, ...options })
   onTestFinished(async () => {
     await peer.stop()
@@ -39,7 +48,8 @@ export const startHost = async ({ devices = [], rules = [], clock, args: more = 
     ...['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root],
     ...['--proc-root', procRoot, ...more],
   ]
-  const start = () => startAgent(args, clock === undefined ? {} : { clock })
+  const start = (as = version) =>
+    startAgent(args, { ...(clock === undefined ? {} : { clock }), ...(as === undefined ? {} : { version: as }) })
   let agent = start()
   await until('first check-in', () => peer.seen.checkIns.length > 0)
 
@@ -67,9 +77,11 @@ export const startHost = async ({ devices = [], rules = [], clock, args: more = 
     },
     stop: () => agent.stop(),
     /** Starts the agent on the same state, and waits for nothing. */
-    begin() {
-      agent = start()
+    begin(as = version) {
+      agent = start(as)
     },
+    /** Resolves when the agent ended by itself. */
+    ended: () => agent.done,
     /** Ends the agent and starts it again on the same state. */
     async restart() {
       await agent.stop()

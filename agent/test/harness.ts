@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { describeSysfs } from '@portcullis/domain/testing'
 import { onTestFinished } from 'vitest'
-import { type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'
-import { type Clock, systemClock } from '../src/clock.ts'
+import { type AgentDeps, type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'
+import { systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 
@@ -61,14 +61,18 @@ const quickTiming: AgentTiming = {
 /** An agent in this process; it is stopped with the test. */
 export const startAgent = (
   args: readonly string[],
-  { clock = systemClock, timing = quickTiming }: { clock?: Clock; timing?: AgentTiming } = {},
+  {
+    clock = systemClock,
+    timing = quickTiming,
+    version = '0.0.1-test',
+  }: Partial<Omit<AgentDeps, 'config' | 'createLog'>> = {},
 ) => {
   const stop = new AbortController()
   const lines: string[] = []
   const done = runAgent(
     {
       config: loadConfig(args, {}),
-      version: '0.0.1-test',
+      version,
       clock,
       createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
 

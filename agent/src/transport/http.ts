@@ -1,16 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-
-/** An answer of the server, whatever its status. */
-export interface Answer {
-  status: number
-  /** Parsed JSON, or undefined when the body is none. */
-  body: unknown
-  /** The body as received. */
-  text: string
-  /** From `Retry-After`, in ms. */
-  retryAfterMs?: number
-}
+import { type Answer, Refusal } from './refusal.ts'
 
 export interface TransportDeps {
   /** Base address of the server. */
@@ -24,6 +14,8 @@ export interface TransportDeps {
 
 /** A policy of 10,000 rules inside JSON text is the longest answer; a server that sends more is not ours. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Problem details are some hundred bytes. */
+const MAX_REFUSAL_BYTES = 65_536
 /** A server can slow its agents down, not put them to sleep for good. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 
@@ -150,6 +142,50 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
     /** The same for what is only read. */
     get: (path: string, token: string, signal: AbortSignal): Promise<Answer> =>
       sendAgain({ method: 'GET', path, body: '', contentType: '', token }, signal),
+    /**
+     * Streams a long answer on a connection of its own, so that check-ins go on meanwhile. Resolves after the last byte.
+     *
+     * @param take gets each part; what it throws ends the transfer
+     */
+    download: (path: string, token: string, take: (chunk: Buffer) => void, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const request = (isTls ? httpsRequest : httpRequest)({
+          ...optionsFor(path),
+          method: 'GET',
+          agent: false,
+          signal,
+          // Between two packets; the length is the receiver's to bound.
+          timeout: timeoutMs,
+          headers: { accept: 'application/octet-stream', authorization: `Bearer ${token}` },
+        })
+        request.on('timeout', () => request.destroy(new Error(`no data for ${timeoutMs} ms`)))
+        request.on('error', reject)
+        request.on('response', (response: IncomingMessage) => {
+          response.on('error', reject)
+          const isRefused = response.statusCode !== 200
+          const refusal: Buffer[] = []
+          let size = 0
+          response.on('data', (chunk: Buffer) => {
+            try {
+              size += chunk.length
+              if (!isRefused) take(chunk)
+              else if (size <= MAX_REFUSAL_BYTES) refusal.push(chunk)
+            } catch (error) {
+              request.destroy()
+              reject(error)
+            }
+          })
+          response.on('end', () => {
+            if (!response.complete) return reject(new Error('the answer was cut off'))
+            if (!isRefused) return resolve()
+            const text = Buffer.concat(refusal).toString('utf8')
+            const retryAfterMs = retryAfterOf(response.headers['retry-after'], now())
+            const answer = { status: response.statusCode ?? 0, body: parseJson(text), text }
+            reject(new Refusal({ ...answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }))
+          })
+        })
+        request.end()
+      }),
     /** The host's own address on the last connection to the server; empty before the first. */
     localAddress: (): string => localAddress.replace(/^::ffff:/, ''),
     close(): void {

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs'
+import { type AgentCommandBodies, agentLimits, agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
+import { removeIfThere } from '../files.ts'
+import { verifySignature } from '../keys.ts'
+import { Unusable } from '../server-calls.ts'
+import type { Transport } from '../transport/http.ts'
+import { isNewer } from './version.ts'
+
+type Build = AgentCommandBodies['update']
+
+export interface Running {
+  version: string
+  architecture: string
+  /** The release key of this host, once one is pinned. */
+  releaseKey: string | undefined
+}
+
+/** The first run of a build only prints its version. */
+const TRIAL_MS = 20_000
+
+/** @throws with why this host does not take the build, before a byte of it is fetched */
+export const checkBuild = (build: Build, running: Running): void => {
+  if (running.releaseKey !== undefined && running.releaseKey !== build.releaseKey)
+    throw new Error('The build is signed by another release key than the one this host knows.')
+  if (!verifySignature(build.releaseKey, packageProofText(build), build.releaseSignature))
+    throw new Error('The release signature of the build does not verify.')
+  if (build.architecture !== running.architecture)
+    throw new Error(`The build is for ${build.architecture}, this host is ${running.architecture}.`)
+  if (!isNewer(build.version, running.version))
+    throw new Error(`Version ${build.version} is not newer than ${running.version}, which runs.`)
+  if (build.size === 0 || build.size > agentLimits.packageBytes)
+    throw new Error(`A build of ${build.size} bytes is out of bounds.`)
+}
+
+/**
+ * Fetches a build to a file, executable like the one it replaces, and runs it once for its version.
+ *
+ * @throws with what is wrong with it; the file is gone then
+ */
+export const fetchBuild = async (
+  transport: Pick<Transport, 'download'>,
+  build: Build,
+  { target, like }: { target: string; like: string },
+  token: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  removeIfThere(target)
+  const hash = createHash('sha256')
+  let bytes = 0
+  try {
+    const fd = openSync(target, 'wx', statSync(like).mode & 0o777)
+    try {
+      const take = (chunk: Buffer): void => {
+        bytes += chunk.length
+        if (bytes > build.size)
+          throw new Unusable(`The download is longer than the ${build.size} bytes that were announced.`)
+        hash.update(chunk)
+        writeSync(fd, chunk)
+      }
+      await transport.download(`${agentPaths.packages}/${build.sha256}`, token, take, signal)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    if (bytes !== build.size || hash.digest('hex') !== build.sha256)
+      throw new Unusable('The download is not what was announced (size or digest differs).')
+    const trial = spawnSync(target, ['--version'], { encoding: 'utf8', timeout: TRIAL_MS, killSignal: 'SIGKILL' })
+    if (trial.stdout?.trim() !== build.version)
+      throw new Unusable(
+        `The build does not run on this host: ${trial.error?.message ?? (trial.stderr.trim() || `exit ${trial.status}`)}.`,
+      )
+  } catch (error) {
+    removeIfThere(target)
+    throw error
+  }
+}

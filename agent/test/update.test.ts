@@ -1,0 +1,263 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
+import { plainKeyboard } from '@portcullis/domain/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { noteEnd } from '../src/update/record.ts'
+import { isNewer } from '../src/update/version.ts'
+import { type HostOptions, startHost } from './enforcing.ts'
+import { createTree, temporaryDir, until } from './harness.ts'
+import { startPeer } from './peer.ts'
+import { main, spawnAgent } from './processes.ts'
+
+const keyPair = () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return { privateKey, spki: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') }
+}
+const release = keyPair()
+
+/** A program that is an agent of this version as far as an update can see. */
+const script = (version: string) => Buffer.from(`#!/bin/sh\necho ${version}\n`)
+
+const buildOf = (bytes: Buffer, version: string, change: Record<string, unknown> = {}, key = release) => {
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const build = { version, sha256, size: bytes.length, architecture: process.arch as string, ...change }
+  const releaseSignature = sign(null, Buffer.from(packageProofText(build)), key.privateKey).toString('base64')
+  return { ...build, releaseKey: key.spki, releaseSignature }
+}
+
+const installed = (version = '1.0.0') => {
+  const executable = join(temporaryDir(), 'portcullis-agent')
+  writeFileSync(executable, script(version), { mode: 0o755 })
+  return executable
+}
+
+const setUp = async (options: HostOptions = {}) => {
+  const executable = installed()
+  const devices = [plainKeyboard({ portPath: '1-1' })]
+  const host = await startHost({ version: '1.0.0', devices, args: ['--executable', executable], ...options })
+  const publish = (bytes: Buffer) => host.peer.packages.set(createHash('sha256').update(bytes).digest('hex'), bytes)
+  const content = () => readFileSync(executable, 'utf8')
+  /** Publishes 1.1.0 and has it put in place. Returns the id of the command. */
+  const swap = async () => {
+    const bytes = script('1.1.0')
+    publish(bytes)
+    const id = host.peer.order('update', buildOf(bytes, '1.1.0'))
+    expect(await host.ended()).toBeUndefined()
+    expect(content()).toBe(script('1.1.0').toString())
+    return id
+  }
+  const ackOf = (id: string) => host.peer.seen.acks.find((ack) => ack.commandId === id)
+  return { host, executable, publish, content, swap, ackOf }
+}
+
+describe('an update', () => {
+  it('is put in place, confirmed by the new version after its first check-in, and leaves nothing behind', async () => {
+    const { host, executable, swap, ackOf } = await setUp()
+    const id = await swap()
+    expect(statSync(executable).mode & 0o777).toBe(0o755)
+    expect(readFileSync(`${executable}.previous`, 'utf8')).toBe(script('1.0.0').toString())
+    expect(ackOf(id)).toBeUndefined()
+    host.begin('1.1.0')
+    await until('confirmed', () => ackOf(id) !== undefined)
+    expect(ackOf(id)).toMatchObject({ outcome: 'confirmed', message: '' })
+    expect([`${executable}.previous`, `${executable}.new`, host.path('update.json')].filter(existsSync)).toEqual([])
+  })
+
+  it.each<[string, (good: Buffer) => { served?: Buffer; order: Record<string, unknown> }, RegExp]>([
+    [
+      'with one flipped bit',
+      (good) => {
+        const served = Buffer.from(good)
+        served[15] = (served[15] ?? 0) ^ 1
+        return { served, order: buildOf(good, '1.1.0') }
+      },
+      /not what was announced/,
+    ],
+    [
+      'that is longer than announced',
+      (good) => ({ served: Buffer.concat([good, Buffer.from('#')]), order: buildOf(good, '1.1.0') }),
+      /longer than/,
+    ],
+    [
+      'that is shorter than announced',
+      (good) => ({ served: good.subarray(0, 9), order: buildOf(good, '1.1.0') }),
+      /not what was announced/,
+    ],
+    ['that nobody has', (good) => ({ order: buildOf(Buffer.concat([good, good]), '1.1.0') }), /404/],
+    ['older than what runs', (good) => ({ order: buildOf(good, '0.9.9') }), /not newer/],
+    ['of the same version', (good) => ({ order: buildOf(good, '1.0.0') }), /not newer/],
+    ['before the release that runs', (good) => ({ order: buildOf(good, '1.0.0-rc.1') }), /not newer/],
+    ['for another processor', (good) => ({ order: buildOf(good, '1.1.0', { architecture: 'mips' }) }), /is for mips/],
+    [
+      'signed by nobody we know',
+      (good) => ({ order: { ...buildOf(good, '1.1.0', {}, keyPair()), releaseKey: release.spki } }),
+      /signature of the build does not verify/,
+    ],
+    [
+      'whose version is not the signed one',
+      (good) => ({ order: { ...buildOf(good, '1.0.1'), version: '1.1.0' } }),
+      /signature of the build does not verify/,
+    ],
+    [
+      'that does not run here',
+      () => {
+        const bad = Buffer.from('#!/bin/sh\nexit 1\n')
+        return { served: bad, order: buildOf(bad, '1.1.0') }
+      },
+      /does not run/,
+    ],
+  ])('%s is refused, and the running one stays', async (_, make, reason) => {
+    const { host, executable, publish, content } = await setUp()
+    const good = script('1.1.0')
+    const { served = good, order } = make(good)
+    publish(good)
+    host.peer.packages.set(String(order.sha256), served)
+    if (reason.source === '404') host.peer.packages.clear()
+    const ack = await host.order('update', order)
+    expect(ack?.outcome).toBe('failed')
+    expect(ack?.message).toMatch(reason)
+    expect(content()).toBe(script('1.0.0').toString())
+    expect([`${executable}.previous`, `${executable}.new`, host.path('update.json')].filter(existsSync)).toEqual([])
+  })
+
+  it('needs the release key that this host pinned: at enrolment, else at the first update', async () => {
+    const other = keyPair()
+    const pinned = await setUp({ releaseKey: other.spki })
+    expect((await pinned.host.order('update', buildOf(script('1.1.0'), '1.1.0')))?.message).toContain(
+      'another release key',
+    )
+    const { host, swap, ackOf } = await setUp()
+    const id = await swap()
+    host.begin('1.1.0')
+    await until('confirmed', () => ackOf(id) !== undefined)
+    const foreign = buildOf(script('1.2.0'), '1.2.0', {}, other)
+    expect((await host.order('update', foreign))?.message).toContain('another release key')
+  })
+
+  it('is refused by an agent that is no installed executable', async () => {
+    const { host } = await setUp({ args: [] })
+    expect((await host.order('update', buildOf(script('1.1.0'), '1.1.0')))?.message).toContain(
+      'not an installed executable',
+    )
+  })
+
+  it.each<[string, (s: Awaited<ReturnType<typeof setUp>>) => Promise<void>]>([
+    [
+      'started three times without reaching the server',
+      async ({ host }) => {
+        for (let start = 0; start < 3; start++) {
+          host.begin('1.1.0')
+          await until('counted', () => readFileSync(host.path('update.json'), 'utf8').includes(`"starts":${start + 1}`))
+          await host.stop()
+        }
+        host.begin('1.1.0')
+        await host.ended()
+      },
+    ],
+    [
+      'ended three times before it could do anything',
+      async ({ host }) => {
+        expect([noteEnd(host.stateDir), noteEnd(host.stateDir), noteEnd(host.stateDir)]).toEqual([false, false, true])
+        expect(noteEnd(host.stateDir)).toBe(false)
+      },
+    ],
+  ])('that was %s is rolled back, and reported as failed by the version before', async (_, fail) => {
+    const all = await setUp()
+    const { host, executable, content, swap, ackOf } = all
+    const id = await swap()
+    host.peer.fail(agentPaths.session, ...Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const })))
+    await fail(all)
+    expect(content()).toBe(script('1.0.0').toString())
+    host.peer.clearFaults()
+    host.begin('1.0.0')
+    await until('failed', () => ackOf(id) !== undefined)
+    expect(ackOf(id)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('never reached the server') })
+    expect([`${executable}.previous`, host.path('update.json')].filter(existsSync)).toEqual([])
+  })
+
+  it('that does not reach the server for two minutes is rolled back', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const { host, content, swap } = await setUp({ clock })
+    await swap()
+    host.peer.fail(agentPaths.session, ...Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const })))
+    host.begin('1.1.0')
+    await until('started', () => readFileSync(host.path('update.json'), 'utf8').includes('"starts":1'))
+    skipped = 119_000
+    expect(content()).toBe(script('1.1.0').toString())
+    skipped = 121_000
+    await host.ended()
+    expect(content()).toBe(script('1.0.0').toString())
+  })
+})
+
+describe('real processes', () => {
+  it('hand over: the next version is started where no service manager does it, with the same arguments', async () => {
+    const peer = await startPeer({ nextCheckInSeconds: 0.2 })
+    onTestFinished(() => peer.stop())
+    const executable = installed()
+    const marker = join(temporaryDir(), 'started')
+    const next = Buffer.from(`#!/bin/sh\nif [ "$1" = --version ]; then echo 99.0.0; else echo "$@" > ${marker}; fi\n`)
+    const build = buildOf(next, '99.0.0')
+    peer.packages.set(build.sha256, next)
+    const args = [
+      '--server',
+      peer.url,
+      '--token',
+      peer.token,
+      '--state-dir',
+      temporaryDir(),
+      '--sysfs-root',
+      createTree().root,
+      '--executable',
+      executable,
+    ]
+    const agent = spawnAgent(args)
+    await until('first check-in', () => peer.seen.checkIns.length > 0, 10_000)
+    peer.order('update', build)
+    expect(await agent.exit).toBe(0)
+    await until('started', () => existsSync(marker) && readFileSync(marker, 'utf8') !== '')
+    expect(readFileSync(marker, 'utf8')).toBe(`${args.join(' ')}\n`)
+  })
+
+  it('confirm: an agent that was put in place by an older one checks in and says so', async () => {
+    const { host, swapTo, ackOf } = await (async () => {
+      const all = await setUp({ version: '0.0.1' })
+      const real = Buffer.from(`#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+      all.publish(real)
+      const version = JSON.parse(readFileSync(join(main, '../../package.json'), 'utf8')).version as string
+      return { ...all, swapTo: () => all.host.peer.order('update', buildOf(real, version)) }
+    })()
+    const id = swapTo()
+    await host.ended()
+    spawnAgent(host.args)
+    await until('confirmed', () => ackOf(id) !== undefined, 10_000)
+    expect(ackOf(id)).toMatchObject({ outcome: 'confirmed' })
+  })
+})
+
+describe('versions', () => {
+  it('are ordered as semver.org says', () => {
+    const rising = [
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-alpha.beta',
+      '1.0.0-beta',
+      '1.0.0-beta.2',
+      '1.0.0-beta.11',
+      '1.0.0-rc.1',
+      '1.0.0',
+      '1.0.1',
+      '1.2.0',
+      '1.10.0',
+      '2.0.0',
+    ]
+    for (const [i, a] of rising.entries())
+      for (const [j, b] of rising.entries()) expect([a, b, isNewer(a, b)]).toEqual([a, b, i > j])
+    expect(isNewer('1.0.0+b', '1.0.0+a')).toBe(false)
+    for (const odd of ['', '1', '1.2', 'v2.0.0', '2.0.0 ', '1e9.0.0', '99999999999.0.0'])
+      expect(isNewer(odd, '0.0.1')).toBe(false)
+  })
+})
