@@ -8,7 +8,7 @@ const TIERS = [
   ['accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
-  ['insights', 'notifications', 'health'],
+  ['insights', 'notifications', 'health', 'actions'],
   ['exports'],
 ]
 

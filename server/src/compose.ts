@@ -182,7 +182,7 @@ export const compose = async (options: ComposeOptions) => {
     agents: agents.commandState,
     events,
     jobs,
-    lifeHours: async () => (await policy.settings()).commandHours,
+    lifeHours: async (tx) => (await policy.settings(tx)).commandHours,
     wake,
     announce: live.announce,
   })

@@ -40,7 +40,7 @@ export interface CommandsDeps {
   events: Pick<EventsApi, 'append'>
   jobs: Pick<JobsApi, 'count'>
   /** Life of a command, in hours. */
-  lifeHours(): Promise<number>
+  lifeHours(tx: Tx): Promise<number>
   /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
   /** Tells the consoles, at COMMIT, which agents changed. */
@@ -131,7 +131,7 @@ export const createCommandsService = ({
       specs: readonly CommandSpec[],
     ): Promise<{ queued: string[]; missing: string[] }> => {
       const now = new Date(clock.now())
-      const expiresAt = new Date(clock.now() + (await lifeHours()) * 3_600_000)
+      const expiresAt = new Date(clock.now() + (await lifeHours(tx)) * 3_600_000)
       const queued: string[] = []
       const missing: string[] = []
       const replaced: EndedCommand[] = []

@@ -1,7 +1,7 @@
 import type { PolicySettings } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { PolicyRead } from './policy.read.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
@@ -36,7 +36,8 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, adminis
 
   return {
     twoPerson,
-    settings: () => settings.read(db),
+    /** In a transaction of the caller, so that it needs no second connection. */
+    settings: (tx: Queryable = db) => settings.read(tx),
     read: async () => {
       const [o, inForce, two] = await Promise.all([read.overview(), settings.read(db), twoPerson()])
       return {

@@ -1,0 +1,76 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
+
+/** What decides whether a host can do what is asked of it. */
+export interface Target {
+  agent_id: string
+  host: string
+  address: string
+  armed: boolean
+  agentless: boolean
+  connected: boolean
+  in_action: boolean
+  /** before-driver, after-attach or observe. */
+  enforcement: string
+  version: string
+  architecture: string
+}
+
+/** Hosts by what they can do: few rows for any number of hosts. */
+export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address'> {
+  agents: number
+}
+
+/** What one person freed or deleted lately counts towards the next: many small steps are as much as a large one. */
+const recentMs = 15 * 60_000
+
+export const createActionsRead = (db: Queryable) => ({
+  /** Condition for named agents; ids of other forms name nothing. */
+  named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
+
+  targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
+    tx.query<Target>(sql`
+      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version,
+        coalesce(a.facts ->> 'architecture', '') as architecture
+      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} order by r.agent_id`),
+
+  groups: (where: SqlFragment): Promise<TargetGroup[]> =>
+    db.query<TargetGroup>(sql`
+      select count(*)::int as agents, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version,
+        coalesce(a.facts ->> 'architecture', '') as architecture
+      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8`),
+
+  /** Present devices that an armed host would block, by the decisions that are stored; and attack tools among all present. */
+  devices: async (
+    where: SqlFragment,
+    blocking: readonly number[],
+  ): Promise<{ agents: number; peripherals: number; attack_tools: number }> =>
+    (
+      await db.query<{ agents: number; peripherals: number; attack_tools: number }>(sql`
+        select count(distinct p.agent_id) filter (where p.source = any(${blocking}::smallint[]))::int as agents,
+          count(*) filter (where p.source = any(${blocking}::smallint[]))::int as peripherals,
+          count(*) filter (where p.severity >= 40)::int as attack_tools
+        from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
+        where p.present and not r.agentless and a.enforcement <> 'observe' and ${where}`)
+    )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0 },
+
+  /** Hosts that a person freed or deleted alone in the last quarter of an hour. */
+  recentlyReleased: async (now: number, userName: string): Promise<number> => {
+    const since = new Date(now - recentMs)
+    const [row] = await db.query<{ n: number }>(sql`
+      select (select count(distinct c.agent_id) from commands c
+          where c.created_at > ${since} and c.created_by = ${userName} and c.kind = 'configure' and c.title = 'Free')
+        + (select count(*) from revoked_agents v where v.revoked_at > ${since} and v.revoked_by = ${userName}) as n`)
+    return row?.n ?? 0
+  },
+
+  /** Which of these exist. */
+  existing: async (agentIds: readonly string[]): Promise<number> =>
+    (
+      await db.query<{ n: number }>(
+        sql`select count(*) as n from agent_rows r where r.agent_id = any(${agentIds}::uuid[])`,
+      )
+    )[0]?.n ?? 0,
+})
+
+export type ActionsRead = ReturnType<typeof createActionsRead>

@@ -1,0 +1,203 @@
+import {
+  type BodyOf,
+  type BulkAction,
+  policySourceNames,
+  type previewBulk,
+  type ResponseOf,
+  type runBulk,
+} from '@portcullis/contract'
+import type { AgentsApi } from '#features/agents/index.ts'
+import { agentsList } from '#features/agents/index.ts'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
+import type { JobRun, JobsApi } from '#features/jobs/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { SqlFragment } from '#platform/db/sql.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import { compileList } from '#platform/list/compile.ts'
+import type { ActionsRead, TargetGroup } from './actions.read.ts'
+import type { ChangeRequests } from './change-requests.service.ts'
+import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+type Selection = BodyOf<typeof previewBulk>
+type Preview = ResponseOf<typeof previewBulk>
+type Result = ResponseOf<typeof runBulk>
+
+/** Kind of the jobs. */
+const jobKind = 'commands'
+/** Hosts of one step: their rows are locked for some 50 ms. */
+const hostsPerStep = 500
+/** What an armed host blocks, as the places of `policySourceNames` that decisions are stored by. */
+const blocking = (['attack-tool', 'deny', 'default'] as const).map((source) => policySourceNames.indexOf(source))
+
+/** What a job of ours is to do. */
+interface BulkJob {
+  action: BulkAction
+  applyToPresent: boolean
+  uuids: string[]
+  actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'>
+}
+
+export interface BulkDeps {
+  db: Db
+  agents: Pick<AgentsApi, 'remove'>
+  commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  read: ActionsRead
+  audit: Pick<AuditApi, 'write'>
+  latestPackage(architecture: string): Promise<Build | null>
+  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<unknown>
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** One action on many hosts: said beforehand what it would do, then carried out by a job. */
+export const createBulk = (deps: BulkDeps) => {
+  const { db, agents, commands, jobs, requests, read, audit, latestPackage, approvePresent } = deps
+
+  const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
+    if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
+    return uuids === undefined ? compileList(agentsList, filter ?? {}).where : read.named(uuids.filter(isId))
+  }
+
+  /** Newest builds for the architectures of these hosts; looked up for updates alone. */
+  const buildsFor = async (action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> => {
+    const builds = new Map<string, Build | null>()
+    if (action === 'update')
+      for (const architecture of new Set(hosts.map((host) => host.architecture)))
+        builds.set(architecture, await latestPackage(architecture))
+    return builds
+  }
+
+  const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
+
+  const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
+    const { action } = selection
+    const where = whereOf(selection)
+    const groups = await read.groups(where)
+    const builds = await buildsFor(action, groups)
+    const sum = (some: readonly TargetGroup[]): number => some.reduce((n, group) => n + group.agents, 0)
+    const reasons = new Map<string, number>()
+    const unknown = selection.uuids === undefined ? 0 : new Set(selection.uuids).size - sum(groups)
+    if (unknown > 0) reasons.set('There is no such host.', unknown)
+    const able = groups.filter((group) => {
+      const reason = impossible(action, group, builds)
+      if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + group.agents)
+      return reason === null
+    })
+    const count = sum(able)
+    const devices = action === 'arm' ? await read.devices(where, blocking) : null
+    return {
+      action,
+      agents: count,
+      impossible: [...reasons].map(([reason, n]) => ({ reason, agents: n })),
+      disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
+      unchanged: sum(able.filter((group) => isUnchanged(action, group))),
+      blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
+      attackTools: devices?.attack_tools ?? 0,
+      secondPerson: releases(action) && (await requests.needsSecondPerson(actor, count)) !== null,
+    }
+  }
+
+  const enqueue = async (tx: Tx, actor: Actor, job: Omit<BulkJob, 'actor'>): Promise<string> => {
+    const { userName, accountId, profile, ip } = actor
+    const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
+    const id = await jobs.enqueue(tx, actor, {
+      kind: jobKind,
+      title,
+      total: job.uuids.length,
+      canCancel: true,
+      data: { ...job, actor: { userName, accountId, profile, ip } } satisfies BulkJob,
+    })
+    return id
+  }
+
+  const run = async (actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> => {
+    const { action } = given
+    const targets = await read.targets(db, whereOf(given))
+    const builds = await buildsFor(action, targets)
+    const able = targets.filter((target) => impossible(action, target, builds) === null)
+    const asked = given.uuids === undefined ? targets.length : new Set(given.uuids).size
+    if (given.expectedAgents !== undefined && given.expectedAgents !== able.length)
+      throw new AppError('conflict', {
+        detail: `This is for ${hostsText(able.length)} by now, not ${given.expectedAgents}.`,
+      })
+    const uuids = able.map((target) => target.agent_id)
+    const skipped = asked - uuids.length
+    if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
+    if (releases(action)) {
+      const limit = await requests.needsSecondPerson(actor, uuids.length)
+      if (limit !== null) await requests.refuse(actor, action, uuids.length, limit, { kind: 'bulk', action, uuids })
+    }
+    const jobId = await db.transaction(async (tx) => {
+      const id = await enqueue(tx, actor, { action, applyToPresent: given.applyToPresent === true, uuids })
+      await audit.write(tx, actor, {
+        action: 'bulk.ordered',
+        entity: hostsText(uuids.length),
+        details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}`,
+      })
+      return id
+    })
+    return { accepted: uuids.length, skipped, jobId }
+  }
+
+  /** One step of a job, in one transaction. Returns how many hosts got what they were to get, here and now or by a command. */
+  const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[]) => {
+    const targets = await read.targets(tx, read.named(some))
+    if (job.action === 'cancelCommands') {
+      await commands.cancel(tx, actor, some)
+      return { ended: targets.length, queued: [], order: targets }
+    }
+    if (job.action === 'approveAll') {
+      await approvePresent(
+        tx,
+        actor,
+        targets.map((target) => target.agent_id),
+      )
+      return { ended: targets.length, queued: [], order: targets }
+    }
+    const builds = await buildsFor(job.action, targets)
+    const able = targets.filter((target) => impossible(job.action, target, builds) === null)
+    const specs = able.flatMap(
+      (target) => commandFor(job.action, target, { applyToPresent: job.applyToPresent, builds, jobId }) ?? [],
+    )
+    const { queued } = await commands.queue(tx, actor, specs)
+    return { ended: 0, queued, order: able }
+  }
+
+  const work = async (run: JobRun): Promise<'done' | 'waits'> => {
+    const job = run.data as BulkJob
+    const actor: Actor = { ...job.actor, kind: 'session', credentialId: null, mustChangePassword: false }
+    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
+      const some = job.uuids.slice(at, at + hostsPerStep)
+      const cursor = at + hostsPerStep
+      if (job.action === 'delete') {
+        // In a transaction of its own; done again after a crash it finds nothing more to do.
+        await agents.remove(actor, some)
+        await db.transaction((tx) => run.save(tx, { done: some.length, cursor }))
+        continue
+      }
+      await db.transaction(async (tx) => {
+        const { ended, queued, order } = await step(tx, job, actor, run.id, some)
+        await run.save(tx, { done: ended, failed: some.length - ended - queued.length, cursor })
+        await recordOrder(audit, tx, actor, actionTitles[job.action], order)
+      })
+    }
+    return job.action === 'delete' || job.action === 'cancelCommands' || job.action === 'approveAll' ? 'done' : 'waits'
+  }
+
+  jobs.handle(jobKind, {
+    run: work,
+    cancelled: async (run) => {
+      await commands.cancelJob(run.id, 'Cancelled with its job.')
+    },
+  })
+
+  return { preview, run, enqueue }
+}
+
+export type Bulk = ReturnType<typeof createBulk>

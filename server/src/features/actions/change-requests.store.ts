@@ -1,0 +1,72 @@
+import type { ChangeRequest } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { utcSql } from '#platform/time.ts'
+
+/** A request with what it would do. */
+export interface StoredRequest {
+  request_id: string
+  action: ChangeRequest['action']
+  title: string
+  hosts: number
+  body: string
+  seal: Buffer
+  requested_by: string
+  requested_by_account: string | null
+  requested_at: Date
+  expires_at: Date
+}
+
+/** Nobody sweeps: what is over its time reads as expired. */
+const state = (now: Date) =>
+  sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
+const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, q.requested_by as "requestedBy",
+  ${raw(utcSql('q.requested_at'))} as "requestedAt", ${raw(utcSql('q.expires_at'))} as "expiresAt", ${state(now)} as state,
+  q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
+
+export const createChangeRequestsStore = (db: Queryable) => ({
+  insert: async (tx: Tx, r: StoredRequest): Promise<void> => {
+    await tx.execute(sql`
+      insert into change_requests (request_id, action, title, hosts, body, seal, requested_by, requested_by_account, requested_at, expires_at)
+      values (${r.request_id}, ${r.action}, ${r.title}, ${r.hosts}, ${r.body}, ${r.seal}, ${r.requested_by},
+        ${r.requested_by_account}, ${r.requested_at}, ${r.expires_at})`)
+  },
+
+  /** The same request of the same person, still waiting. */
+  waitingTwin: async (tx: Tx, now: Date, by: string, body: string): Promise<string | undefined> =>
+    (
+      await tx.query<{ request_id: string }>(sql`
+        select q.request_id from change_requests q
+        where q.state = 'Waiting' and q.expires_at > ${now} and q.requested_by = ${by} and q.body = ${body} limit 1`)
+    )[0]?.request_id,
+
+  waiting: async (tx: Tx, now: Date): Promise<number> =>
+    (
+      await tx.query<{ n: number }>(
+        sql`select count(*) as n from change_requests q where q.state = 'Waiting' and q.expires_at > ${now}`,
+      )
+    )[0]?.n ?? 0,
+
+  /** A request that waits, locked until it is decided. */
+  lockWaiting: async (tx: Tx, now: Date, id: string): Promise<StoredRequest | undefined> =>
+    (
+      await tx.query<StoredRequest>(sql`
+        select q.request_id, q.action, q.title, q.hosts, q.body, q.seal, q.requested_by, q.requested_by_account, q.requested_at, q.expires_at
+        from change_requests q where q.request_id = ${id}::uuid and q.state = 'Waiting' and q.expires_at > ${now} for update`)
+    )[0],
+
+  decide: async (tx: Tx, now: Date, id: string, decision: 'Approved' | 'Rejected', by: string): Promise<void> => {
+    await tx.execute(sql`
+      update change_requests q set state = ${decision}, decided_by = ${by}, decided_at = ${now} where q.request_id = ${id}::uuid`)
+  },
+
+  one: async (q: Queryable, now: Date, id: string): Promise<ChangeRequest | undefined> =>
+    (
+      await q.query<ChangeRequest>(sql`select ${shown(now)} from change_requests q where q.request_id = ${id}::uuid`)
+    )[0],
+
+  recent: (now: Date, limit: number): Promise<ChangeRequest[]> =>
+    db.query<ChangeRequest>(
+      sql`select ${shown(now)} from change_requests q order by q.requested_at desc, q.request_id desc limit ${limit}::int`,
+    ),
+})

@@ -1,0 +1,137 @@
+import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
+import type { AgentsApi, ResolvedAgent } from '#features/agents/index.ts'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import { type Db, isConflict, type Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { ActionsRead, Target } from './actions.read.ts'
+import type { ChangeRequests, ConfigurationItem } from './change-requests.service.ts'
+import { commandFor, impossible } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
+type Answer = ResponseOf<typeof agentsConfiguration>
+
+export interface ConfigurationDeps {
+  db: Db
+  agents: Pick<AgentsApi, 'resolve'>
+  commands: Pick<CommandsApi, 'queue'>
+  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  read: Pick<ActionsRead, 'targets' | 'named'>
+  audit: Pick<AuditApi, 'write'>
+  /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
+  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<unknown>
+}
+
+const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
+const words = { Armed: 'arm', Free: 'free' } as const
+const none = { builds: new Map() }
+
+/** What is asked of one host; every fault is a 400 that names the item. */
+const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'uuid'> => {
+  const asked = item.agentConfigViewResource ?? {}
+  const text = asked.isSystemArmed ?? ''
+  const mode = modes[text.trim().toUpperCase()] ?? null
+  const at = `body[${i}].agentConfigViewResource`
+  if (text !== '' && mode === null) throw invalid(`${at}.isSystemArmed`, 'must be ARM or free')
+  const approveAll = asked.approveAll === true
+  if (mode === null && !approveAll) throw invalid(at, 'asks for nothing: give isSystemArmed or approveAll')
+  return { mode, approveAll, applyToPresent: asked.applyToPresent === true }
+}
+
+/** Arms and frees hosts as clients of the field ask for it: by identities, all or nothing. */
+export const createConfiguration = ({
+  db,
+  agents,
+  commands,
+  requests,
+  read,
+  audit,
+  approvePresent,
+}: ConfigurationDeps) => {
+  const assertPossible = (agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void => {
+    if (request.mode === null) return
+    const able = { ...agent, version: '', architecture: '' }
+    const reason = impossible(words[request.mode], able, none.builds)
+    if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
+  }
+
+  /** Approves, queues and records, in the caller's transaction. Hosts that are gone are left out. */
+  const carryOut = async (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void> => {
+    const targets = new Map<string, Target>(
+      (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
+    )
+    const known = items.filter((item) => targets.has(item.uuid))
+    const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
+    if (approving.length > 0) await approvePresent(tx, actor, approving)
+    const specs = known.flatMap(({ uuid, mode, applyToPresent }) => {
+      const target = targets.get(uuid) as Target
+      const spec = mode === null ? null : commandFor(words[mode], target, { applyToPresent, builds: none.builds })
+      return spec === null ? [] : [spec]
+    })
+    if (specs.length > 0) await commands.queue(tx, actor, specs)
+    for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
+      const order = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
+      await recordOrder(
+        audit,
+        tx,
+        actor,
+        order,
+        some.map((item) => targets.get(item.uuid) as Target),
+      )
+    }
+  }
+
+  /** Two orders for the same hosts may stand in each other's way; once more is enough. */
+  const inTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    try {
+      return await db.transaction(work)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      return db.transaction(work)
+    }
+  }
+
+  return {
+    carryOut,
+
+    configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
+      const given = body ?? []
+      if (given.length === 0) return []
+      const asked = given.map(readRequest)
+      const freed = asked.filter((request) => request.mode === 'Free').length
+      const limit = await requests.needsSecondPerson(actor, freed)
+      const outcome = await inTransaction(async (tx) => {
+        const resolved = await agents.resolve(tx, given, 'body')
+        const places = new Map<string, number>()
+        const items = resolved.map((agent, i) => {
+          const before = places.get(agent.uuid)
+          if (before !== undefined)
+            throw invalid(`body[${i}]`, `names ${agent.hostIdentifier} again, as body[${before}] does`)
+          places.set(agent.uuid, i)
+          const request = asked[i] as Omit<ConfigurationItem, 'uuid'>
+          assertPossible(agent, request, i)
+          return { uuid: agent.uuid, ...request }
+        })
+        if (limit === null) await carryOut(tx, actor, items)
+        return { resolved, items }
+      })
+      // Filed in a transaction of its own: the refusal rolls nothing of it back.
+      if (limit !== null)
+        await requests.refuse(actor, 'free', freed, limit, { kind: 'configuration', items: outcome.items })
+      return outcome.resolved.map((agent, i) => ({
+        uuid: agent.uuid,
+        hostIdentifier: agent.hostIdentifier,
+        ipAddress: agent.ipAddress,
+        agentConfigViewResource: {
+          isSystemArmed: given[i]?.agentConfigViewResource?.isSystemArmed ?? null,
+          isSystemLocked: null,
+          centralizedConsoleIP: null,
+        },
+      }))
+    },
+  }
+}
+
+export type Configuration = ReturnType<typeof createConfiguration>

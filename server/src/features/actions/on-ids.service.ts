@@ -1,0 +1,102 @@
+import type { BulkResult } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import type { ActionsRead, Target } from './actions.read.ts'
+import type { ChangeRequests } from './change-requests.service.ts'
+import { actionTitles, type Build, commandFor, impossible } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+export interface OnIdsDeps {
+  db: Db
+  commands: Pick<CommandsApi, 'queue' | 'cancel'>
+  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
+  audit: Pick<AuditApi, 'write'>
+  latestPackage(architecture: string): Promise<Build | null>
+}
+
+/** Operations on named agents: unknown ids are reported, not fatal. */
+export const createOnIds = ({ db, commands, requests, read, audit, latestPackage }: OnIdsDeps) => {
+  /** Runs `work` over the agents that exist; those it returns are accepted. */
+  const over = (
+    uuids: readonly string[],
+    work: (tx: Tx, targets: Target[]) => Promise<readonly string[]>,
+  ): Promise<BulkResult> => {
+    const ids = [...new Set(uuids)]
+    return db.transaction(async (tx) => {
+      const targets = await read.targets(tx, read.named(ids.filter(isId)))
+      const known = new Set(targets.map((target) => target.agent_id))
+      const accepted = new Set(targets.length === 0 ? [] : await work(tx, targets))
+      return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !known.has(id)) }
+    })
+  }
+
+  const refuseAgentless = (targets: readonly Target[]): void => {
+    const [first, ...more] = targets.filter((target) => target.agentless)
+    if (first !== undefined)
+      throw new AppError('conflict', {
+        detail: `There is no agent on ${first.host}${more.length === 0 ? '' : ` and ${more.length} more hosts`}.`,
+      })
+  }
+
+  return {
+    cancelCommands: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      over(uuids, async (tx, targets) => {
+        const cancelled = await commands.cancel(
+          tx,
+          actor,
+          targets.map((target) => target.agent_id),
+        )
+        await recordOrder(audit, tx, actor, actionTitles.cancelCommands, targets)
+        return cancelled
+      }),
+
+    collectLogs: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      over(uuids, async (tx, targets) => {
+        refuseAgentless(targets)
+        const specs = targets.flatMap(
+          (target) => commandFor('collectLogs', target, { applyToPresent: false, builds: new Map() }) ?? [],
+        )
+        const { queued } = await commands.queue(tx, actor, specs)
+        await recordOrder(audit, tx, actor, actionTitles.collectLogs, targets)
+        return queued
+      }),
+
+    /** Agents that are current already are neither accepted nor missing. */
+    update: async (actor: Actor, uuids: readonly string[]): Promise<BulkResult> => {
+      // Before the transaction: what is published has nothing to do with the agents' rows.
+      const architectures = new Set(
+        (await read.targets(db, read.named(uuids.filter(isId)))).map((target) => target.architecture),
+      )
+      const builds = new Map<string, Build | null>()
+      for (const architecture of architectures) builds.set(architecture, await latestPackage(architecture))
+      return over(uuids, async (tx, targets) => {
+        refuseAgentless(targets)
+        const published = targets.filter((target) => builds.get(target.architecture) != null)
+        if (published.length === 0)
+          throw new AppError('conflict', { detail: 'No agent build is published for these hosts.' })
+        const able = published.filter((target) => impossible('update', target, builds) === null)
+        if (able.length === 0) throw new AppError('conflict', { detail: 'These agents are current already.' })
+        const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
+        const { queued } = await commands.queue(tx, actor, specs)
+        await recordOrder(audit, tx, actor, actionTitles.update, able)
+        return queued
+      })
+    },
+
+    /** Refuses, and files for a second person, when one may not delete so many alone. */
+    assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
+      const ids = [...new Set(uuids)].filter(isId)
+      const hosts = await read.existing(ids)
+      const limit = await requests.needsSecondPerson(actor, hosts)
+      if (limit !== null)
+        await requests.refuse(actor, 'delete', hosts, limit, { kind: 'bulk', action: 'delete', uuids: ids })
+    },
+  }
+}
+
+export type OnIds = ReturnType<typeof createOnIds>

@@ -1,0 +1,153 @@
+import type { ChangeRequest, Command } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
+import { type Person, person } from '#test/people.ts'
+
+let t: TestApp
+let agents: TestAgent[]
+let alice: Person
+let bob: Person
+let user: Person
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  agents = await Promise.all([1, 2, 3, 4].map(() => enrolAgent(t)))
+  await setLimit(2)
+})
+afterAll(() => t.close())
+
+const setLimit = async (hosts: number | null) => {
+  const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
+  const saved = await t.request({
+    method: 'PUT',
+    url: '/prime/webui/policy/settings',
+    headers: { authorization: `Bearer ${await t.signIn()}`, 'content-type': 'application/json' },
+    payload: { ...settings, twoPersonHosts: hosts },
+  })
+  expect(saved.statusCode).toBe(200)
+}
+/** People of one test: what somebody released lately counts. */
+const people = async () => {
+  user = await person(t, { profile: 30 })
+  alice = await person(t, { profile: 10 })
+  bob = await person(t, { profile: 20 })
+}
+const free = (some: readonly TestAgent[]) =>
+  some.map((agent) => ({ uuid: agent.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }))
+const requests = async (): Promise<ChangeRequest[]> =>
+  (await user.api.get('/prime/webui/policy/changerequests')).json().data
+const decide = (who: Person, id: string, what: 'approve' | 'reject') =>
+  who.api.post(`/prime/webui/policy/changerequests/${id}/${what}`)
+const waiting = async (): Promise<Command[]> => (await pageOf<Command>(t, 'agents/commands?state=queued')).data
+
+describe('freeing more hosts than one person may', () => {
+  it('does nothing but file a request, which another person approves', async () => {
+    await people()
+    const refused = await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
+    expect(refused.statusCode).toBe(403)
+    expect(refused.body).toMatch(/3 hosts, more than 2/)
+    expect(await waiting()).toEqual([])
+    // Asking again is the same request.
+    await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
+    const [request, ...others] = await requests()
+    expect([request, others]).toMatchObject([
+      {
+        action: 'free',
+        hosts: 3,
+        state: 'Waiting',
+        requestedBy: alice.userName,
+        decidedBy: null,
+        title: 'Free 3 hosts',
+      },
+      [],
+    ])
+    const id = request?.id ?? ''
+    expect((await decide(alice, id, 'approve')).statusCode).toBe(403)
+    expect((await decide(user, id, 'approve')).statusCode).toBe(403)
+    expect(await waiting()).toEqual([])
+
+    const approved = await decide(bob, id, 'approve')
+    expect(approved.json()).toMatchObject({ state: 'Approved', decidedBy: bob.userName })
+    expect((await waiting()).map((c) => [c.title, c.createdBy])).toEqual(
+      agents.slice(0, 3).map(() => ['Free', `${alice.userName}, approved by ${bob.userName}`]),
+    )
+    expect((await decide(bob, id, 'approve')).statusCode).toBe(409)
+    expect((await decide(bob, id, 'reject')).statusCode).toBe(409)
+  })
+
+  it('can not be cut into small steps', async () => {
+    await people()
+    const one = (agent: TestAgent | undefined) =>
+      bob.api.post('/prime/webui/agents/configuration', free(agent === undefined ? [] : [agent]))
+    expect((await one(agents[0])).statusCode).toBe(200)
+    expect((await one(agents[1])).statusCode).toBe(200)
+    expect((await one(agents[2])).statusCode).toBe(403)
+    t.clock.advance(16 * 60_000)
+    await bobAgain()
+    expect((await one(agents[2])).statusCode).toBe(200)
+  })
+
+  const bobAgain = async () => {
+    // His access token ended meanwhile.
+    const token = await t.signIn(bob.userName, bob.password)
+    bob = { ...bob, token, api: t.as(token) }
+  }
+
+  it('holds for bulk and for deleting, and says so beforehand', async () => {
+    await people()
+    const uuids = agents.map((agent) => agent.agentId)
+    const preview = await bob.api.post('/prime/webui/agents/bulk/preview', { uuids, action: 'free' })
+    expect(preview.json()).toMatchObject({ agents: 4, secondPerson: true })
+    expect((await bob.api.post('/prime/webui/agents/bulk/preview', { uuids, action: 'arm' })).json().secondPerson).toBe(
+      false,
+    )
+    const bulk = await bob.api.post('/prime/webui/agents/bulk', { uuids, action: 'free' })
+    expect([bulk.statusCode, bulk.json().code]).toEqual([403, 'second_person_required'])
+    const removal = await bob.api.post('/prime/webui/agents/deleteAgents', [...uuids, 'nobody'])
+    expect([removal.statusCode, removal.json().detail]).toEqual([403, expect.stringContaining('4 hosts, more than 2')])
+    expect((await pageOf(t, 'agents')).recordsTotal).toBe(4)
+    const [remove, release] = await requests()
+    expect([remove?.action, release?.action]).toEqual(['delete', 'free'])
+
+    expect((await decide(bob, release?.id ?? '', 'reject')).json()).toMatchObject({ state: 'Rejected' })
+    expect((await decide(alice, remove?.id ?? '', 'approve')).json()).toMatchObject({ state: 'Approved' })
+    await t.jobs.drain()
+    t.clock.advance(1_001)
+    expect((await pageOf(t, 'agents')).recordsTotal).toBe(0)
+    agents = await Promise.all([1, 2, 3, 4].map(() => enrolAgent(t)))
+  })
+
+  it('is over after a day, and not authentic when somebody changed it in the database', async () => {
+    await people()
+    await bob.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
+    const [request] = await requests()
+    await t.db.execute(
+      sql`update change_requests set body = replace(body, ${agents[0]?.agentId}, ${agents[3]?.agentId}) where request_id = ${request?.id}::uuid`,
+    )
+    const forged = await decide(alice, request?.id ?? '', 'approve')
+    expect([forged.statusCode, forged.json().detail]).toEqual([409, expect.stringContaining('not authentic')])
+    await bob.api.post('/prime/webui/agents/configuration', free(agents.slice(1, 4)))
+    const [next] = await requests()
+    t.clock.advance(24 * 3_600_000)
+    const token = await t.signIn(alice.userName, alice.password)
+    const late = await t.as(token).post(`/prime/webui/policy/changerequests/${next?.id}/approve`)
+    expect([late.statusCode, late.json().detail]).toEqual([409, 'This request is expired already.'])
+    expect((await t.as(token).post('/prime/webui/policy/changerequests/nothing/approve')).statusCode).toBe(404)
+  })
+
+  it('is free to one person where there is no second Administrator, or when it is switched off', async () => {
+    const single = await startTestApp({ listen: true })
+    try {
+      const hosts = await Promise.all([1, 2, 3].map(() => enrolAgent(single)))
+      const answer = await (await single.admin()).post('/prime/webui/agents/configuration', free(hosts))
+      expect(answer.statusCode).toBe(200)
+    } finally {
+      await single.close()
+    }
+    await people()
+    await setLimit(null)
+    expect((await alice.api.post('/prime/webui/agents/configuration', free(agents))).statusCode).toBe(200)
+  })
+})
