@@ -15,6 +15,8 @@ export const places: readonly Place[] = [
   { to: '/', title: 'Overview', icon: 'overview', key: 'o', permission: 'fleet:read' },
   { to: '/agents', title: 'Agents', icon: 'agents', key: 'a', permission: 'fleet:read' },
   { to: '/peripherals', title: 'Peripherals', icon: 'peripherals', key: 'p', permission: 'fleet:read' },
+  { to: '/insights', title: 'Insights', icon: 'insights', key: 'i', permission: 'fleet:read' },
+  { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
 ]

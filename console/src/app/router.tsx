@@ -65,6 +65,9 @@ const tree = root.addChildren([
     page('/peripherals', () => import('../features/peripherals/PeripheralsPage.tsx'), 'PeripheralsPage'),
     page('/peripherals/models', () => import('../features/peripherals/ModelsPage.tsx'), 'ModelsPage'),
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),
+    page('/insights', () => import('../features/insights/InsightsPage.tsx'), 'InsightsPage'),
+    page('/commands', () => import('../features/commands/CommandsPage.tsx'), 'CommandsPage'),
+    page('/policy/requests', () => import('../features/requests/RequestsPage.tsx'), 'RequestsPage'),
     page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),
     page('/events/$eventId', () => import('../features/events/EventPage.tsx'), 'EventPage'),
     settings.addChildren([

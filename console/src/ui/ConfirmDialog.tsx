@@ -12,6 +12,8 @@ export interface Confirmation {
   title: string
   /** Names of what is meant. */
   names: readonly string[]
+  /** How many things are meant, when that is not the number of names. */
+  count?: number
   /** What they are, for one and for many. */
   kind: readonly [one: string, many: string]
   /** What will happen, and whether it can be taken back. */
@@ -21,11 +23,19 @@ export interface Confirmation {
   run: () => Promise<unknown>
 }
 
-const Body = ({ names, kind, consequence, action, run, close }: Confirmation & { close: () => void }) => {
+const Body = ({
+  names,
+  count = names.length,
+  kind,
+  consequence,
+  action,
+  run,
+  close,
+}: Confirmation & { close: () => void }) => {
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const mustType = names.length > typedAbove
+  const mustType = count > typedAbove
   return (
     <form
       className={classes.body}
@@ -41,7 +51,7 @@ const Body = ({ names, kind, consequence, action, run, close }: Confirmation & {
     >
       <p>
         <strong>
-          {names.length.toLocaleString('en')} {names.length === 1 ? kind[0] : kind[1]}
+          {count.toLocaleString('en')} {count === 1 ? kind[0] : kind[1]}
         </strong>
         : {consequence}
       </p>
@@ -55,7 +65,7 @@ const Body = ({ names, kind, consequence, action, run, close }: Confirmation & {
       </ul>
       {mustType ? (
         <TextInput
-          label={`Type ${names.length} to go on`}
+          label={`Type ${count} to go on`}
           value={typed}
           inputMode="numeric"
           data-autofocus
@@ -67,7 +77,7 @@ const Body = ({ names, kind, consequence, action, run, close }: Confirmation & {
         <Button variant="default" onClick={close}>
           Cancel
         </Button>
-        <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(names.length)}>
+        <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(count)}>
           {action}
         </Button>
       </Group>

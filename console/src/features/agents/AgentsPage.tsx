@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type Agent, getAgents } from '@portcullis/contract'
+import { type Agent, exportAgentCsv, exportAgentPdf, getAgents } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
@@ -8,12 +8,14 @@ import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { ExportMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
@@ -60,6 +62,14 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       filters={
         <FilterBar view={view} filters={agentFilters} searchPlaceholder="Host, address, system, tag">
           <ColumnsMenu columns={agentColumns} view={view} />
+          <ExportMenu
+            name="agents"
+            csv={exportAgentCsv}
+            pdf={exportAgentPdf}
+            query={query}
+            columns={exportKeysOf(agentColumns, view.state.columns)}
+            rows={counts?.filtered ?? null}
+          />
           <MoreMenu
             label="More"
             curl={() => curlOf(window.location.origin, getAgents, { query: { ...query, PageSize: 100 } })}

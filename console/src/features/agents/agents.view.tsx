@@ -78,6 +78,7 @@ export const agentColumns: readonly Column<Agent>[] = [
     title: 'Findings',
     width: 184,
     sortKey: 'severity',
+    exportKeys: ['severity', 'hasKnownAttackTools', 'hasVulnerablePeripherals', 'hasUnapprovedPeripherals'],
     naturalSort: 'desc',
     cell: (agent) => <Findings agent={agent} />,
   },
@@ -87,6 +88,7 @@ export const agentColumns: readonly Column<Agent>[] = [
     width: 84,
     align: 'right',
     sortKey: 'approvedAndPresent',
+    exportKeys: ['approvedAndPresent', 'notApproved'],
     naturalSort: 'desc',
     cell: (agent) => <span>{agent.approvedAndPresent + agent.notApproved}</span>,
   },
@@ -171,6 +173,7 @@ export const agentColumns: readonly Column<Agent>[] = [
     id: 'event',
     title: 'Latest event',
     width: 320,
+    exportKeys: ['latestEventText'],
     cell: (agent) => <DeviceText value={agent.latestEventText} />,
   },
   {

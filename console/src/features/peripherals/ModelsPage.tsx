@@ -1,12 +1,19 @@
-import { getPeripheralModels, type PeripheralModel } from '@portcullis/contract'
+import {
+  getPeripheralModels,
+  type PeripheralModel,
+  peripheralsAggExport,
+  peripheralsAggExportPdf,
+} from '@portcullis/contract'
 import { useMemo, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
+import { ExportMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -34,6 +41,14 @@ export const ModelsPage = () => {
       filters={
         <FilterBar view={view} filters={modelFilters} searchPlaceholder="Product, vendor, id">
           <ColumnsMenu columns={modelColumns} view={view} />
+          <ExportMenu
+            name="peripherals"
+            csv={peripheralsAggExport}
+            pdf={peripheralsAggExportPdf}
+            query={query}
+            columns={exportKeysOf(modelColumns, view.state.columns)}
+            rows={counts?.filtered ?? null}
+          />
           <MoreMenu
             label="More"
             curl={() => curlOf(window.location.origin, getPeripheralModels, { query: { ...query, PageSize: 100 } })}

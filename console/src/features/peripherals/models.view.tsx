@@ -64,12 +64,20 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
     sortKey: 'guiVid',
     cell: (model) => <DeviceText value={model.guiVid} />,
   },
-  { id: 'ids', title: 'Ids', width: 96, sortKey: 'vid', cell: (model) => <DeviceIds device={model} /> },
+  {
+    id: 'ids',
+    title: 'Ids',
+    width: 96,
+    sortKey: 'vid',
+    exportKeys: ['vid', 'pid'],
+    cell: (model) => <DeviceIds device={model} />,
+  },
   {
     id: 'kind',
     title: 'Kind',
     width: 140,
     sortKey: 'devIcon',
+    exportKeys: ['devIconDescription'],
     cell: (model) => (
       <>
         <Icon name={kindIcon(model.devIcon)} />
@@ -82,6 +90,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
     title: 'Findings',
     width: 186,
     sortKey: 'severity',
+    exportKeys: ['isKnownAttackTool', 'isVulnerablePeripheral'],
     naturalSort: 'desc',
     cell: (model) => <Findings model={model} />,
   },

@@ -15,6 +15,8 @@ export interface Column<Row> {
   naturalSort?: 'asc' | 'desc'
   /** Numbers stand on the right. */
   align?: 'right'
+  /** Keys of the export that hold what the cell shows; the sort key when absent. */
+  exportKeys?: readonly string[]
   cell: (row: Row) => ReactNode
 }
 
@@ -32,3 +34,12 @@ export interface RowSource<Row> {
   idOf: (row: Row) => string
   load: (page: number, size: number, signal?: AbortSignal) => Promise<ListPage<Row>>
 }
+
+/** Keys of an export for the shown columns, each once. */
+export const exportKeysOf = <Row>(columns: readonly Column<Row>[], shown: readonly string[]): string[] => [
+  ...new Set(
+    columns
+      .filter(({ id }) => shown.includes(id))
+      .flatMap(({ exportKeys, sortKey }) => exportKeys ?? (sortKey === undefined ? [] : [sortKey])),
+  ),
+]

@@ -118,6 +118,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       </ul>
       {action === 'arm' ? (
         <Checkbox
+          size="sm"
           label="Judge what is attached now, too"
           description="Else what is attached now goes on working until it is unplugged. Attack tools and explicit denies stop in any case."
           checked={applyToPresent}

@@ -1,0 +1,162 @@
+import { Button } from '@mantine/core'
+import { Fragment, type ReactNode, useState } from 'react'
+import { agentAddress } from '../../lib/addresses.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { shareText } from './insight.ts'
+import classes from './insights.module.css'
+
+/** A line of an insight: a kind of device, what was found, how many hosts have it. */
+export interface FindingLine {
+  key: string
+  device: { vid: string; pid: string; guiVid: string; guiPid: string; devIcon: number; devIconDescription: string }
+  finding: ReactNode
+  hosts: number
+  /** The devices behind it, in the list. */
+  href: string
+  devices: number
+  /** Part of the active hosts, 0 to 1; absent where it says nothing. */
+  share?: number
+  firstSeen: string
+  lastSeen: string
+  /** The evidence, behind one click. */
+  more: ReactNode
+}
+
+// The browser draws this many lines at once without getting slow; the rest comes when asked for.
+const step = 100
+
+/** The lines of an insight. Each opens its evidence and leads to the devices. */
+export const FindingTable = ({
+  label,
+  lines,
+  empty,
+}: {
+  label: string
+  lines: readonly FindingLine[] | undefined
+  empty: ReactNode
+}) => {
+  const [opened, setOpened] = useState<string | null>(null)
+  const [shown, setShown] = useState(step)
+  const hasShare = lines?.some(({ share }) => share !== undefined) ?? false
+  return (
+    <div className={classes.frame}>
+      <table className={classes.table} aria-label={label} aria-busy={lines === undefined}>
+        <thead>
+          <tr>
+            <th scope="col">Device</th>
+            <th scope="col">Finding</th>
+            <th scope="col" data-align="right">
+              Hosts
+            </th>
+            {hasShare ? (
+              <th scope="col" data-align="right">
+                Share
+              </th>
+            ) : null}
+            <th scope="col" data-align="right">
+              Devices
+            </th>
+            <th scope="col" data-align="right">
+              First seen
+            </th>
+            <th scope="col" data-align="right">
+              Last seen
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines === undefined
+            ? [0, 1, 2, 3].map((row) => (
+                <tr key={row}>
+                  <td colSpan={6}>
+                    <span className={classes.skeleton} />
+                  </td>
+                </tr>
+              ))
+            : lines.slice(0, shown).map((line) => (
+                <Fragment key={line.key}>
+                  <tr>
+                    <td>
+                      <button
+                        type="button"
+                        className={classes.open}
+                        aria-expanded={opened === line.key}
+                        onClick={() => setOpened(opened === line.key ? null : line.key)}
+                      >
+                        <Icon name={opened === line.key ? 'down' : 'right'} size={12} />
+                        <Icon name={kindIcon(line.device.devIcon)} title={line.device.devIconDescription} />
+                        <span className={classes.name}>
+                          <DeviceText value={line.device.guiPid} absent="Not named" />
+                          <span className={classes.quiet}>
+                            <DeviceText value={line.device.guiVid} absent="" />{' '}
+                            <code>
+                              {line.device.vid}:{line.device.pid}
+                            </code>
+                          </span>
+                        </span>
+                      </button>
+                    </td>
+                    <td>{line.finding}</td>
+                    <td data-align="right">
+                      <PlainLink href={line.href}>{line.hosts.toLocaleString('en')}</PlainLink>
+                    </td>
+                    {hasShare ? (
+                      <td data-align="right">{line.share === undefined ? '–' : shareText(line.share)}</td>
+                    ) : null}
+                    <td data-align="right">{line.devices.toLocaleString('en')}</td>
+                    <td data-align="right">
+                      <Time value={line.firstSeen} />
+                    </td>
+                    <td data-align="right">
+                      <Time value={line.lastSeen} />
+                    </td>
+                  </tr>
+                  {opened === line.key ? (
+                    <tr className={classes.moreRow}>
+                      <td colSpan={hasShare ? 7 : 6}>
+                        <div className={classes.more}>{line.more}</div>
+                      </td>
+                    </tr>
+                  ) : null}
+                </Fragment>
+              ))}
+        </tbody>
+      </table>
+      {lines?.length === 0 ? <div className={classes.empty}>{empty}</div> : null}
+      {lines !== undefined && lines.length > shown ? (
+        <div className={classes.foot}>
+          <Button size="xs" variant="default" onClick={() => setShown(shown + step * 4)}>
+            Show more of {lines.length.toLocaleString('en')}
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+export interface HostsProps {
+  agents: readonly { uuid: string; hostIdentifier: string }[]
+  /** All there are; `agents` holds the first of them. */
+  count: number
+  href: string
+}
+
+/** The first hosts of a finding by name, and the way to all. */
+export const Hosts = ({ agents, count, href }: HostsProps) => (
+  <p className={classes.hosts}>
+    On{' '}
+    {agents.map(({ uuid, hostIdentifier }, index) => (
+      <span key={uuid}>
+        {index > 0 ? ', ' : ''}
+        <PlainLink href={agentAddress(uuid)}>
+          <DeviceText value={hostIdentifier} />
+        </PlainLink>
+      </span>
+    ))}
+    {count > agents.length ? ` and ${(count - agents.length).toLocaleString('en')} more` : ''}.{' '}
+    <PlainLink href={href}>All these devices</PlainLink>
+  </p>
+)

@@ -1,0 +1,109 @@
+import { Button } from '@mantine/core'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tellFailure } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { FindingTable } from './FindingTable.tsx'
+import { insightOf, insightTabs } from './insight.ts'
+import classes from './insights.module.css'
+import { insightSources, useInsight } from './useInsight.ts'
+
+const nothing = {
+  'attack-tools': 'No attack tool is known in this fleet.',
+  violations: 'Nothing violates a whitelist. Where no rule exists yet, no whitelist applies.',
+  spoofed: 'Every present device is in line with what its ids say.',
+  vulnerable: 'No present device has a published weakness that is known here.',
+  uncommon: 'Every device in the fleet is a common one.',
+} as const
+
+/** What is rare, weak, forbidden or not what it says it is, in the whole fleet. */
+export const InsightsPage = () => {
+  const { tab } = useSearch({ strict: false }) as { tab?: string }
+  const chosen = insightOf(tab)
+  useTitle(chosen.title)
+  const { session } = useServices()
+  const [busy, setBusy] = useState(false)
+  const { data, failure, retry, reload } = useInsight(chosen.id)
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <h1>Insights</h1>
+        <div className={classes.actions}>
+          {session.may('fleet:reload') ? (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              leftSection={<Icon name="refresh" size={14} />}
+              loading={busy}
+              onClick={() => {
+                setBusy(true)
+                reload()
+                  .catch(tellFailure)
+                  .finally(() => setBusy(false))
+              }}
+            >
+              Reload
+            </Button>
+          ) : null}
+          <MoreMenu
+            label="More"
+            curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation as never)}
+          />
+        </div>
+      </header>
+      <nav className={classes.tabs} aria-label="Insights">
+        {insightTabs.map(({ id, title }) => (
+          <Link
+            key={id}
+            to="/insights"
+            search={(id === insightTabs[0].id ? {} : { tab: id }) as never}
+            className={classes.tab}
+            aria-current={id === chosen.id ? 'page' : undefined}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <p className={classes.definition}>{chosen.definition}</p>
+      <p className={classes.facts} aria-live="polite">
+        {data === undefined ? (
+          'Computing…'
+        ) : (
+          <>
+            <strong>{data.total.toLocaleString('en')}</strong>{' '}
+            {data.total === 1 ? 'kind of device' : 'kinds of devices'}
+            {data.population === null ? '' : ` among ${data.population.toLocaleString('en')} active hosts`}
+            {data.lines.length < data.total ? `; the first ${data.lines.length.toLocaleString('en')} are shown` : ''}
+            {data.computedAt === null ? (
+              ', as it is now'
+            ) : (
+              <>
+                , computed <Time value={data.computedAt} /> ago
+              </>
+            )}
+            .
+          </>
+        )}
+      </p>
+      {data?.insufficientPopulation === true ? (
+        <p className={classes.notice}>
+          <Icon name="info" /> Too few active hosts to tell what is uncommon: a share of{' '}
+          {(data.population ?? 0).toLocaleString('en')} hosts says nothing. It begins by itself as the fleet grows.
+        </p>
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
+      <FindingTable
+        key={chosen.id}
+        label={chosen.title}
+        lines={failure !== null && data === undefined ? [] : data?.lines}
+        empty={failure === null && data?.insufficientPopulation !== true ? nothing[chosen.id] : ''}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,196 @@
+import type {
+  PeripheralModel,
+  SpoofedIdentity,
+  UncommonPeripheral,
+  VulnerablePeripheral,
+  WhitelistViolation,
+} from '@portcullis/contract'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Advisories } from '../../ui/device/Advisories.tsx'
+import { findingOf } from '../../ui/findings.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import type { FindingLine } from './FindingTable.tsx'
+import { Hosts } from './FindingTable.tsx'
+import { devicesAddress } from './insight.ts'
+import classes from './insights.module.css'
+
+const tag = (severity: number) => {
+  const finding = findingOf(severity)
+  return finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />
+}
+
+export const attackToolLine = (model: PeripheralModel): FindingLine => {
+  const href = devicesAddress(model, { isKnownAttackTool: 'true' })
+  return {
+    key: `${model.vid}:${model.pid}`,
+    device: model,
+    finding: tag(model.severity),
+    hosts: model.agentsCount,
+    href,
+    devices: model.peripheralsCount,
+    firstSeen: model.firstSeen,
+    lastSeen: model.lastSeen,
+    more: (
+      <p>
+        {model.severity >= 50
+          ? 'Its behaviour gave it away; the evidence stands beside each device.'
+          : 'Its ids are on the list of attack tools; what it does would confirm it.'}{' '}
+        <a href={href}>The devices with their evidence</a>
+      </p>
+    ),
+  }
+}
+
+export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
+  const href = devicesAddress(found)
+  return {
+    key: `${found.vid}:${found.pid}:${found.interfaces}`,
+    device: found,
+    finding: <SeverityTag severity="neutral" word="uncommon" />,
+    hosts: found.agentsCount,
+    href,
+    devices: found.peripheralsCount,
+    share: found.share,
+    firstSeen: found.firstSeen,
+    lastSeen: found.lastSeen,
+    more: (
+      <>
+        <Hosts agents={found.agents} count={found.agentsCount} href={href} />
+        <p className={classes.quiet}>
+          Set of interfaces (class:subclass:protocol): <code>{found.interfaces}</code>
+        </p>
+      </>
+    ),
+  }
+}
+
+export const vulnerableLine = (found: VulnerablePeripheral): FindingLine => {
+  const href = devicesAddress(found, { isVulnerablePeripheral: 'true' })
+  const [first, ...others] = found.vulnerabilities
+  return {
+    key: `${found.vid}:${found.pid}`,
+    device: found,
+    finding: (
+      <span className={classes.finding}>
+        {tag(found.severity)}
+        <span className={classes.quiet}>
+          {first?.id ?? ''}
+          {others.length === 0 ? '' : ` and ${others.length} more`}
+        </span>
+      </span>
+    ),
+    hosts: found.agentsCount,
+    href,
+    devices: found.peripheralsCount,
+    share: found.share,
+    firstSeen: found.firstSeen,
+    lastSeen: found.lastSeen,
+    more: (
+      <>
+        <Advisories findings={found.vulnerabilities} />
+        <Hosts agents={found.agents} count={found.agentsCount} href={href} />
+      </>
+    ),
+  }
+}
+
+export const violationLine = (found: WhitelistViolation): FindingLine => {
+  const href = devicesAddress(found, {
+    isUnapprovedPeripheral: 'true',
+    ...(found.serialNumber === '' ? {} : { serialNumber: found.serialNumber }),
+  })
+  return {
+    key: `${found.vid}:${found.pid}:${found.serialNumber}`,
+    device: found,
+    finding: (
+      <span className={classes.finding}>
+        <SeverityTag severity="amber" word="not approved" />
+        <span className={classes.quiet}>{found.enforced ? 'on an Armed host' : 'on Free hosts only'}</span>
+      </span>
+    ),
+    hosts: found.agentsCount,
+    href,
+    devices: found.peripheralsCount,
+    firstSeen: found.firstSeen,
+    lastSeen: found.lastSeen,
+    more: (
+      <p>
+        {found.serialNumber === '' ? (
+          'It has no serial number. '
+        ) : (
+          <>
+            Serial number <DeviceText value={found.serialNumber} />.{' '}
+          </>
+        )}
+        No allow rule in force covers it.{' '}
+        {found.enforced
+          ? 'On an Armed host it is blocked, or works only because it was attached when the host was armed.'
+          : 'Its hosts are Free, so nothing stops it.'}{' '}
+        <a href={href}>The devices, to approve or deny</a>
+      </p>
+    ),
+  }
+}
+
+const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
+  <table className={classes.diff}>
+    <thead>
+      <tr>
+        <th scope="col">Member</th>
+        <th scope="col">This device</th>
+        <th scope="col">{basis === 'genuine' ? 'The genuine product' : 'The others in the fleet'}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {diff.map(({ field, device, expected, differs }) => (
+        <tr key={field} data-differs={differs || undefined}>
+          <th scope="row">
+            {field}
+            {differs ? <span className={classes.differs}>differs</span> : null}
+          </th>
+          <td>
+            <DeviceText value={device} absent="nothing" />
+          </td>
+          <td>
+            <DeviceText value={expected} absent="nothing" />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
+  const href = devicesAddress(found)
+  return {
+    key: `${found.fingerprint}:${found.basis}`,
+    device: found,
+    finding: (
+      <SeverityTag severity={found.level === 'confirmed' ? 'violet' : 'red'} word={`${found.level} spoofed identity`} />
+    ),
+    hosts: found.agentsCount,
+    href,
+    devices: found.peripheralsCount,
+    firstSeen: found.firstSeen,
+    lastSeen: found.lastSeen,
+    more: (
+      <>
+        <ul>
+          {found.evidence.map((line) => (
+            <li key={line}>
+              <DeviceText value={line} />
+            </li>
+          ))}
+        </ul>
+        <Diff diff={found.diff} basis={found.basis} />
+        {found.consensus === null ? null : (
+          <p className={classes.quiet}>
+            {(found.consensus.share * 100).toFixed(1)} % of {found.consensus.devices.toLocaleString('en')} present
+            devices of these ids have the common set of interfaces.
+          </p>
+        )}
+        <Hosts agents={found.agents} count={found.agentsCount} href={href} />
+      </>
+    ),
+  }
+}

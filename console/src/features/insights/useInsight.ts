@@ -1,0 +1,109 @@
+import {
+  type AnyOperation,
+  getPeripheralModels,
+  reloadUncommonPeripherals,
+  reloadVulnerablePeripherals,
+  spoofedIdentities,
+  uncommonPeripherals,
+  uniqueWhitelistViolation,
+  vulnerablePeripherals,
+} from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import type { Api } from '../../lib/api.ts'
+import { useServices } from '../../lib/services.tsx'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import type { FindingLine } from './FindingTable.tsx'
+import type { InsightId } from './insight.ts'
+import { attackToolLine, spoofedLine, uncommonLine, violationLine, vulnerableLine } from './panels.tsx'
+
+/** An insight as it is shown. */
+export interface Insight {
+  lines: FindingLine[]
+  /** Rows there are; more than lines when the server leaves some out. */
+  total: number
+  /** When it was computed; null where it is a list of what is there now. */
+  computedAt: string | null
+  /** Active hosts; null where they are not counted. */
+  population: number | null
+  insufficientPopulation: boolean
+}
+
+type Call = Api['call']
+
+interface Source {
+  /** The call that is shown as curl. */
+  operation: Pick<AnyOperation, 'method' | 'path'>
+  read: (call: Call, signal?: AbortSignal) => Promise<Insight>
+  /** Computes it anew; reading it is that where nothing is kept. */
+  reload: (call: Call) => Promise<Insight>
+}
+
+const listed = <T>(data: readonly T[], line: (one: T) => FindingLine, total = data.length): Insight => ({
+  lines: data.map(line),
+  total,
+  computedAt: null,
+  population: null,
+  insufficientPopulation: false,
+})
+
+interface Computed<T> {
+  computedAt: string
+  population: number
+  insufficientPopulation: boolean
+  recordsTotal: number
+  data: T[]
+}
+
+const computed = <T>(answer: Computed<T>, line: (one: T) => FindingLine): Insight => ({
+  lines: answer.data.map(line),
+  total: answer.recordsTotal,
+  computedAt: answer.computedAt,
+  population: answer.population,
+  insufficientPopulation: answer.insufficientPopulation,
+})
+
+const asked = (signal?: AbortSignal) => (signal === undefined ? {} : { signal })
+
+const attackTools: Source['read'] = async (call, signal) => {
+  const query = { isKnownAttackTool: 'true', SortBy: 'severity_desc', PageSize: 1_000 }
+  const { data, recordsFiltered } = await call(getPeripheralModels, { query, ...asked(signal) })
+  return listed(data, attackToolLine, recordsFiltered)
+}
+const violations: Source['read'] = async (call, signal) =>
+  listed(await call(uniqueWhitelistViolation, asked(signal)), violationLine)
+const spoofed: Source['read'] = async (call, signal) =>
+  computed(await call(spoofedIdentities, asked(signal)), spoofedLine)
+
+export const insightSources: Readonly<Record<InsightId, Source>> = {
+  'attack-tools': { operation: getPeripheralModels, read: attackTools, reload: attackTools },
+  violations: { operation: uniqueWhitelistViolation, read: violations, reload: violations },
+  spoofed: { operation: spoofedIdentities, read: spoofed, reload: spoofed },
+  vulnerable: {
+    operation: vulnerablePeripherals,
+    read: async (call, signal) => computed(await call(vulnerablePeripherals, asked(signal)), vulnerableLine),
+    reload: async (call) => computed(await call(reloadVulnerablePeripherals), vulnerableLine),
+  },
+  uncommon: {
+    operation: uncommonPeripherals,
+    read: async (call, signal) => computed(await call(uncommonPeripherals, asked(signal)), uncommonLine),
+    reload: async (call) => computed(await call(reloadUncommonPeripherals), uncommonLine),
+  },
+}
+
+// An insight changes with the fleet; reading it more often than this shows nothing that can be acted on.
+const refreshGap = 15_000
+
+export const useInsight = (id: InsightId) => {
+  const { api, queries } = useServices()
+  const key = ['insight', id]
+  const insight = useQuery({ queryKey: key, queryFn: ({ signal }) => insightSources[id].read(api.call, signal) })
+  useLiveRefresh(['peripherals'], refreshGap, () => void insight.refetch())
+  return {
+    data: insight.data,
+    failure: insight.error,
+    retry: () => void insight.refetch(),
+    reload: async () => {
+      queries.setQueryData(key, await insightSources[id].reload(api.call))
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { Button, Group } from '@mantine/core'
+import { approveChangeRequest, type ChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell, tellFailure } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+
+const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
+  free: 'every block on them is lifted at once.',
+  delete: 'their keys are revoked within a second. They come back only by a new enrolment.',
+}
+
+const Decided = ({ request }: { request: ChangeRequest }) => {
+  if (request.state === 'Waiting')
+    return (
+      <span>
+        waits, expires <Time value={request.expiresAt} />
+      </span>
+    )
+  if (request.decidedBy === null) return <span>{request.state.toLowerCase()}</span>
+  const takenBack = request.state === 'Rejected' && request.decidedBy === request.requestedBy
+  return (
+    <span>
+      {takenBack ? 'taken back' : request.state.toLowerCase()} by <DeviceText value={request.decidedBy} />{' '}
+      <Time value={request.decidedAt} />
+    </span>
+  )
+}
+
+/** What waits for a second person: whoever asked can take it back, anybody else who may change hosts decides. */
+export const RequestsPage = () => {
+  useTitle('Requests')
+  const { api, session, queries } = useServices()
+  const state = useSession()
+  const me = state.phase === 'in' ? state.profile.account.userName : ''
+  const [busy, setBusy] = useState<string | null>(null)
+  const requests = useQuery({
+    queryKey: ['change-requests'],
+    queryFn: ({ signal }) => api.call(listChangeRequests, { signal }),
+    refetchInterval: 10_000,
+  })
+  const canDecide = session.may('fleet:write')
+
+  const approve = (request: ChangeRequest) =>
+    confirm({
+      title: request.title,
+      names: [`asked for by ${request.requestedBy}`],
+      count: request.hosts,
+      kind: ['host', 'hosts'],
+      consequence: consequence[request.action],
+      action: 'Approve',
+      run: async () => {
+        await api.call(approveChangeRequest, { params: { id: request.id } })
+        tell(`Approved. ${request.title} is being carried out.`)
+        void queries.invalidateQueries({ queryKey: ['jobs'] })
+        void queries.invalidateQueries({ queryKey: ['rows'] })
+        await requests.refetch()
+      },
+    })
+  const reject = async (request: ChangeRequest, word: string) => {
+    setBusy(request.id)
+    try {
+      await api.call(rejectChangeRequest, { params: { id: request.id } })
+      tell(word)
+    } catch (failure) {
+      tellFailure(failure)
+    } finally {
+      setBusy(null)
+      await requests.refetch()
+    }
+  }
+  const actionsOf = (request: ChangeRequest) => {
+    if (request.state !== 'Waiting' || !canDecide) return null
+    if (request.requestedBy === me) {
+      return (
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={busy === request.id}
+          onClick={() => void reject(request, 'Taken back.')}
+        >
+          Take back
+        </Button>
+      )
+    }
+    return (
+      <Group gap="sm" justify="flex-end" wrap="nowrap">
+        <Button size="compact-xs" onClick={() => approve(request)}>
+          Approve…
+        </Button>
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={busy === request.id}
+          onClick={() => void reject(request, 'Rejected.')}
+        >
+          Reject
+        </Button>
+      </Group>
+    )
+  }
+  return (
+    <SettingsPage
+      title="Requests"
+      intro="Freeing or removing many hosts needs two people: one asks, another one approves. Who asks can not approve. How many hosts that is, the settings of the policy say."
+      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listChangeRequests)} />}
+    >
+      {requests.error === null ? null : (
+        <ErrorState failure={requests.error} retry={() => void requests.refetch()} inline />
+      )}
+      <SmallTable
+        label="Requests"
+        head={[
+          'Request',
+          { title: 'Hosts', align: 'right' },
+          'Asked for by',
+          'When',
+          'State',
+          { title: '', align: 'right' },
+        ]}
+        rows={requests.data?.data.map((request) => ({
+          key: request.id,
+          quiet: request.state !== 'Waiting',
+          cells: [
+            <DeviceText key="title" value={request.title} />,
+            request.hosts.toLocaleString('en'),
+            <DeviceText key="who" value={request.requestedBy === me ? `${me} (you)` : request.requestedBy} />,
+            <Time key="when" value={request.requestedAt} />,
+            <Decided key="state" request={request} />,
+            actionsOf(request),
+          ],
+        }))}
+        empty="Nothing waits for a second person. A request comes here when somebody frees or removes more hosts than one person may."
+      />
+    </SettingsPage>
+  )
+}
