@@ -7,8 +7,8 @@ import classes from './SidePanel.module.css'
 export interface SidePanelProps {
   /** Name of the open thing, for screen readers. */
   label: string
-  /** Address of its full page. */
-  fullPage: string
+  /** Address of its full page, where it has one. */
+  fullPage?: string
   close: () => void
   /** Further tools beside the close button. */
   tools?: ReactNode
@@ -38,21 +38,23 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
     <aside ref={panel} className={classes.panel} aria-label={label} tabIndex={-1}>
       <div className={classes.tools}>
         {tools}
-        <ActionIcon
-          component="a"
-          href={fullPage}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-            event.preventDefault()
-            router.history.push(fullPage)
-          }}
-          variant="subtle"
-          color="gray"
-          aria-label="Open the full page"
-          title="Open the full page"
-        >
-          <Icon name="external" />
-        </ActionIcon>
+        {fullPage === undefined ? null : (
+          <ActionIcon
+            component="a"
+            href={fullPage}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+              event.preventDefault()
+              router.history.push(fullPage)
+            }}
+            variant="subtle"
+            color="gray"
+            aria-label="Open the full page"
+            title="Open the full page"
+          >
+            <Icon name="external" />
+          </ActionIcon>
+        )}
         <ActionIcon variant="subtle" color="gray" onClick={close} aria-label="Close" title="Close (esc)">
           <Icon name="close" />
         </ActionIcon>

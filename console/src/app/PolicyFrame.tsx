@@ -1,0 +1,24 @@
+import { Link, Outlet } from '@tanstack/react-router'
+import classes from './PolicyFrame.module.css'
+
+const views = [
+  { to: '/policy', title: 'Rules' },
+  { to: '/policy/grants', title: 'Grants' },
+  { to: '/policy/simulator', title: 'Simulator' },
+  { to: '/policy/history', title: 'History' },
+  { to: '/policy/settings', title: 'Settings' },
+] as const
+
+/** The policy: its views above, the open one below. */
+export const PolicyFrame = () => (
+  <div className={classes.frame}>
+    <nav className={classes.views} aria-label="Policy">
+      {views.map(({ to, title }) => (
+        <Link key={to} to={to} className={classes.view} activeOptions={{ exact: true, includeSearch: false }}>
+          {title}
+        </Link>
+      ))}
+    </nav>
+    <Outlet />
+  </div>
+)

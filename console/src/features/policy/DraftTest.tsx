@@ -1,0 +1,57 @@
+import { Button, Group } from '@mantine/core'
+import { getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { devices, testSentence } from '../../ui/policy/words.ts'
+import classes from './RuleEditor.module.css'
+
+const days = 30
+
+/** The change over the last month: what an armed fleet would have blocked with it, beside without it. */
+export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
+  const { api } = useServices()
+  const [asked, setAsked] = useState<string | null>(null)
+  const text = draft === null ? null : JSON.stringify(draft)
+  const isAsked = asked !== null && asked === text
+  const answer = useQuery({
+    queryKey: ['policy-test', 'draft', asked],
+    queryFn: async ({ signal }) => {
+      const [now, then] = await Promise.all([
+        api.call(getPolicyTest, { query: { days, PageSize: 1 }, signal }),
+        api.call(testPolicyDraft, { body: { draft: JSON.parse(asked as string), days, pageSize: 1 }, signal }),
+      ])
+      return { now, then }
+    },
+    enabled: isAsked,
+    retry: false,
+  })
+  if (text === null) return null
+  const difference =
+    answer.data === undefined ? 0 : answer.data.then.blocked.peripherals - answer.data.now.blocked.peripherals
+  return (
+    <div className={classes.test} aria-live="polite">
+      {!isAsked || answer.data === undefined ? (
+        <Group gap="sm">
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={isAsked && answer.isFetching}
+            onClick={() => setAsked(text)}
+          >
+            Try it on the last {days} days
+          </Button>
+        </Group>
+      ) : (
+        <p>
+          {testSentence(answer.data.then)}{' '}
+          {difference === 0
+            ? 'That is what the rules in force would have blocked, too.'
+            : `That is ${devices(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than by the rules in force.`}
+        </p>
+      )}
+      {isAsked && answer.error !== null ? <ErrorState failure={answer.error} inline /> : null}
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import type { RuleDraft } from '../../ui/policy/rule-draft.ts'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { RuleEditor } from './RuleEditor.tsx'
+import { useRule } from './useRule.ts'
+
+export interface RuleDrawerProps {
+  /** Id of the rule, or `new`. */
+  id: string
+  isGrant: boolean
+  start: RuleDraft
+  canWrite: boolean
+  close: () => void
+}
+
+/** The drawer of a rule or grant: its editor, or why there is none. */
+export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerProps) => {
+  const rule = useRule(id, isGrant)
+  const body =
+    id === 'new' ? (
+      <RuleEditor rule={null} start={start} isGrant={isGrant} canWrite={canWrite} close={close} />
+    ) : rule.data !== undefined && rule.data !== null ? (
+      // Saved by somebody else meanwhile: what is typed here stays.
+      <RuleEditor rule={rule.data} start={start} isGrant={isGrant} canWrite={canWrite} close={close} />
+    ) : rule.error !== null ? (
+      <ErrorState failure={rule.error} retry={() => void rule.refetch()} />
+    ) : rule.data === null ? (
+      <EmptyState icon="policy" title={isGrant ? 'This grant is over' : 'This rule is not here any more'}>
+        <p>It was deleted. The history says when and by whom, and can bring it back.</p>
+      </EmptyState>
+    ) : (
+      <DetailSkeleton />
+    )
+  return (
+    <SidePanel label={isGrant ? 'Grant' : 'Rule'} close={close}>
+      {body}
+    </SidePanel>
+  )
+}

@@ -1,0 +1,227 @@
+import { Button, Group } from '@mantine/core'
+import {
+  createPolicyGrant,
+  createPolicyRule,
+  deletePolicyGrant,
+  deletePolicyRule,
+  type PolicyDraft,
+  type PolicyRuleResource,
+  updatePolicyGrant,
+  updatePolicyRule,
+} from '@portcullis/contract'
+import { useRef, useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PreviewPanel } from '../../ui/policy/PreviewPanel.tsx'
+import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from '../../ui/policy/rule-draft.ts'
+import { tellPolicyChange } from '../../ui/policy/undo.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { DraftTest } from './DraftTest.tsx'
+import classes from './RuleEditor.module.css'
+import { RuleFields } from './RuleFields.tsx'
+import { ruleStates } from './rule-states.ts'
+
+export interface RuleEditorProps {
+  /** The rule to change; null writes a new one. */
+  rule: PolicyRuleResource | null
+  /** What a new one starts with. */
+  start: RuleDraft
+  isGrant: boolean
+  canWrite: boolean
+  close: () => void
+}
+
+const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
+  const { severity, cure } = ruleStates[rule.state]
+  return (
+    <div className={classes.origin}>
+      <p>
+        <DeviceText value={rule.sentence} />
+      </p>
+      <p className={classes.quiet}>
+        {rule.origin === 'approval' ? 'Made by approving or denying a device' : 'Written'} by{' '}
+        <DeviceText value={rule.createdBy} /> <Time value={rule.createdAt} form="local" />
+        {rule.changedAt === rule.createdAt ? null : (
+          <>
+            , changed by <DeviceText value={rule.changedBy} /> <Time value={rule.changedAt} form="local" />
+          </>
+        )}
+      </p>
+      {cure === '' ? null : (
+        <p role="note">
+          <SeverityTag severity={severity} word={rule.state.toLowerCase()} /> {cure}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Writes, changes and deletes a rule or grant, with what it would do beside it. */
+export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditorProps) => {
+  const services = useServices()
+  const { api, clock } = services
+  const session = useSession()
+  const form = useRef<HTMLFormElement>(null)
+  const [draft, setDraft] = useState(() => (rule === null ? start : draftOf(rule)))
+  const [tried, setTried] = useState(false)
+  const [deleting, setDeleting] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const faults = faultsOf(draft, { isGrant, now: clock.now() })
+  const thing = isGrant ? 'grant' : 'rule'
+  const removed = rule === null ? [] : [rule.id]
+  const change: PolicyDraft | null = deleting
+    ? { remove: removed }
+    : canPreview(faults)
+      ? { add: [inputOf(draft)], remove: removed }
+      : null
+
+  const run = async (work: () => Promise<{ version: number; warnings?: readonly unknown[] }>, message: string) => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const { version } = await work()
+      close()
+      tellPolicyChange(services, message, { made: version, before: version - 1 })
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  const save = () => {
+    setTried(true)
+    if (Object.keys(faults).length > 0) {
+      // The first field at fault is where the keyboard goes on.
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      return
+    }
+    if (isGrant) {
+      const body = grantOf(draft)
+      void run(
+        () =>
+          rule === null
+            ? api.call(createPolicyGrant, { body })
+            : api.call(updatePolicyGrant, { params: { id: rule.id }, body }),
+        rule === null ? 'Grant in force.' : 'Grant changed.',
+      )
+      return
+    }
+    const body = inputOf(draft)
+    void run(
+      () =>
+        rule === null
+          ? api.call(createPolicyRule, { body })
+          : api.call(updatePolicyRule, { params: { id: rule.id }, body }),
+      rule === null ? 'Rule in force.' : 'Rule changed.',
+    )
+  }
+  const remove = (id: string) =>
+    void run(
+      () => api.call(isGrant ? deletePolicyGrant : deletePolicyRule, { params: { id } }),
+      isGrant ? 'Grant ended.' : 'Rule deleted.',
+    )
+  const curl = () => {
+    if (Object.keys(faults).length > 0) tell('Some fields are not filled in yet; the command has them empty.')
+    const origin = window.location.origin
+    if (isGrant)
+      return rule === null
+        ? curlOf(origin, createPolicyGrant, { body: grantOf(draft) })
+        : curlOf(origin, updatePolicyGrant, { params: { id: rule.id }, body: grantOf(draft) })
+    return rule === null
+      ? curlOf(origin, createPolicyRule, { body: inputOf(draft) })
+      : curlOf(origin, updatePolicyRule, { params: { id: rule.id }, body: inputOf(draft) })
+  }
+
+  return (
+    <form
+      ref={form}
+      className={classes.editor}
+      aria-label={rule === null ? `New ${thing}` : `Change the ${thing}`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!deleting) save()
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+          event.preventDefault()
+          if (!deleting) save()
+        }
+      }}
+    >
+      <header className={classes.head}>
+        <h2>{rule === null ? `New ${thing}` : isGrant ? 'Grant' : 'Rule'}</h2>
+        <MoreMenu label="More about this" curl={curl} />
+      </header>
+      <div className={classes.body}>
+        {rule === null ? null : <Origin rule={rule} />}
+        {deleting ? null : (
+          // A reader sees the same fields, and can not change them.
+          <fieldset className={classes.plain} disabled={!canWrite}>
+            <RuleFields
+              draft={draft}
+              change={(part) => setDraft((old) => ({ ...old, ...part }))}
+              faults={tried ? faults : quietly(faults, draft)}
+              isGrant={isGrant}
+              mayOverride={session.phase === 'in' && session.profile.account.userProfile === 10}
+            />
+          </fieldset>
+        )}
+      </div>
+      <footer className={classes.foot}>
+        <PreviewPanel
+          draft={canWrite ? change : null}
+          waiting={
+            canWrite
+              ? 'What this would change is shown here as soon as it says which devices and which hosts.'
+              : 'You may read rules; changing them takes a Manager.'
+          }
+        />
+        {canWrite ? <DraftTest draft={change} /> : null}
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        {canWrite ? (
+          <Group justify="space-between" gap="sm">
+            <span>
+              {rule !== null && !deleting ? (
+                <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
+                  {isGrant ? 'End now…' : 'Delete…'}
+                </Button>
+              ) : null}
+            </span>
+            {rule !== null && deleting ? (
+              <Group gap="sm">
+                <Button size="xs" variant="default" onClick={() => setDeleting(false)} data-autofocus>
+                  Keep it
+                </Button>
+                <Button size="xs" color="red" loading={busy} onClick={() => remove(rule.id)}>
+                  {isGrant ? 'End the grant' : 'Delete the rule'}
+                </Button>
+              </Group>
+            ) : (
+              <Group gap="sm">
+                <Button size="xs" variant="default" onClick={close}>
+                  Cancel
+                </Button>
+                <Button size="xs" type="submit" loading={busy} title="Ctrl Enter">
+                  {rule === null ? `Save the ${thing}` : 'Save'}
+                </Button>
+              </Group>
+            )}
+          </Group>
+        ) : null}
+      </footer>
+    </form>
+  )
+}
+
+/** Before the first try, only what is written wrongly is said, not what is still empty. */
+const quietly = (faults: ReturnType<typeof faultsOf>, draft: RuleDraft) =>
+  Object.fromEntries(
+    Object.entries(faults).filter(
+      ([field]) => field in draft && field !== 'reason' && draft[field as keyof RuleDraft] !== '',
+    ),
+  )

@@ -1,0 +1,64 @@
+import { Select } from '@mantine/core'
+import { getAgents } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { plainText } from '../../lib/device-text.ts'
+import { useServices } from '../../lib/services.tsx'
+
+export interface HostPickerProps {
+  label: string
+  /** uuid of the chosen agent; empty: none. */
+  value: string
+  onChange: (uuid: string) => void
+  error?: string | undefined
+  clearable?: boolean
+}
+
+/** Chooses one host out of any number: the server searches. */
+export const HostPicker = ({ label, value, onChange, error, clearable = false }: HostPickerProps) => {
+  const { api } = useServices()
+  const [typed, setTyped] = useState('')
+  const search = useDeferredValue(typed.trim())
+  const chosen = useQuery({
+    queryKey: ['host-picker', 'chosen', value],
+    queryFn: ({ signal }) => api.call(getAgents, { query: { Uuid: value, PageSize: 1 }, signal }),
+    enabled: value !== '',
+  })
+  const name = chosen.data?.data[0]?.hostIdentifier
+  const found = useQuery({
+    queryKey: ['host-picker', search],
+    queryFn: ({ signal }) =>
+      api.call(getAgents, {
+        query: {
+          ...(search === '' || search === name ? {} : { GlobalSearch: search }),
+          SortBy: 'hostIdentifier_asc',
+          PageSize: 12,
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  const options = new Map(
+    [...(chosen.data?.data ?? []), ...(found.data?.data ?? [])].map((agent) => [agent.uuid, agent.hostIdentifier]),
+  )
+  return (
+    <Select
+      label={label}
+      size="xs"
+      searchable
+      clearable={clearable}
+      placeholder="Type a part of its name or address"
+      nothingFoundMessage={found.isFetching ? 'Searching …' : 'No such host'}
+      data={[...options].map(([uuid, host]) => ({ value: uuid, label: plainText(host) }))}
+      // The server has searched already.
+      filter={({ options }) => options}
+      value={value === '' ? null : value}
+      onChange={(uuid) => onChange(uuid ?? '')}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      error={error}
+      comboboxProps={{ withinPortal: true }}
+      maxDropdownHeight={220}
+    />
+  )
+}

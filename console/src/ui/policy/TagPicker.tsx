@@ -1,0 +1,45 @@
+import { Select } from '@mantine/core'
+import { getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+
+export interface TagPickerProps {
+  label: string
+  value: string
+  onChange: (tag: string) => void
+  error?: string | undefined
+  clearable?: boolean
+  /** Shown first: tags that the matter at hand has. */
+  first?: readonly string[]
+}
+
+/** Chooses one tag, with the number of hosts that have it. */
+export const TagPicker = ({ label, value, onChange, error, clearable = false, first = [] }: TagPickerProps) => {
+  const { api } = useServices()
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const rank = (name: string) => (first.includes(name) ? 0 : 1)
+  const known = (tags.data ?? []).toSorted((one, other) => rank(one.name) - rank(other.name))
+  const isKnown = known.some(({ name }) => name === value)
+  return (
+    <Select
+      label={label}
+      size="xs"
+      searchable
+      clearable={clearable}
+      placeholder="Choose a tag"
+      nothingFoundMessage="No such tag"
+      data={[
+        ...(value === '' || isKnown ? [] : [{ value, label: `${value} (deleted)` }]),
+        ...known.map(({ name, agentsCount }) => ({
+          value: name,
+          label: `${name} (${agentsCount.toLocaleString('en')} ${agentsCount === 1 ? 'host' : 'hosts'})`,
+        })),
+      ]}
+      value={value === '' ? null : value}
+      onChange={(tag) => onChange(tag ?? '')}
+      error={error}
+      comboboxProps={{ withinPortal: true }}
+      maxDropdownHeight={220}
+    />
+  )
+}

@@ -1,0 +1,90 @@
+import type { PolicyRuleResource } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { canPreview, draftOf, draftOfSearch, emptyDraft, faultsOf, grantOf, inputOf } from './rule-draft.ts'
+
+const now = Date.parse('2031-05-04T10:00:00Z')
+const good = { ...emptyDraft, vid: '0781', pid: '5571', reason: 'audio desk' }
+const rule: PolicyRuleResource = {
+  id: 'r1',
+  effect: 'deny',
+  level: 'tag',
+  sentence: 'Deny …',
+  vid: '0781',
+  pid: null,
+  serial: null,
+  kinds: ['Keyboard', 'Mass Storage'],
+  fingerprint: null,
+  host: null,
+  hostIdentifier: null,
+  tag: 'kiosk',
+  expiresAt: '2031-06-01T00:00:00Z',
+  reason: 'why not',
+  overrideAttackTool: false,
+  origin: 'rule',
+  state: 'In force',
+  createdAt: '2031-05-01T00:00:00Z',
+  createdBy: 'mia',
+  changedAt: '2031-05-01T00:00:00Z',
+  changedBy: 'mia',
+}
+
+describe('a rule while it is written', () => {
+  it('names every fault at its field', () => {
+    expect(faultsOf(good, { isGrant: false, now })).toEqual({})
+    expect(Object.keys(faultsOf(emptyDraft, { isGrant: true, now })).sort()).toEqual(['device', 'expires', 'reason'])
+    expect(faultsOf({ ...good, vid: '78' }, { isGrant: false, now })).toHaveProperty('vid')
+    expect(faultsOf({ ...good, vid: '' }, { isGrant: false, now })).toHaveProperty('vid')
+    expect(faultsOf({ ...good, pid: '', serial: 'A1' }, { isGrant: false, now })).toHaveProperty('serial')
+    expect(faultsOf({ ...good, scope: 'host' }, { isGrant: false, now })).toHaveProperty('host')
+    expect(faultsOf({ ...good, scope: 'tag', tag: ' ' }, { isGrant: false, now })).toHaveProperty('tag')
+    expect(faultsOf({ ...good, expires: '2031-05-01T00:00' }, { isGrant: false, now })).toHaveProperty('expires')
+  })
+
+  it('is previewed as soon as only the reason is missing', () => {
+    expect(canPreview(faultsOf({ ...good, reason: '' }, { isGrant: false, now }))).toBe(true)
+    expect(canPreview(faultsOf(emptyDraft, { isGrant: false, now }))).toBe(false)
+  })
+
+  it('becomes what the interface takes, and nothing that the scope leaves out', () => {
+    expect(inputOf({ ...good, vid: '0abc', scope: 'tag', tag: ' kiosk ', host: 'left over' })).toEqual({
+      effect: 'allow',
+      vid: '0ABC',
+      pid: '5571',
+      serial: null,
+      kinds: null,
+      fingerprint: null,
+      host: null,
+      tag: 'kiosk',
+      expiresAt: null,
+      reason: 'audio desk',
+    })
+    // An override belongs to an allow.
+    expect(inputOf({ ...good, effect: 'deny', overrideAttackTool: true })).not.toHaveProperty('overrideAttackTool')
+    const grant = grantOf({ ...good, effect: 'deny', expires: '2031-05-05T10:00' })
+    expect(grant).not.toHaveProperty('effect')
+    expect(new Date(grant.expiresAt).getTime()).toBe(new Date('2031-05-05T10:00').getTime())
+  })
+
+  it('starts from a stored rule and gives the same rule back', () => {
+    const { vid, kinds, tag, reason, effect } = inputOf(draftOf(rule))
+    expect({ vid, kinds, tag, reason, effect }).toEqual({
+      vid: '0781',
+      kinds: ['Keyboard', 'Mass Storage'],
+      tag: 'kiosk',
+      reason: 'why not',
+      effect: 'deny',
+    })
+    expect(Date.parse(inputOf(draftOf(rule)).expiresAt as string)).toBe(Date.parse('2031-06-01T00:00:00Z'))
+  })
+
+  it('starts from an address, and takes no id that is none', () => {
+    expect(draftOfSearch({ device: '0781:5571', onTag: 'kiosk', make: 'deny' })).toMatchObject({
+      effect: 'deny',
+      vid: '0781',
+      pid: '5571',
+      scope: 'tag',
+      tag: 'kiosk',
+    })
+    expect(draftOfSearch({ device: '<img>:x' })).toMatchObject({ vid: '', pid: '' })
+  })
+})

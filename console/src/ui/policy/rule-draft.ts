@@ -1,0 +1,121 @@
+import type { PolicyGrantInput, PolicyRuleInput, PolicyRuleResource, policyKinds } from '@portcullis/contract'
+import { fieldOfInstant } from '../filters/filter.ts'
+
+export type PolicyKind = (typeof policyKinds)[number]
+
+/** A rule or grant while it is written: texts as the fields hold them. */
+export interface RuleDraft {
+  effect: 'allow' | 'deny'
+  vid: string
+  pid: string
+  serial: string
+  fingerprint: string
+  kinds: readonly PolicyKind[]
+  scope: 'all' | 'tag' | 'host'
+  /** uuid of the agent. */
+  host: string
+  tag: string
+  /** Local date and time as the browser's field holds it; empty: no end. */
+  expires: string
+  reason: string
+  overrideAttackTool: boolean
+}
+
+export type DraftField = 'vid' | 'pid' | 'serial' | 'fingerprint' | 'device' | 'host' | 'tag' | 'expires' | 'reason'
+export type DraftFaults = Partial<Record<DraftField, string>>
+
+export const emptyDraft: RuleDraft = {
+  effect: 'allow',
+  vid: '',
+  pid: '',
+  serial: '',
+  fingerprint: '',
+  kinds: [],
+  scope: 'all',
+  host: '',
+  tag: '',
+  expires: '',
+  reason: '',
+  overrideAttackTool: false,
+}
+
+/** A stored rule as a draft. */
+export const draftOf = (rule: PolicyRuleResource): RuleDraft => ({
+  effect: rule.effect,
+  vid: rule.vid ?? '',
+  pid: rule.pid ?? '',
+  serial: rule.serial ?? '',
+  fingerprint: rule.fingerprint ?? '',
+  kinds: (rule.kinds ?? []) as PolicyKind[],
+  scope: rule.host !== null ? 'host' : rule.tag !== null ? 'tag' : 'all',
+  host: rule.host ?? '',
+  tag: rule.tag ?? '',
+  expires: rule.expiresAt === null ? '' : fieldOfInstant(rule.expiresAt),
+  reason: rule.reason,
+  overrideAttackTool: rule.overrideAttackTool,
+})
+
+const hex4 = /^[0-9a-f]{4}$/i
+
+/** What is wrong with a draft, by field. A field that is still empty is asked for only when it is needed. */
+export const faultsOf = (draft: RuleDraft, { isGrant, now }: { isGrant: boolean; now: number }): DraftFaults => {
+  const faults: DraftFaults = {}
+  const { vid, pid, serial, fingerprint, kinds, scope, host, tag, expires, reason } = draft
+  if (vid !== '' && !hex4.test(vid)) faults.vid = 'Four hex digits, such as 0781.'
+  if (pid !== '' && !hex4.test(pid)) faults.pid = 'Four hex digits, such as 5571.'
+  else if (pid !== '' && vid === '') faults.vid = 'A product id needs its vendor id.'
+  if (serial !== '' && (vid === '' || pid === '')) faults.serial = 'A serial number needs vendor and product id.'
+  if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = '32 hex digits.'
+  if (vid === '' && kinds.length === 0 && fingerprint === '')
+    faults.device = 'Say which devices: by vendor id, kind or fingerprint.'
+  if (scope === 'host' && host === '') faults.host = 'Choose the host.'
+  if (scope === 'tag' && tag.trim() === '') faults.tag = 'Choose the tag.'
+  if (isGrant && expires === '') faults.expires = 'A grant needs an end.'
+  if (expires !== '') {
+    const end = new Date(expires).getTime()
+    if (Number.isNaN(end)) faults.expires = 'This is no date and time.'
+    else if (end <= now) faults.expires = 'This is over already.'
+  }
+  if (reason.trim() === '') faults.reason = 'Say why: it is shown with every decision, and to the user of the host.'
+  return faults
+}
+
+/** The draft as the interface takes it. Call it only without faults; a missing reason stands as a dash in previews. */
+export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
+  effect: draft.effect,
+  vid: draft.vid === '' ? null : draft.vid.toUpperCase(),
+  pid: draft.pid === '' ? null : draft.pid.toUpperCase(),
+  serial: draft.serial === '' ? null : draft.serial,
+  kinds: draft.kinds.length === 0 ? null : [...draft.kinds],
+  fingerprint: draft.fingerprint === '' ? null : draft.fingerprint.toLowerCase(),
+  host: draft.scope === 'host' ? draft.host : null,
+  tag: draft.scope === 'tag' ? draft.tag.trim() : null,
+  expiresAt: draft.expires === '' ? null : new Date(draft.expires).toISOString(),
+  reason: draft.reason.trim() === '' ? '–' : draft.reason.trim(),
+  ...(draft.effect === 'allow' && draft.overrideAttackTool ? { overrideAttackTool: true } : {}),
+})
+
+/** The same as a grant, which always allows and always ends. */
+export const grantOf = (draft: RuleDraft): PolicyGrantInput => {
+  const { effect: _, expiresAt, ...rest } = inputOf({ ...draft, effect: 'allow' })
+  return { ...rest, expiresAt: expiresAt ?? '' }
+}
+
+/** What can be previewed already: whatever is missing is not about devices or hosts. */
+export const canPreview = (faults: DraftFaults): boolean => Object.keys(faults).every((field) => field === 'reason')
+
+/** A draft from an address such as `?open=new&device=0781:5571&onTag=kiosk`: "make a rule from this". */
+export const draftOfSearch = (search: Readonly<Record<string, string | undefined>>): RuleDraft => {
+  const [vid = '', pid = ''] = (search.device ?? '').split(':')
+  return {
+    ...emptyDraft,
+    effect: search.make === 'deny' ? 'deny' : 'allow',
+    vid: hex4.test(vid) ? vid.toUpperCase() : '',
+    pid: hex4.test(pid) ? pid.toUpperCase() : '',
+    serial: search.deviceSerial ?? '',
+    fingerprint: search.print ?? '',
+    scope: search.onHost !== undefined ? 'host' : search.onTag !== undefined ? 'tag' : 'all',
+    host: search.onHost ?? '',
+    tag: search.onTag ?? '',
+  }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { previewSentence, testSentence } from './words.ts'
+
+const preview = {
+  agents: 0,
+  peripherals: 0,
+  matching: { agents: 0, peripherals: 0 },
+  allowed: 0,
+  blocked: 0,
+  blockedNow: 0,
+}
+
+describe('previewSentence', () => {
+  it('says what stops working, and is red then', () => {
+    expect(previewSentence({ ...preview, agents: 4, peripherals: 12, allowed: 2, blocked: 10, blockedNow: 3 })).toEqual(
+      {
+        severity: 'red',
+        text: 'Changes 12 devices on 4 hosts: 2 will be allowed, 10 will be blocked. 3 of them stop working now.',
+      },
+    )
+    expect(previewSentence({ ...preview, agents: 1, peripherals: 1, blocked: 1, blockedNow: 1 }).text).toBe(
+      'Changes 1 device on 1 host: 1 will be blocked. One of them stops working now.',
+    )
+  })
+
+  it('tells a rule that meets nothing from one that changes nothing', () => {
+    expect(previewSentence(preview).text).toBe(
+      'Changes nothing now: no device that is present or was seen in the last 30 days is meant.',
+    )
+    expect(previewSentence({ ...preview, matching: { agents: 2, peripherals: 5 } }).text).toBe(
+      'Changes nothing now: 5 devices on 2 hosts are meant, decided the same way already.',
+    )
+  })
+})
+
+describe('testSentence', () => {
+  const totals = { days: 30, agents: 20, peripherals: 90, attachments: 400 }
+  it('counts devices, hosts and times', () => {
+    expect(testSentence({ ...totals, blocked: { agents: 9, peripherals: 14, attachments: 31 } })).toBe(
+      'Over the last 30 days, arming would have blocked 14 devices on 9 hosts, 31 times.',
+    )
+    expect(testSentence({ ...totals, days: 1, blocked: { agents: 1, peripherals: 1, attachments: 0 } })).toBe(
+      'Over the last day, arming would have blocked 1 device on 1 host.',
+    )
+  })
+  it('says that nothing would have been blocked, or that there was nothing to judge', () => {
+    const none = { agents: 0, peripherals: 0, attachments: 0 }
+    expect(testSentence({ ...totals, blocked: none })).toBe(
+      'Over the last 30 days, nothing would have been blocked on 20 hosts.',
+    )
+    expect(testSentence({ ...totals, peripherals: 0, blocked: none })).toContain('nothing to judge')
+  })
+})
