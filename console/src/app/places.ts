@@ -17,6 +17,7 @@ export const places: readonly Place[] = [
   { to: '/peripherals', title: 'Peripherals', icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: 'Insights', icon: 'insights', key: 'i', permission: 'fleet:read' },
   { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
+  { to: '/policy', title: 'Policy', icon: 'policy', key: 'r', permission: 'fleet:read' },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
 ]

@@ -55,6 +55,19 @@ const settingsStart = createRoute({
   },
 })
 
+const policy = createRoute({
+  getParentRoute: () => inside,
+  path: '/policy',
+  component: lazyRouteComponent(() => import('./PolicyFrame.tsx'), 'PolicyFrame'),
+})
+const policyPage = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => policy,
+    path,
+    component: lazyRouteComponent(load as never, name as never) as never,
+    errorComponent: RouteFailure,
+  })
+
 const tree = root.addChildren([
   signIn,
   setPassword,
@@ -67,7 +80,11 @@ const tree = root.addChildren([
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),
     page('/insights', () => import('../features/insights/InsightsPage.tsx'), 'InsightsPage'),
     page('/commands', () => import('../features/commands/CommandsPage.tsx'), 'CommandsPage'),
-    page('/policy/requests', () => import('../features/requests/RequestsPage.tsx'), 'RequestsPage'),
+    policy.addChildren([
+      policyPage('/', () => import('../features/policy/RulesPage.tsx'), 'RulesPage'),
+      policyPage('/grants', () => import('../features/policy/GrantsPage.tsx'), 'GrantsPage'),
+      policyPage('/requests', () => import('../features/requests/RequestsPage.tsx'), 'RequestsPage'),
+    ]),
     page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),
     page('/events/$eventId', () => import('../features/events/EventPage.tsx'), 'EventPage'),
     settings.addChildren([
