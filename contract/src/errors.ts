@@ -256,6 +256,36 @@ export const errorTable = define({
     cause: 'A version names one build for ever, a withdrawn one too.',
     cure: 'Give the build a version of its own.',
   },
+  knowledge_key_unknown: {
+    status: 409,
+    title: 'No key for knowledge is trusted yet',
+    detail:
+      'No key for knowledge is trusted yet. The file is signed by {fingerprint}: send it with trust={fingerprint} to pin that key.',
+    cause: 'The first knowledge file pins its key, and its fingerprint was not confirmed, or another one was.',
+    cure: 'Compare the fingerprint with what `portcullis knowledge keys` printed, then name it as `trust`.',
+  },
+  knowledge_key_refused: {
+    status: 403,
+    title: 'Signed by another key',
+    detail: 'The file is signed by {fingerprint}, which is not the trusted key.',
+    cause: 'Knowledge is taken from the key that was pinned first.',
+    cure: 'Sign the file with the trusted key. If nobody of yours signed it, find out who did.',
+  },
+  knowledge_signature_wrong: {
+    status: 422,
+    title: 'The signature does not verify',
+    detail: 'The signature does not fit the content of the file.',
+    cause: 'The file was changed after it was signed, or cut off.',
+    cure: 'Transfer the file again, or sign it again.',
+  },
+  knowledge_invalid: {
+    status: 422,
+    title: 'The knowledge is not usable',
+    detail: '{detail}',
+    cause:
+      'A member has another shape than documented, or a pattern is none or could take too long. Nothing was stored.',
+    cure: 'Correct what `errors[]` names, raise the version, sign and send the file again.',
+  },
   agent_report_invalid: {
     status: 400,
     title: 'The report is not valid',

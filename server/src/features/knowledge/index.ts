@@ -1,1 +1,17 @@
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import { registerKnowledgeRoutes } from './knowledge.routes.ts'
+import { createKnowledgeSeals } from './knowledge.seal.ts'
+import { createKnowledgeService, type KnowledgeDeps } from './knowledge.service.ts'
+
 export { loadKnowledge } from './knowledge.files.ts'
+
+/** What the server knows of USB devices: the release's folder, and signed sets that came at run time. */
+export const knowledgeFeature = async (app: HttpApp, deps: Omit<KnowledgeDeps, 'seals'> & { keys: Keys }) => {
+  const service = await createKnowledgeService({ ...deps, seals: createKnowledgeSeals(deps.keys.derive('knowledge')) })
+  registerKnowledgeRoutes(app, service)
+  const { current, forAgents, refresh, catchUp } = service
+  return { current, forAgents, refresh, catchUp }
+}
+
+export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>

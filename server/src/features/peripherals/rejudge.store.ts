@@ -1,0 +1,186 @@
+import type { Vulnerability } from '@portcullis/domain'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** A device of a design, as far as a verdict looks at it. */
+export interface Sample {
+  serial: string
+  speed: number
+  port_path: string
+}
+
+/** A design with its verdict and some devices of it. */
+export interface JudgedRow {
+  design_id: number
+  model_id: number
+  fingerprint: string
+  vid: string
+  pid: string
+  vendor: string
+  model_product: string
+  manufacturer: string
+  product: string
+  configuration: string
+  folded: string
+  icon: number
+  kinds: string[]
+  descriptors: Buffer
+  attack_tool: number
+  vulnerable: boolean
+  severity: number
+  evidence: string[]
+  vulnerabilities: Vulnerability[]
+  findings: string
+  hosts: number
+  devices: number
+  samples: Sample[]
+}
+
+/** A design's new verdict; `news` is 1 for an attack tool, 2 for vulnerable, both added up. */
+export interface NewVerdict {
+  designId: number
+  attackTool: number
+  vulnerable: boolean
+  severity: number
+  evidence: readonly string[]
+  vulnerabilities: readonly Vulnerability[]
+  findings: string
+  folded: string
+  hasChanged: boolean
+  news: number
+}
+
+/** A present device with news about its design. */
+export interface NewsRow {
+  agent_id: string
+  device_id: string
+  design_id: number
+  serial: string
+  news: number
+}
+
+/** Devices looked at per design: what a serial number or speed gives away shows in some of them. */
+const samplesPerDesign = 20
+
+const judgedColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
+  d.configuration, d.folded, d.icon, d.kinds, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
+  coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
+  coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
+    select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id limit ${samplesPerDesign}::int) p), '[]') as samples`
+
+export const createRejudgeStore = (db: Db) => ({
+  /** Designs above an id that another knowledge judged, locked so that devices of them can still come and go. */
+  takeOutdated: (tx: Tx, version: string, after: number, limit: number): Promise<JudgedRow[]> =>
+    tx.query<JudgedRow>(sql`
+      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+      where d.design_id > ${after}::int and d.knowledge_version <> ${version}
+      order by d.design_id limit ${limit}::int for no key update of d`),
+
+  /** Present designs above an id, to try other knowledge on. */
+  present: (after: number, limit: number): Promise<JudgedRow[]> =>
+    db.query<JudgedRow>(sql`
+      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id join design_counts c on c.design_id = d.design_id
+      where d.design_id > ${after}::int and c.devices > 0 order by d.design_id limit ${limit}::int`),
+
+  hostsOf: async (designIds: readonly number[]): Promise<number> =>
+    (
+      await db.query<{ n: number }>(sql`
+        select count(distinct p.agent_id)::int as n from peripherals p where p.design_id = any(${designIds}::int[]) and p.present`)
+    )[0]?.n ?? 0,
+
+  /** Names of models, in id order. */
+  renameModels: async (
+    tx: Tx,
+    rows: readonly { modelId: number; vendor: string; product: string; folded: string }[],
+  ): Promise<void> => {
+    const sorted = [...new Map(rows.map((r) => [r.modelId, r])).values()].sort((a, b) => a.modelId - b.modelId)
+    if (sorted.length === 0) return
+    await tx.execute(sql`
+      with u as materialized (
+        select l.model_id, u.vendor, u.product, u.folded from ${unnestOf([
+          [sorted.map((r) => r.modelId), 'int[]'],
+          [sorted.map((r) => r.vendor), 'text[]'],
+          [sorted.map((r) => r.product), 'text[]'],
+          [sorted.map((r) => r.folded), 'text[]'],
+        ])} u(model_id, vendor, product, folded) join models l on l.model_id = u.model_id order by l.model_id for no key update of l)
+      update models m set vendor = u.vendor, product = u.product, folded = u.folded from u where m.model_id = u.model_id`)
+  },
+
+  /** Stores verdicts, and queues the hosts of those that changed. */
+  writeVerdicts: async (tx: Tx, version: string, rows: readonly NewVerdict[]): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.execute(sql`
+      update designs d set attack_tool = u.attack_tool, vulnerable = u.vulnerable, severity = u.severity, evidence = u.evidence,
+        vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, knowledge_version = ${version}
+      from ${unnestOf([
+        [rows.map((r) => r.designId), 'int[]'],
+        [rows.map((r) => r.attackTool), 'smallint[]'],
+        [rows.map((r) => r.vulnerable), 'boolean[]'],
+        [rows.map((r) => r.severity), 'smallint[]'],
+        [rows.map((r) => JSON.stringify(r.evidence)), 'jsonb[]'],
+        [rows.map((r) => JSON.stringify(r.vulnerabilities)), 'jsonb[]'],
+        [rows.map((r) => r.findings), 'text[]'],
+        [rows.map((r) => r.folded), 'text[]'],
+      ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded)
+      where d.design_id = u.design_id`)
+    const changed = rows.filter((r) => r.hasChanged)
+    if (changed.length === 0) return
+    await tx.execute(sql`
+      insert into rejudged_hosts as h (agent_id, design_id, news)
+      select p.agent_id, u.design_id, u.news from ${unnestOf([
+        [changed.map((r) => r.designId), 'int[]'],
+        [changed.map((r) => r.news), 'smallint[]'],
+      ])} u(design_id, news) join lateral (
+        select distinct q.agent_id from peripherals q where q.design_id = u.design_id) p on true
+      order by p.agent_id, u.design_id
+      on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
+  },
+
+  /** Kinds by report descriptors that were not known before. */
+  writeKinds: async (
+    tx: Tx,
+    designId: number,
+    k: { icon: number; kinds: readonly string[]; classCode: string; subclassCode: string; protocolCode: string },
+  ): Promise<boolean> =>
+    (await tx.execute(sql`
+      update designs d set icon = ${k.icon}::smallint, kinds = ${[...k.kinds]}, class_code = ${k.classCode}, subclass_code = ${k.subclassCode},
+        protocol_code = ${k.protocolCode}, saw_reports = true
+      where d.design_id = ${designId}::int and not d.saw_reports`)) > 0,
+
+  one: async (tx: Tx, designId: number): Promise<JudgedRow | undefined> =>
+    (
+      await tx.query<JudgedRow>(sql`
+        select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+        where d.design_id = ${designId}::int`)
+    )[0],
+
+  queuedHosts: (tx: Queryable, limit: number): Promise<{ agent_id: string }[]> =>
+    tx.query(sql`select distinct h.agent_id from rejudged_hosts h order by h.agent_id limit ${limit}::int`),
+
+  /** Takes hosts, which are locked, off the queue; what is new about their present devices. */
+  takeNews: async (tx: Tx, agentIds: readonly string[]): Promise<NewsRow[]> =>
+    tx.query<NewsRow>(sql`
+      with taken as (
+        delete from rejudged_hosts h where h.agent_id = any(${agentIds}::uuid[]) returning h.agent_id, h.design_id, h.news)
+      select p.agent_id, p.device_id, p.design_id, p.serial, t.news
+      from taken t join peripherals p on p.agent_id = t.agent_id and p.design_id = t.design_id and p.present
+      where t.news > 0 order by p.agent_id, p.device_id`),
+
+  /** Severities of these hosts' peripherals by the verdicts of their designs. */
+  writeSeverities: (tx: Tx, agentIds: readonly string[]): Promise<number> =>
+    tx.execute(sql`
+      update peripherals p set severity = greatest(d.severity, case when p.unapproved then 20 else 10 end)
+      from designs d where d.design_id = p.design_id and p.agent_id = any(${agentIds}::uuid[])
+        and p.severity <> greatest(d.severity, case when p.unapproved then 20 else 10 end)`),
+
+  progress: async (version: string): Promise<{ designs: number; waiting: number; hosts: number }> => {
+    const [row] = await db.query<{ designs: number; waiting: number; hosts: number }>(sql`
+      select (select count(*) from designs)::int as designs,
+        (select count(*) from designs d where d.knowledge_version <> ${version})::int as waiting,
+        (select count(distinct h.agent_id) from rejudged_hosts h)::int as hosts`)
+    return row ?? { designs: 0, waiting: 0, hosts: 0 }
+  },
+})
+
+export type RejudgeStore = ReturnType<typeof createRejudgeStore>

@@ -1,0 +1,266 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type DeviceReport, type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
+import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
+import type { AgentState, AgentsApi } from '#features/agents/index.ts'
+import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { fold } from '#platform/list/columns.ts'
+import { type Design, foldedText, hex2, namesBy, type Verdict, verdictBy } from './design.ts'
+import type { createDesigns } from './designs.ts'
+import { createRejudgeStore, type JudgedRow, type NewVerdict, type Sample } from './rejudge.store.ts'
+
+/** Designs of one transaction: some 20 ms of judging. */
+const designsAtOnce = 200
+/** Hosts of one transaction. */
+const hostsAtOnce = 200
+const rowsShown = 500
+
+const levels = [null, 'suspected', 'confirmed'] as const
+const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
+
+/** Topic of the bus: stored designs changed. */
+const topic = 'designs'
+
+/** A step of the job that judges anew, noted in the transaction that did it. */
+export interface JudgingStep {
+  cursor: unknown
+  save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
+}
+
+export interface RejudgeDeps {
+  db: Db
+  bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
+  designs: ReturnType<typeof createDesigns>
+  knowledge(): Knowledge
+  agents: Pick<AgentsApi, 'reports'>
+  /** Makes decisions and verdicts of these hosts anew. */
+  reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
+  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
+  /** Starts the job that works off what was queued, at COMMIT. */
+  startJudging(tx: Tx): Promise<unknown>
+}
+
+const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => ({
+  portPath: sample?.port_path ?? '1-1',
+  descriptors: row.descriptors.toString('base64'),
+  ...(row.manufacturer === '' ? {} : { manufacturer: row.manufacturer }),
+  ...(row.product === '' ? {} : { product: row.product }),
+  ...(row.configuration === '' ? {} : { configuration: row.configuration }),
+  ...(sample === undefined || sample.serial === '' ? {} : { serial: sample.serial }),
+  ...(sample === undefined || sample.speed === 0 ? {} : { speedMbps: sample.speed }),
+})
+
+/** The worst verdict over some devices of a design, by its kinds as they are stored. */
+const judgeAgain = (knowledge: Knowledge, row: JudgedRow, kinds = row.kinds as Kind[]): Verdict => {
+  const samples = row.samples.length === 0 ? [undefined] : row.samples
+  return samples
+    .map((sample) => {
+      const report = reportOf(row, sample)
+      return verdictBy(knowledge, report, parseReport(report), kinds)
+    })
+    .reduce((worst, next) => (next.severity > worst.severity ? next : worst))
+}
+
+const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
+  row.severity !== verdict.severity ||
+  row.vulnerable !== verdict.vulnerable ||
+  row.attack_tool !== levelNumber(verdict.attackTool) ||
+  row.findings !== verdict.findings ||
+  !isDeepStrictEqual(row.evidence, verdict.evidence)
+
+const newVerdict = (row: JudgedRow, verdict: Verdict, folded: string): NewVerdict => ({
+  designId: row.design_id,
+  attackTool: levelNumber(verdict.attackTool),
+  vulnerable: verdict.vulnerable,
+  severity: verdict.severity,
+  evidence: verdict.evidence,
+  vulnerabilities: verdict.vulnerabilities,
+  findings: verdict.findings,
+  folded,
+  hasChanged: hasChanged(row, verdict),
+  news: (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0),
+})
+
+const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+/** Lets other requests through between batches. */
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
+export const createRejudge = (deps: RejudgeDeps) => {
+  const { db, bus, designs, knowledge, agents, reassess, events, startJudging } = deps
+  const store = createRejudgeStore(db)
+  bus.on(topic, designs.forget)
+  bus.onGap(designs.forget)
+
+  /** One batch of designs after an id; the last id, or null when there were none. */
+  const judgeDesigns = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
+    db.transaction(async (tx): Promise<number | null> => {
+      const by = knowledge()
+      const rows = await store.takeOutdated(tx, by.info.version, after, designsAtOnce)
+      const last = rows.at(-1)?.design_id
+      if (last === undefined) return null
+      const models = []
+      const verdicts: NewVerdict[] = []
+      for (const row of rows) {
+        const names = namesBy(by, row)
+        // A name that only devices gave stays as the first of them gave it.
+        const vendor = by.vendorName(row.vid) ?? row.vendor
+        const product = by.productName(row.vid, row.pid) ?? row.model_product
+        if (vendor !== row.vendor || product !== row.model_product)
+          models.push({
+            modelId: row.model_id,
+            vendor,
+            product,
+            folded: fold([row.vid, row.pid, vendor, product].join(' ')),
+          })
+        verdicts.push(newVerdict(row, judgeAgain(by, row), foldedText({ ...row, ...names }, iconName(row.icon))))
+      }
+      await store.renameModels(tx, models)
+      await store.writeVerdicts(tx, by.info.version, verdicts)
+      await note(tx, last, rows.length)
+      await bus.publish(tx, topic)
+      return last
+    })
+
+  const newsEvents = async (
+    tx: Tx,
+    agentIds: readonly string[],
+    states: readonly AgentState[],
+  ): Promise<NewEvent[]> => {
+    const rows = await store.takeNews(tx, agentIds)
+    const known = await designs.byIds(rows.map((row) => row.design_id))
+    const stateOf = new Map(states.map((state) => [state.agent_id, state]))
+    return rows.flatMap((row) => {
+      const state = stateOf.get(row.agent_id) as AgentState
+      const design = known.get(row.design_id) as Design
+      const event = (kind: EventKind): NewEvent => ({
+        kind,
+        agentId: row.agent_id,
+        entity: `${state.host} (${state.address})`,
+        hashtags: state.hashtags,
+        icon: design.icon,
+        deviceId: row.device_id,
+        details: deviceDetails({
+          vulnerable: design.vulnerable,
+          vid: design.vid,
+          pid: design.pid,
+          serial: row.serial,
+          vendor: design.vendorName,
+          product: design.productName,
+        }),
+      })
+      return [...(row.news & 1 ? [event('attackTool')] : []), ...(row.news & 2 ? [event('vulnerable')] : [])]
+    })
+  }
+
+  /** One batch of hosts; how many, 0 when none is left. */
+  const judgeHosts = (note: (tx: Tx, count: number) => Promise<void>): Promise<number> =>
+    db.transaction(async (tx) => {
+      const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
+      if (ids.length === 0) return 0
+      const states = await agents.reports.lockStates(tx, ids)
+      await store.writeSeverities(tx, ids)
+      await reassess(tx, ids)
+      const news = await newsEvents(tx, ids, states)
+      await note(tx, ids.length)
+      if (news.length > 0) await events.append(tx, news)
+      return ids.length
+    })
+
+  /** All of it, resumable: designs first, then the hosts of those that changed. */
+  const run = async (job: JudgingStep): Promise<void> => {
+    let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
+    designs.forget()
+    const { waiting } = await store.progress(knowledge().info.version)
+    let total = waiting
+    while (after !== null) {
+      after = await judgeDesigns(after, (tx, last, count) =>
+        job.save(tx, { done: count, total, cursor: { after: last } }),
+      )
+      designs.forget()
+      await breathe()
+    }
+    total += (await store.progress(knowledge().info.version)).hosts
+    while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
+  }
+
+  /** A design that was judged without report descriptors, by a report that has them. What is known never gets better by it. */
+  const judgeByReport = (designId: number, report: DeviceReport): Promise<void> =>
+    db.transaction(async (tx) => {
+      const kind = classify(parseReport(report), report)
+      const written = await store.writeKinds(tx, designId, {
+        icon: kind.icon,
+        kinds: kind.kinds,
+        classCode: hex2(kind.classCode),
+        subclassCode: hex2(kind.subclassCode),
+        protocolCode: hex2(kind.protocolCode),
+      })
+      const row = await store.one(tx, designId)
+      if (!written || row === undefined) return
+      const by = knowledge()
+      const verdict = judgeAgain(by, row)
+      const next = newVerdict(row, verdict, foldedText({ ...row, ...namesBy(by, row) }, kind.kind))
+      if (verdict.severity >= row.severity) await store.writeVerdicts(tx, by.info.version, [next])
+      await bus.publish(tx, topic)
+      if (next.hasChanged) await startJudging(tx)
+    })
+
+  /** What other knowledge would change, over all that is present. */
+  const effectOf = async (other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> => {
+    const found: { row: JudgedRow; verdict: Verdict }[] = []
+    const renamed = new Set<number>()
+    for (let after = 0; ; ) {
+      const rows = await store.present(after, designsAtOnce)
+      for (const row of rows) {
+        const verdict = judgeAgain(other, row)
+        if (hasChanged(row, verdict)) found.push({ row, verdict })
+        if (
+          (other.vendorName(row.vid) ?? row.vendor) !== row.vendor ||
+          (other.productName(row.vid, row.pid) ?? row.model_product) !== row.model_product
+        )
+          renamed.add(row.model_id)
+      }
+      const last = rows.at(-1)
+      if (last === undefined) break
+      after = last.design_id
+      await breathe()
+    }
+    found.sort((a, b) => b.verdict.severity - a.verdict.severity || b.row.severity - a.row.severity)
+    return {
+      designs: found.length,
+      devices: found.reduce((sum, { row }) => sum + row.devices, 0),
+      hosts: found.length === 0 ? 0 : await store.hostsOf(found.map(({ row }) => row.design_id)),
+      worse: found.filter(({ row, verdict }) => verdict.severity > row.severity).length,
+      better: found.filter(({ row, verdict }) => verdict.severity < row.severity).length,
+      renamed: renamed.size,
+      data: found.slice(0, rowsShown).map(({ row, verdict }) => ({
+        vid: row.vid,
+        pid: row.pid,
+        guiVid: row.vendor,
+        guiPid: row.model_product || row.product,
+        devIcon: row.icon,
+        fingerprint: row.fingerprint,
+        before: {
+          severity: row.severity,
+          attackTool: levels[row.attack_tool] ?? '',
+          vulnerable: row.vulnerable,
+          findings: row.findings,
+        },
+        after: {
+          severity: verdict.severity,
+          attackTool: verdict.attackTool ?? '',
+          vulnerable: verdict.vulnerable,
+          findings: verdict.findings,
+        },
+        agentsCount: row.hosts,
+        peripheralsCount: row.devices,
+      })),
+    }
+  }
+
+  return { run, effectOf, judgeByReport, progress: store.progress }
+}
+
+export type Rejudge = ReturnType<typeof createRejudge>
