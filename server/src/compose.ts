@@ -16,6 +16,7 @@ import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
+import { rolloutsFeature } from '#features/rollouts/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
@@ -195,6 +196,7 @@ export const compose = async (options: ComposeOptions) => {
     jobs,
     agents,
     peripherals,
+    commands,
     knowledgeHash: () => knowledge.forAgents().hash,
     administrators: accounts.administrators,
     announce: live.announce,
@@ -247,6 +249,17 @@ export const compose = async (options: ComposeOptions) => {
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
+  const rollouts = rolloutsFeature(app, {
+    db,
+    exportDb,
+    clock,
+    log,
+    audit,
+    events,
+    commands,
+    packages,
+    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+  })
   registerDocs(app, packageFile.version)
   app.seal()
   await bus.ready(4_000)
@@ -267,6 +280,7 @@ export const compose = async (options: ComposeOptions) => {
     ingest,
     jobs,
     commands,
+    rollouts,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -278,6 +292,7 @@ export const compose = async (options: ComposeOptions) => {
         every(1_000, 'decisions by changed tags', policy.drain),
         every(60_000, 'checking rules', policy.checkSeals),
         every(10_000, 'expiring commands', commands.expire),
+        every(5_000, 'rollouts', rollouts.advance),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
         every(3_600_000, 'job upkeep', jobs.forget),
         every(3_600_000, 'command upkeep', commands.forget),

@@ -31,6 +31,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
     manufacturer: report.manufacturer ?? '',
     product: report.product ?? '',
     configuration: '',
+    sawReports: true,
     device: policyDevice(parseReport(report), report, null),
   }
   designs.set(key, design)

@@ -1,5 +1,6 @@
 import type { BodyOf, peripheralsCommand } from '@portcullis/contract'
 import type { AgentIdentity, ResolvedAgent } from '#features/agents/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
 import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -15,6 +16,7 @@ export interface ApprovalsDeps {
   store: PolicyStore
   changes: Changes
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  commands: Pick<CommandsApi, 'queue'>
   /** The one agent that each identity names; a 400 that says none or how many. */
   resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
 }
@@ -28,7 +30,7 @@ type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint'>
 const administrator = 10
 
 /** Approving and denying devices of hosts: rules for one host, made from what is attached there. */
-export const createApprovals = ({ clock, store, changes, peripherals, resolve }: ApprovalsDeps) => {
+export const createApprovals = ({ clock, store, changes, peripherals, commands, resolve }: ApprovalsDeps) => {
   const ruleFor = (
     actor: Actor,
     agentId: string,
@@ -75,6 +77,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, resolve }:
     summary: string,
     action: string,
     details: string,
+    armed: readonly string[],
   ) => {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
     // The newest word about a device counts: what was made by hand before about the same one goes.
@@ -85,7 +88,14 @@ export const createApprovals = ({ clock, store, changes, peripherals, resolve }:
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
-    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details)
+    // Armed hosts fetch the policy anyway; as a command it can be watched, and it expires visibly.
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, (version) =>
+      commands.queue(
+        tx,
+        actor,
+        armed.map((agentId) => ({ agentId, kind: 'policy', title: 'Apply policy', body: { version } })),
+      ),
+    )
   }
 
   return {
@@ -170,6 +180,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, resolve }:
             .slice(0, 100)
             .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
             .join('; ')}`,
+          [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))],
         )
         return { jobId: done?.jobId ?? null, agentIds }
       })
@@ -178,7 +189,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, resolve }:
 
     /**
      * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already.
-     * Within a change: the caller locked the head. Returns how many rules were made.
+     * Within a change: the caller locked the head, and tells the hosts. Returns how many rules were made.
      */
     approvePresent: async (tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<number> => {
       const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter((row) => row.present && row.source === 7)
@@ -211,6 +222,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, resolve }:
         `Approved all that is attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
         'peripheral.allApproved',
         `${all.length} devices`,
+        [],
       )
       return all.length
     },

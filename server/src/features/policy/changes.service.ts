@@ -128,6 +128,8 @@ export const createChanges = ({
     summary: string,
     action: string,
     details: string,
+    /** What else belongs to the change and locks hosts. */
+    tellHosts: (version: number) => Promise<unknown> = async () => {},
   ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
     const [head, before] = [
       (await store.versionAndOwn(tx, [])).version,
@@ -160,6 +162,7 @@ export const createChanges = ({
     const jobId = queued > hostsAtOnce ? await startJob(tx, actor, queued, summary) : null
     if (jobId !== null) await store.giveJob(tx, jobId)
     await announceChange(tx)
+    await tellHosts(version)
     await audit.write(tx, actor, { action, entity: summary, details, severity: 4 })
     return { version, jobId, after }
   }

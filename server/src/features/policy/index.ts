@@ -1,5 +1,6 @@
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -37,6 +38,7 @@ export interface PolicyDeps {
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'reports' | 'resolve'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
   administrators(): Promise<number>
