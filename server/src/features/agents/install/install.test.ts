@@ -51,6 +51,19 @@ describe('install script', () => {
     expect(() => quoteUnitWord('a\nExecStart=/bin/sh')).toThrow(RangeError)
   })
 
+  it('frees the host before it removes the agent', () => {
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+    const removal = /^uninstall\(\) \{\n([\s\S]*?)^\}/m.exec(script)?.[1] ?? ''
+    const ran = sh(
+      `d=$(mktemp -d); EXECUTABLE=$d/lib/agent; DIRECTORY=$d/lib; UNIT=$d/unit; UNIT_NAME=x; STATE_DIR=$d/state
+has_systemd() { return 1; }; mkdir "$d/lib" "$STATE_DIR"; echo >"$EXECUTABLE.previous"
+printf '#!/bin/sh\necho "$1 $(test -d "$3" && echo before)"\n' >"$EXECUTABLE"; chmod +x "$EXECUTABLE"
+${removal}
+ls "$d"; rm -r "$d"`,
+    )
+    expect(ran.stdout).toMatch(/^release before\nThe Portcullis agent was removed\..*\n$/)
+  })
+
   it('stops with a sentence without root, without a token and with something else in its place', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const asRoot = (uid: number) => `id() { echo ${uid}; }\n${script}`
@@ -64,6 +77,22 @@ describe('install script', () => {
 describe('unit', () => {
   it('escapes what systemd would expand', () => {
     expect(quoteUnitWord('a%b$c"d\\')).toBe('"a%%b$$c\\"d\\\\"')
+  })
+
+  it('gives the defaults back however the agent ends, by the version before where an update is under way', () => {
+    const line = agentUnit({ serverUrl: 'https://p.example' })
+      .split('\n')
+      .find((found) => found.startsWith('ExecStopPost='))
+    // As systemd reads it: doubled dollars are single ones, the script is one word.
+    const script = /^ExecStopPost=-\/bin\/sh -c '(.*)'$/.exec(line ?? '')?.[1]?.replaceAll('$$', '$') ?? ''
+    const run = (previous: boolean) =>
+      sh(
+        `d=$(mktemp -d); for f in agent ${previous ? 'agent.previous' : ''}; do
+printf '#!/bin/sh\necho "\${0##*/} $*"\n' >"$d/$f"; chmod +x "$d/$f"; done
+(${script.replace(/e=[^;]*;/, 'e="$d/agent";')}); rm -r "$d"`,
+      ).stdout
+    expect(run(false)).toBe('agent restore --state-dir /var/lib/portcullis-agent\n')
+    expect(run(true)).toBe('agent.previous restore --state-dir /var/lib/portcullis-agent\n')
   })
 
   it('is hardened and does not restart a revoked agent', () => {

@@ -67,7 +67,12 @@ uninstall() {
   if has_systemd; then
     systemctl daemon-reload || true
   fi
-  rm -f "$EXECUTABLE"
+  # What the agent had blocked works again before the one who knows of it is gone.
+  if [ -x "$EXECUTABLE" ]; then
+    "$EXECUTABLE" release --state-dir "$STATE_DIR" ||
+      printf 'Blocked devices may stay blocked until they are plugged in again.\\n' >&2
+  fi
+  rm -f "$EXECUTABLE" "$EXECUTABLE.previous" "$EXECUTABLE.new"
   rmdir "$DIRECTORY" 2>/dev/null || true
   rm -rf "$STATE_DIR"
   printf 'The Portcullis agent was removed. Delete the host in the console to revoke its key.\\n'

@@ -28,7 +28,7 @@ export const quoteUnitWord = (word: string): string => {
  * @param serverUrl base address that the host reaches the server by
  */
 export const agentUnit = ({ serverUrl }: { serverUrl: string }): string => `[Unit]
-Description=Portcullis agent: tells which USB devices this host has
+Description=Portcullis agent: knows the USB devices of this host and decides which may be used
 After=network-online.target
 Wants=network-online.target
 StartLimitIntervalSec=0
@@ -38,6 +38,9 @@ Type=exec
 ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}
 Restart=always
 RestartSec=5
+# However it ends, new devices work as before arming until it is back; what it had blocked stays blocked. During an update
+# the version before does it and counts, so that an executable that can not even start is taken back.
+ExecStopPost=-/bin/sh -c 'e=${installPaths.executable}; [ -x "$$e.previous" ] && e="$$e.previous"; exec "$$e" restore --state-dir ${installPaths.stateDir}'
 # 3: the server ended this agent. Starting again would only ask again.
 RestartPreventExitStatus=3
 TimeoutStopSec=5
@@ -51,6 +54,10 @@ TasksMax=64
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 ProtectSystem=strict
+# An update puts the next executable beside this one.
+ReadWritePaths=${installPaths.directory}
+# wall tells the user at the terminal what was blocked; no other way to a terminal is left by the lines around.
+SupplementaryGroups=tty
 ProtectHome=yes
 PrivateTmp=yes
 PrivateDevices=yes
@@ -58,8 +65,8 @@ ProtectClock=yes
 ProtectControlGroups=yes
 ProtectKernelLogs=yes
 ProtectKernelModules=yes
-# /sys stays writable: whether the host could stop devices is judged by that. MemoryDenyWriteExecute is left out because
-# a JavaScript engine writes code at run time.
+# /sys stays writable: that is where devices are stopped. MemoryDenyWriteExecute is left out because a JavaScript engine
+# writes code at run time.
 LockPersonality=yes
 RestrictNamespaces=yes
 RestrictRealtime=yes
