@@ -21,6 +21,7 @@ export interface ExportOptions {
 
 const megabyte = 1024 * 1024
 const sampleMs = 20
+const headBytes = 2_000
 const tag = 'bench-pdf'
 
 interface Timed {
@@ -54,8 +55,9 @@ const download = (server: BenchServer, token: string, path: string, body: unknow
         return
       }
       response.on('data', (chunk: Buffer) => {
-        if (bytes === 0) firstByteMs = performance.now() - startedAt
         bytes += chunk.length
+        // The head row of a CSV needs no database.
+        if (firstByteMs === 0 && bytes > headBytes) firstByteMs = performance.now() - startedAt
       })
       pipeline(response, createWriteStream(file)).then(
         () => resolve({ ms: performance.now() - startedAt, firstByteMs, bytes }),
@@ -108,7 +110,7 @@ const csvFigures = async (
     { what: 'CSV', value: round(ms, 0), unit: 'ms', better: 'less' },
     { what: 'CSV, speed to plain COPY', value: round(median(plain) / ms), unit: '', limit: 0.8, better: 'more' },
     {
-      what: 'CSV, first byte',
+      what: 'CSV, first byte of a row',
       value: round(median(csv.map((timed) => timed.firstByteMs)), 0),
       unit: 'ms',
       limit: 200,
@@ -156,8 +158,10 @@ export const benchExport = async (options: ExportOptions): Promise<BenchResult> 
     await client.connect()
     const pdfRows = Math.min(maxPdfRows, options.agents)
     const { rows } = await client.query<{ agent_id: string }>('SELECT agent_id FROM agents LIMIT $1', [pdfRows])
-    const elementIds = rows.map((row) => row.agent_id)
-    await server.call('/prime/webui/generalconfig/addhashtags', { hashtags: [tag], elementIds }, token)
+    for (let at = 0; at < rows.length; at += 1_000) {
+      const elementIds = rows.slice(at, at + 1_000).map((row) => row.agent_id)
+      await server.call('/prime/webui/generalconfig/addhashtags', { hashtags: [tag], elementIds }, token)
+    }
     await client.query('VACUUM ANALYZE')
     const csv = await csvFigures(server, client, token, options, file)
     const pdf = (what: string, columns: string[] | null) =>

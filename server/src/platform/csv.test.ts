@@ -24,14 +24,14 @@ describe('defuse', () => {
 
 describe('crlf', () => {
   it('ends rows by CRLF and leaves quoted text, wherever the chunks are cut', async () => {
-    const text = 'a,"x\ny ""q""\n",b\nc,d,e\n'
+    const text = 'a,"x,\ny ""q""\n",b,\n,,,\nc,d,e,\n'
     for (let cut = 0; cut <= text.length; cut++) {
       const out: Buffer[] = []
       for await (const chunk of Readable.from([Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))]).pipe(
         crlf(),
       ))
         out.push(chunk as Buffer)
-      expect(Buffer.concat(out).toString()).toBe('a,"x\ny ""q""\n",b\r\nc,d,e\r\n')
+      expect(Buffer.concat(out).toString()).toBe('a,"x,\ny ""q""\n",b\r\n,,\r\nc,d,e\r\n')
     }
   })
 })

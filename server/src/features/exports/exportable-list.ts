@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import type { ListSpec } from '#platform/list/compile.ts'
+import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
 
 /** What a cell of a column can hold. Only text that somebody outside chose can pass for a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
@@ -13,6 +13,7 @@ export interface ExportColumn {
 /** A list that can be taken away as a file. */
 export interface ExportableList {
   spec: ListSpec
+  plan: RowPlan
   /** Heading of a PDF. */
   title: string
   columns: readonly ExportColumn[]

@@ -35,7 +35,7 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
     streamCsv(
       exportDb,
       columns.map(({ key }) => key),
-      cellsStatement(list.spec, compiled, columns.map(csvCell)),
+      cellsStatement(list.spec, compiled, columns.map(csvCell), { plan: list.plan }),
     ),
 
   /** The first `limit` rows in COPY's text form. */
@@ -44,7 +44,7 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
     exportDb
       .withClient(async (client) => {
         await client.query('BEGIN READ ONLY')
-        const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), limit)
+        const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), { plan: list.plan, limit })
         await pipeline(client.query(copyTo(`COPY (${await bindForCopy(client, statement)}) TO STDOUT`)), body)
         await client.query('COMMIT')
       })

@@ -18,6 +18,7 @@ import { createPrinter } from './pdf/printer.ts'
 
 const agents = exportableList({
   spec: agentsList,
+  plan: 'walk',
   title: 'Agents',
   row: agentExportRow,
   filters: agentFilters,
@@ -26,6 +27,7 @@ const agents = exportableList({
 
 const models = exportableList({
   spec: withApproved(modelsList),
+  plan: 'join',
   title: 'Peripherals by model',
   row: peripheralModelExportRow,
   filters: getPeripheralModels.query?.properties ?? {},

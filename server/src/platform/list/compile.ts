@@ -128,20 +128,32 @@ export const pageStatement = (
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
 }
 
+/** How the rows of a whole list are put together; see `cellsStatement`. */
+export type RowPlan = 'walk' | 'join'
+
 /**
  * The statement that gives the list's rows, all or the first `limit`, in order: `cells` are expressions over `t`, which
- * has the response keys. The inner order keeps the planner from pulling rows up, so a cell that names its key twice
- * computes it once, and keys that no cell names are not computed at all.
+ * has the response keys. A cell that names its key twice computes it once, and keys that no cell names are not computed.
+ *
+ * `walk` looks each row up in the order of the list: as fast as joining all (100,000 agents: 1.2 s), but the first row
+ * comes after 5 ms instead of 600 and nothing wide is sorted on disk. `join` is for few rows whose joins read more than
+ * the row.
  */
 export const cellsStatement = (
   spec: ListSpec,
   list: CompiledList,
   cells: readonly string[],
-  limit?: number,
+  { plan, limit }: { plan: RowPlan; limit?: number },
 ): SqlFragment => {
   const from = raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
   const top = limit === undefined ? raw('') : sql`limit ${limit}::bigint`
-  return sql`with p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} ${top}),
-          ids as (select p.id, row_number() over () as ord from p)
-    select ${raw(cells.join(', '))} from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
+  const chosen = sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} ${top})`
+  // `offset 0` and the inner order keep the planner from pulling rows up.
+  return plan === 'walk'
+    ? sql`with ${chosen}
+        select ${raw(cells.join(', '))} from p cross join lateral
+          (select ${raw(spec.rowSelect)} from (select p.id) ids ${raw(spec.rowJoins)} offset 0) t`
+    : sql`with ${chosen}, ids as (select p.id, row_number() over () as ord from p)
+        select ${raw(cells.join(', '))} from
+          (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
 }
