@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { FleetEvent } from './events.ts'
 import { booleanFilter, enumFilter, numberFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
 import { BulkResult, closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
-import { Peripheral } from './peripherals.ts'
+import { Peripheral, RiskFactor } from './peripherals.ts'
 
 /** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
 export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pending', 'Expired', 'Invalid'] as const
@@ -111,13 +111,6 @@ const AgentNic = closed({
   addresses: Type.Array(Type.String()),
   isUp: Type.Boolean(),
 })
-
-export const RiskFactor = closed({
-  factor: Type.String({ description: 'What raises the risk.' }),
-  points: Type.Integer({ description: 'Its share of the score.' }),
-  evidence: Type.String({ description: 'What was seen, in words.' }),
-})
-export type RiskFactor = Static<typeof RiskFactor>
 
 export const AgentDetail = closed({
   ...Agent.properties,

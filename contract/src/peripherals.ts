@@ -37,6 +37,13 @@ export const Vulnerability = closed({
 })
 export type Vulnerability = Static<typeof Vulnerability>
 
+export const RiskFactor = closed({
+  factor: Type.String({ description: 'What raises the risk.' }),
+  points: Type.Integer({ description: 'Its share of the score.' }),
+  evidence: Type.String({ description: 'What was seen, in words.' }),
+})
+export type RiskFactor = Static<typeof RiskFactor>
+
 /** One attachment point on a host with what its descriptors say. Keys up to `hashtags` are fixed. */
 export const Peripheral = closed({
   uuid: Type.String({ description: 'uuid of its agent.' }),
@@ -106,6 +113,8 @@ export const Peripheral = closed({
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
   evidence: Type.Array(Type.String(), { description: 'Why it is taken for an attack tool, in words.' }),
   vulnerabilities: Type.Array(Vulnerability),
+  riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of its risk factors, at most 100.' }),
+  riskFactors: Type.Array(RiskFactor, { description: 'The weightiest first.' }),
 })
 export type Peripheral = Static<typeof Peripheral>
 

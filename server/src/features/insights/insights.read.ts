@@ -190,7 +190,11 @@ export const createInsightsRead = (db: Queryable) => {
 
     errors: async (from: Date, to: Date, limit: number, offset: number) => {
       const failures = sql`
-        select e.agent_id, e.received_at as at, e.message from agent_errors e where e.received_at >= ${from} and e.received_at < ${to}`
+        select e.agent_id, e.received_at as at, e.message from agent_errors e where e.received_at >= ${from} and e.received_at < ${to}
+        union all
+        select c.agent_id, c.ended_at, c.title || ': ' || coalesce(nullif(c.message, ''), 'failed') from commands c
+          join agents a on a.agent_id = c.agent_id
+          where c.state = 'failed' and c.ended_at >= ${from} and c.ended_at < ${to}`
       const [row] = await db.query<{ total: number; agents: number; rows: unknown[] }>(sql`
         with failures as materialized (${failures}),
         counted as materialized (

@@ -41,6 +41,22 @@ const search = (needle: string): SqlFragment => {
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
 }
 
+/** Points of a design's findings; those of a host add up the same ones (policy/host.ts). */
+const attackPoints = '(array[0, 50, 80])[d.attack_tool + 1]'
+const vulnerablePoints = `case when d.vulnerable then coalesce((select max(round(coalesce((w.value ->> 'cvss')::numeric, 5)
+  * case when w.value ->> 'confidence' = 'firmware' then 3 else 2 end)) from jsonb_array_elements(d.vulnerabilities) w), 0)::int else 0 end`
+const unapprovedPoints = 'case when p.unapproved then 10 else 0 end'
+/** Most devices have none: nothing is computed for those. */
+const isHarmless = 'd.severity = 10 and not p.unapproved'
+const riskScore = `case when ${isHarmless} then 0 else least(100, ${attackPoints} + ${vulnerablePoints} + ${unapprovedPoints}) end`
+const riskFactors = `case when ${isHarmless} then '[]'::json else (
+  select coalesce(json_agg(json_build_object('factor', f.factor, 'points', f.points, 'evidence', f.evidence) order by f.points desc), '[]') from (values
+    (case d.attack_tool when 2 then 'Confirmed attack tool' else 'Suspected attack tool' end, ${attackPoints},
+      (select string_agg(e.value, '; ') from jsonb_array_elements_text(d.evidence) e)),
+    ('Vulnerable peripheral', ${vulnerablePoints}, (select string_agg(w.value ->> 'id', ', ') from jsonb_array_elements(d.vulnerabilities) w)),
+    ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and a whitelist applies to its host.')
+  ) f(factor, points, evidence) where f.points > 0) end`
+
 /** Peripherals of all hosts. The id is the row's place (ctid): stable within the one statement that uses it. */
 export const peripheralsList: ListSpec = {
   name: 'peripherals',
@@ -99,6 +115,7 @@ export const peripheralsList: ListSpec = {
         sql`p.design_id in (select d.design_id from designs d where ${isTrue('(d.attack_tool > 0)')(field, text)})`,
     },
     severity: { sort: 'p.severity' },
+    riskScore: { sort: `(select ${riskScore} from designs d where d.design_id = p.design_id)` },
     hashtags: {
       sort: tagNames,
       filter: (_f, text) =>
@@ -131,7 +148,8 @@ export const peripheralsList: ListSpec = {
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
     d.bcd_device as "bcdDevice", p.speed as "speed", coalesce(nullif(d.policy_without_revision, ''), d.without_revision) as "fingerprint", p.case_number as "caseNumber",
     coalesce(p.enforced ->> 'guard', '') as "guard", (p.enforced ->> 'policyVersion')::int as "enforcedVersion",
-    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities"`,
+    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities",
+    ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }
 
 const anyDesign = (condition: string) =>
