@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -157,6 +167,12 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
     )
     closeSync(file)
   }
+  /** As a kernel does it: a new device is as usable as the default of its controller says. */
+  const asAttached = (device: DeviceReport): DeviceReport => {
+    const controller = join(dir, 'bus/usb/devices', `usb${device.portPath.split('-')[0]}`, 'authorized_default')
+    const isHeld = existsSync(controller) && readFileSync(controller, 'utf8').trim() === '0'
+    return isHeld ? { ...device, authorized: false } : device
+  }
   const write = (device: DeviceReport): void => {
     devnum++
     for (const [path, content] of describeSysfs([device]))
@@ -173,7 +189,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
   return {
     dir,
     plug: (device: DeviceReport): void => {
-      write(device)
+      write(asAttached(device))
       say('add', device.portPath)
     },
     unplug: (portPath: string): void => {
