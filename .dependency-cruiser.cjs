@@ -8,7 +8,7 @@ const TIERS = [
   ['accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
-  ['insights', 'notifications', 'health', 'actions'],
+  ['insights', 'notifications', 'health', 'rollouts', 'actions'],
   ['exports'],
 ]
 

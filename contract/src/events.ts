@@ -28,6 +28,8 @@ export const eventCodes = {
   keyClone: { code: '0x120010', severity: 2, category: 'Agent', description: 'Agent key used from two places' },
   agentError: { code: '0x120011', severity: 3, category: 'Agent', description: 'Agent reported an error' },
   duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
+  rollout: { code: '0x130001', severity: 5, category: 'System', description: 'Rollout' },
+  rolloutHalted: { code: '0x130002', severity: 3, category: 'System', description: 'Rollout halted' },
 } as const satisfies Record<
   string,
   { code: string; severity: number; category: (typeof eventCategories)[number]; description: string }

@@ -9,7 +9,7 @@ import { createPackagesService, type PackagesService } from './packages.service.
 import { createPackagesStore } from './packages.store.ts'
 
 export type { PublishedBuild } from './packages.service.ts'
-export type PackagesApi = Pick<PackagesService, 'latestPackage' | 'releaseKey'>
+export type PackagesApi = Pick<PackagesService, 'latestPackage' | 'releaseKey' | 'isPublished'>
 
 interface Given extends Omit<PackageRoutesDeps, 'packages'> {
   db: Db
@@ -32,5 +32,5 @@ export const packagesFeature = (app: HttpApp, { db, keys, audit, dataDir, ...rou
     folder,
   })
   registerPackageRoutes(app, { packages, ...routes })
-  return { latestPackage: packages.latestPackage, releaseKey: packages.releaseKey }
+  return packages
 }

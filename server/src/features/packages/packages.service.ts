@@ -247,6 +247,10 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
       return newest === undefined ? null : buildOf(newest)
     },
 
+    /** Whether the build with this digest (hex) is handed out. */
+    isPublished: async (sha256: string): Promise<boolean> =>
+      (await store(db).all()).some((row) => isPublished(row) && row.sha256.toString('hex') === sha256),
+
     /** The pinned release key (base64 SPKI DER), for hosts that enrol; null before the first package. */
     releaseKey: async (): Promise<string | null> => (await pinned())?.public_key.toString('base64') ?? null,
   }

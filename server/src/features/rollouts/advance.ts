@@ -1,0 +1,229 @@
+import { compareVersions } from '@portcullis/domain'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandSpec, CommandsApi } from '#features/commands/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
+import type { PackagesApi } from '#features/packages/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { Log } from '#platform/log.ts'
+import { createHostsStore, type UpdateFacts } from './rollout-hosts.store.ts'
+import {
+  activeStates,
+  apply,
+  type Decision,
+  decide,
+  type Limits,
+  mayCommand,
+  type Position,
+} from './rollout-machine.ts'
+import { createRolloutsStore, type RolloutRow } from './rollouts.store.ts'
+
+/** Hosts commanded in one transaction: signing takes some 0.1 s. */
+const hostsAtOnce = 2_000
+/** Transactions of one run for one rollout; the rest comes with the next run. */
+const stepsAtOnce = 30
+
+export interface AdvanceDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
+  packages: Pick<PackagesApi, 'isPublished'>
+  audit: Pick<AuditApi, 'write'>
+  events: Pick<EventsApi, 'append'>
+  /** Tells the consoles, at COMMIT, that something changed. */
+  announce(tx: Tx): Promise<void>
+}
+
+export const positionOf = (row: RolloutRow): Position => ({
+  kind: row.kind,
+  state: row.state === 'planned' ? 'running' : row.state,
+  ring: row.ring,
+  rings: row.settings.rings.length,
+  dwellUntil: row.rings[row.ring]?.dwellUntil ?? null,
+})
+
+const limitsOf = ({ settings }: RolloutRow): Limits => ({
+  dwellMs: settings.dwellMinutes * 60_000,
+  catchUpMs: settings.catchUpHours * 3_600_000,
+  failurePercent: settings.failurePercent,
+  blocksOverPercent: settings.blocksOverPercent,
+})
+
+/** What an update has nothing to do for; null for arming. */
+export const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
+  if (row.kind === 'arm') return null
+  const versions = await createHostsStore(tx).versions(row.rollout_id)
+  return {
+    architectures: Object.keys(row.builds),
+    unchanged: versions
+      .filter(({ architecture, version }) => {
+        const build = row.builds[architecture]
+        return build !== undefined && compareVersions(version, build.version) >= 0
+      })
+      .map(({ architecture, version }) => `${architecture} ${version}`),
+  }
+}
+
+const commandOf = (row: RolloutRow, agentId: string, architecture: string): CommandSpec | null => {
+  const common = { agentId, jobId: row.rollout_id }
+  if (row.kind === 'arm')
+    return {
+      ...common,
+      kind: 'configure',
+      title: 'Arm',
+      body: { mode: 'Armed', applyToPresent: row.settings.applyToPresent },
+    }
+  const build = row.builds[architecture]
+  return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
+}
+
+const actor = systemActor('rollout')
+
+/** What rollouts do by themselves: command the hosts of a ring, watch it, go on, halt, take commands back. */
+export const createAdvance = (deps: AdvanceDeps) => {
+  const { db, clock, log, commands, packages, audit, events, announce } = deps
+
+  /** Tells of a new state; call it last in a transaction. */
+  const tell = async (tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> => {
+    const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
+    await announce(tx)
+    await events.append(tx, [
+      {
+        kind: row.state === 'halted' ? 'rolloutHalted' : 'rollout',
+        agentId: null,
+        entity: 'Rollouts',
+        hashtags: '',
+        details: `${title}: ${row.state}${row.reason === '' ? '' : `. ${row.reason}`}`,
+      },
+    ])
+    await audit.write(tx, by, { action: `rollout.${row.state}`, entity: title, details: row.reason })
+  }
+
+  const startRing = async (tx: Tx, row: RolloutRow, ring: number): Promise<void> => {
+    await createHostsStore(tx).fix(row.rollout_id, ring, row.settings.rings[ring] as RolloutRow['settings']['rings'][0])
+    row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
+  }
+
+  const carryOut = async (tx: Tx, row: RolloutRow, decision: Decision): Promise<void> => {
+    const after = apply(positionOf(row), decision)
+    if (decision.do === 'startRing') await startRing(tx, row, decision.ring)
+    const mark = row.rings[after.ring]
+    if (mark !== undefined) mark.dwellUntil = after.dwellUntil
+    row.ring = after.ring
+    row.state = after.state
+    row.reason = decision.do === 'halt' ? decision.reason : ''
+    row.ended_at = activeStates.includes(after.state) ? null : new Date(clock.now())
+    await createRolloutsStore(tx).save(row)
+  }
+
+  /** Commands the next hosts; returns how many. Agents are locked by `queue`, before the hosts' rows are written. */
+  const commandSome = async (tx: Tx, row: RolloutRow): Promise<number> => {
+    if (!mayCommand(positionOf(row), row.ring)) return 0
+    const hosts = createHostsStore(tx)
+    const next = await hosts.next(row.rollout_id, row.ring, hostsAtOnce)
+    const specs = next
+      .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
+      .filter((spec) => spec !== null)
+    if (specs.length === 0) return 0
+    const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
+    if (row.kind === 'arm') await hosts.predict(row, clock.now(), queued)
+    await hosts.commanded(row.rollout_id, queued, new Date(clock.now()))
+    await hosts.skip(row.rollout_id, missing)
+    return specs.length
+  }
+
+  /** A build of this update that is handed out no more. Asked outside of the transaction, which has one connection. */
+  const withdrawn = async (id: string): Promise<Decision | null> => {
+    const row = await createRolloutsStore(db).one(id)
+    for (const { version, architecture, sha256 } of Object.values(row?.builds ?? {}))
+      if (!(await packages.isPublished(sha256)))
+        return { do: 'halt', reason: `Build ${version} for ${architecture} was withdrawn.` }
+    return null
+  }
+
+  /** One transaction for a running rollout; whether there is more to do at once. */
+  const step = async (id: string): Promise<boolean> => {
+    const stop = await withdrawn(id)
+    return db.transaction(async (tx) => {
+      const row = await createRolloutsStore(tx).lockFree(id)
+      if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return false
+      const hosts = createHostsStore(tx)
+      await hosts.noteOutcomes(row)
+      if (row.kind === 'arm') await hosts.watchArmed(row)
+      await hosts.judge(row, await updateFacts(tx, row))
+      const decision = stop ?? decide(positionOf(row), await hosts.tallies(row), limitsOf(row), clock.now())
+      if (decision.do === 'nothing') return (await commandSome(tx, row)) > 0
+      await carryOut(tx, row, decision)
+      if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
+      else await announce(tx)
+      return true
+    })
+  }
+
+  /** Takes commands back that are still out after a halt or an end; again after a crash in between. */
+  const takeBack = async (id: string, isFinal: boolean): Promise<void> => {
+    await db.transaction((tx) => createHostsStore(tx).noteOutcomes({ rollout_id: id }))
+    await commands.cancelJob(id, isFinal ? 'The rollout ended.' : 'The rollout was halted.')
+    await db.transaction(async (tx) => {
+      // A resume that came in between has commanded anew.
+      const row = await createRolloutsStore(tx).lock(id)
+      if (row?.state === 'running' || row?.state === 'paused') return
+      await createHostsStore(tx).takeBack(id, isFinal)
+    })
+  }
+
+  /** Frees what a reverted rollout armed; whether there is more to do at once. */
+  const freeSome = (id: string): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const row = await createRolloutsStore(tx).lockFree(id)
+      if (row === undefined) return false
+      const hosts = createHostsStore(tx)
+      await hosts.noteOutcomes(row)
+      const next = await hosts.nextToFree(id, hostsAtOnce)
+      if (next.length === 0) return false
+      const { queued, missing } = await commands.queue(
+        tx,
+        { userName: row.created_by },
+        next.map(({ agent_id: agentId }) => ({
+          agentId,
+          jobId: id,
+          kind: 'configure' as const,
+          title: 'Free',
+          body: { mode: 'Free' as const, applyToPresent: false },
+        })),
+      )
+      await hosts.freeing(id, queued, new Date(clock.now()))
+      await hosts.skip(id, missing)
+      return true
+    })
+
+  const advanceOne = async (id: string, state: string): Promise<void> => {
+    if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
+    const work = state === 'reverted' ? freeSome : step
+    for (let i = 0; i < stepsAtOnce; i++) if (!(await work(id))) return
+  }
+
+  let running: Promise<void> | null = null
+  const run = async (): Promise<void> => {
+    // A halt within the first round leaves commands to take back.
+    for (let round = 0; round < 2; round++)
+      for (const { rollout_id, state } of await createRolloutsStore(db).due())
+        await advanceOne(rollout_id, state).catch((error: unknown) =>
+          log.warn({ err: error, rollout: rollout_id }, 'a rollout could not go on; it is tried again'),
+        )
+  }
+
+  return {
+    tell,
+    startRing,
+    /** Lets every rollout go on as far as it can now; run every few seconds. */
+    advance: (): Promise<void> => {
+      running ??= run().finally(() => {
+        running = null
+      })
+      return running
+    },
+  }
+}

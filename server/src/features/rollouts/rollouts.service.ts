@@ -1,0 +1,208 @@
+import {
+  type BodyOf,
+  type listRolloutHosts,
+  packageArchitectures,
+  type QueryOf,
+  type ResponseOf,
+  type Rollout,
+  type RolloutPlan,
+  type startRollout,
+} from '@portcullis/contract'
+import type { PackagesApi, PublishedBuild } from '#features/packages/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import { type AdvanceDeps, createAdvance, positionOf, updateFacts } from './advance.ts'
+import { createHostsStore } from './rollout-hosts.store.ts'
+import { activeStates, type Control, control } from './rollout-machine.ts'
+import { createRolloutsRead } from './rollouts.read.ts'
+import { createRolloutsStore, type RolloutRow, type RolloutSettings } from './rollouts.store.ts'
+import { planView, rolloutView } from './rollouts.view.ts'
+
+const shownRollouts = 100
+const shownHosts = 200
+
+export interface RolloutsDeps extends AdvanceDeps {
+  /** Pool of long statements: a plan looks at every host and every device. */
+  exportDb: Db
+  packages: Pick<PackagesApi, 'isPublished' | 'latestPackage'>
+}
+
+type Input = BodyOf<typeof startRollout>
+
+export type RolloutsService = ReturnType<typeof createRolloutsService>
+
+/** Undoes the transaction of a plan and brings its answer out. */
+class Planned extends Error {
+  readonly plan: RolloutPlan
+  constructor(plan: RolloutPlan) {
+    super('planned')
+    this.plan = plan
+  }
+}
+
+const settingsOf = (input: Input): RolloutSettings => ({
+  kind: input.kind,
+  name: input.name,
+  rings: input.rings,
+  dwellMinutes: input.dwellMinutes ?? 60,
+  failurePercent: input.failurePercent ?? 5,
+  blocksOverPercent: input.blocksOverPercent ?? 5,
+  catchUpHours: input.catchUpHours ?? 168,
+  applyToPresent: input.applyToPresent ?? false,
+})
+
+export const createRolloutsService = (deps: RolloutsDeps) => {
+  const { db, exportDb, clock, packages } = deps
+  const read = createRolloutsRead(db)
+  const { advance, tell, startRing } = createAdvance(deps)
+
+  const assertRings = async (input: Input): Promise<void> => {
+    for (const [i, ring] of input.rings.entries()) {
+      const field = `body.rings[${i}]`
+      if ((ring.tags === undefined) === (ring.sharePercent === undefined))
+        throw invalid(field, 'must have either tags or sharePercent')
+      const unknown = await read.unknownTags(ring.tags ?? [])
+      if (unknown.length > 0) throw invalid(`${field}.tags`, `names tags that do not exist: ${unknown.join(', ')}`)
+    }
+  }
+
+  const buildsFor = async (input: Input): Promise<Record<string, PublishedBuild>> => {
+    if (input.kind === 'arm') return {}
+    const found = await Promise.all(packageArchitectures.map((name) => packages.latestPackage(name)))
+    const builds = found.filter((build) => build !== null)
+    if (builds.length === 0) throw new AppError('conflict', { detail: 'No agent package is published.' })
+    return Object.fromEntries(builds.map((build) => [build.architecture, build]))
+  }
+
+  const rowOf = async (actor: Actor, input: Input, state: RolloutRow['state']): Promise<RolloutRow> => {
+    await assertRings(input)
+    return {
+      rollout_id: newId(clock.now()),
+      kind: input.kind,
+      name: input.name,
+      state,
+      reason: '',
+      settings: settingsOf(input),
+      builds: await buildsFor(input),
+      ring: -1,
+      rings: [],
+      created_at: new Date(clock.now()),
+      created_by: actor.userName,
+      ended_at: null,
+    }
+  }
+
+  const views = async (rows: readonly RolloutRow[]): Promise<Rollout[]> => {
+    const counts = await read.counts(rows.map((row) => row.rollout_id))
+    return rows.map((row) => rolloutView(row, counts))
+  }
+
+  const one = async (id: string): Promise<Rollout> => {
+    const row = isId(id) ? await createRolloutsStore(db).one(id) : undefined
+    const [view] = row === undefined ? [] : await views([row])
+    if (view === undefined) throw notFound('There is no such rollout.')
+    return view
+  }
+
+  /** Fixes all rings and judges their hosts, as a rollout would. */
+  const fixAll = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const hosts = createHostsStore(tx)
+    for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
+    await hosts.judge(row, await updateFacts(tx, row))
+    if (row.kind === 'arm') await hosts.predict(row, clock.now(), null)
+  }
+
+  /** Goes on from a halt or a pause; what failed so far is accepted. */
+  const acceptSoFar = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const tallies = await createHostsStore(tx).tallies(row)
+    for (const [i, { failed, over }] of tallies.entries()) {
+      const mark = row.rings[i]
+      if (mark !== undefined) mark.accepted = { failed, over }
+    }
+  }
+
+  return {
+    advance,
+    one,
+    list: async (): Promise<{ data: Rollout[] }> => ({
+      data: await views(await createRolloutsStore(db).newest(shownRollouts)),
+    }),
+
+    hosts: async (
+      id: string,
+      query: QueryOf<typeof listRolloutHosts>,
+    ): Promise<ResponseOf<typeof listRolloutHosts>> => {
+      await one(id)
+      const limit = query.PageSize ?? 50
+      const { total, filtered, data } = await read.hosts(
+        id,
+        { ring: query.ring, state: query.state },
+        { limit, offset: ((query.PageNumber ?? 1) - 1) * limit },
+      )
+      return { recordsTotal: total, recordsFiltered: filtered, data }
+    },
+
+    /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
+    plan: async (actor: Actor, input: Input): Promise<RolloutPlan> => {
+      const row = await rowOf(actor, input, 'planned')
+      try {
+        await exportDb.transaction(async (tx) => {
+          await createRolloutsStore(tx).insert(row)
+          await fixAll(tx, row)
+          const within = createRolloutsRead(tx)
+          const sums = await within.plan(row.rollout_id)
+          const hosts = await within.notable(row.rollout_id, shownHosts)
+          throw new Planned(planView(row, sums, await within.candidates(), hosts))
+        })
+      } catch (error) {
+        if (error instanceof Planned) return error.plan
+        throw error
+      }
+      throw new Error('a plan ends by taking itself back')
+    },
+
+    start: async (actor: Actor, input: Input): Promise<Rollout> => {
+      const row = await rowOf(actor, input, 'running')
+      try {
+        await db.transaction(async (tx) => {
+          await createRolloutsStore(tx).insert(row)
+          await tell(tx, row, actor)
+        })
+      } catch (error) {
+        if (!isPgError(error, '23505', 'rollouts_active')) throw error
+        const active = await createRolloutsStore(db).activeOf(input.kind)
+        throw new AppError('conflict', {
+          detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}; one at a time.`,
+        })
+      }
+      await advance()
+      return one(row.rollout_id)
+    },
+
+    control: async (actor: Actor, id: string, order: Control): Promise<Rollout> => {
+      await one(id)
+      await db.transaction(async (tx) => {
+        const row = (await createRolloutsStore(tx).lock(id)) as RolloutRow
+        const state = control(positionOf(row), order)
+        if (state === null)
+          throw new AppError('conflict', {
+            detail:
+              order === 'revert' && row.kind === 'update'
+                ? 'An update can not be reverted: a host goes back by itself when the new build fails.'
+                : `The rollout is ${row.state}: it can not ${order}.`,
+          })
+        if (order === 'resume') await acceptSoFar(tx, row)
+        row.state = state
+        row.reason = order === 'resume' ? '' : `By ${actor.userName}.`
+        row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
+        await createRolloutsStore(tx).save(row)
+        if (order === 'revert') await createHostsStore(tx).markReverting(id)
+        await tell(tx, row, actor)
+      })
+      await advance()
+      return one(id)
+    },
+  }
+}
