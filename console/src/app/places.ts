@@ -29,6 +29,8 @@ export const settingsPlaces: readonly Place[] = [
   { to: '/settings/accounts', title: 'Accounts', icon: 'users', permission: 'accounts:read' },
   { to: '/settings/enrolment', title: 'Add a host', icon: 'plus', key: 'n', permission: 'enrolment:manage' },
   { to: '/settings/tags', title: 'Tags', icon: 'tag', key: 't', permission: 'fleet:read' },
+  { to: '/settings/packages', title: 'Agent builds', icon: 'package', permission: 'fleet:read' },
+  { to: '/settings/knowledge', title: 'Knowledge', icon: 'book', permission: 'health:read' },
   { to: '/settings/health', title: 'Health and version', icon: 'health', key: 'h', permission: 'health:read' },
   { to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
 ]

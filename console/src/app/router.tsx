@@ -95,6 +95,8 @@ const tree = root.addChildren([
       settingsPage('/accounts', () => import('../features/accounts/AccountsPage.tsx'), 'AccountsPage'),
       settingsPage('/enrolment', () => import('../features/enrolment/EnrolmentPage.tsx'), 'EnrolmentPage'),
       settingsPage('/tags', () => import('../features/tags/TagsPage.tsx'), 'TagsPage'),
+      settingsPage('/packages', () => import('../features/packages/PackagesPage.tsx'), 'PackagesPage'),
+      settingsPage('/knowledge', () => import('../features/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
       settingsPage('/health', () => import('../features/health/HealthPage.tsx'), 'HealthPage'),
       settingsPage('/audit', () => import('../features/audit/AuditPage.tsx'), 'AuditPage'),
     ]),

@@ -26,6 +26,7 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
 import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
+import { AgentLogs } from './AgentLogs.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
 
 export interface AgentDetailProps {
@@ -143,6 +144,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
           <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
           <Tabs.Tab value="facts">Facts</Tabs.Tab>
+          <Tabs.Tab value="logs">Logs</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="devices" className={classes.panel}>
           <AgentDevices devices={data.peripherals} />
@@ -166,6 +168,9 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
         </Tabs.Panel>
         <Tabs.Panel value="facts" className={classes.panel}>
           <AgentFacts agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="logs" className={classes.panel}>
+          <AgentLogs agent={data} reread={() => void agent.refetch()} />
         </Tabs.Panel>
       </Tabs>
     </div>

@@ -64,7 +64,8 @@ export const InsightsPage = () => {
             to="/insights"
             search={(id === insightTabs[0].id ? {} : { tab: id }) as never}
             className={classes.tab}
-            aria-current={id === chosen.id ? 'page' : undefined}
+            data-here={id === chosen.id || undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
           >
             {title}
           </Link>
@@ -84,7 +85,7 @@ export const InsightsPage = () => {
               ', as it is now'
             ) : (
               <>
-                , computed <Time value={data.computedAt} /> ago
+                , computed at <Time value={data.computedAt} form="local" />
               </>
             )}
             .

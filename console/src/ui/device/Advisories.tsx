@@ -13,7 +13,7 @@ const isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
 export const Advisories = ({ findings }: { findings: readonly Vulnerability[] }) => (
   <ul>
     {findings.map((finding) => (
-      <li key={`${finding.id}${finding.weakness}`}>
+      <li key={`${finding.id}${finding.weakness}${finding.confidence}${finding.firmwareCondition}`}>
         <strong>{finding.id}</strong>
         {finding.cvss === null ? '' : ` (CVSS ${finding.cvss.toFixed(1)})`}: {finding.weakness}
         <br />

@@ -1,0 +1,269 @@
+import { Button, FileButton, Group } from '@mantine/core'
+import {
+  applyKnowledge,
+  getKnowledge,
+  type KnowledgeFileName,
+  previewKnowledge,
+  rollbackKnowledge,
+  uploadKnowledge,
+} from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { bytesText } from '../../lib/bytes.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { CallFailure } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { KnowledgeEffect } from './KnowledgeEffect.tsx'
+import classes from './KnowledgePage.module.css'
+import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
+
+const fileWords: Readonly<Record<KnowledgeFileName, string>> = {
+  usbIds: 'Names of vendors and products (usb.ids)',
+  attackTools: 'Attack tools',
+  vulnerable: 'Vulnerable devices',
+  genuine: 'Descriptors of genuine products',
+  supplement: 'Names beyond usb.ids',
+}
+
+// A judgement of all designs takes seconds; its progress is worth this many questions.
+const judgingGap = 2_000
+
+/** What the server knows of USB devices: how fresh it is, and how newer knowledge comes into force. */
+export const KnowledgePage = () => {
+  useTitle('Knowledge')
+  const { api, session, work } = useServices()
+  const [failure, setFailure] = useState<unknown>(null)
+  const [unknownKey, setUnknownKey] = useState<{ upload: KnowledgeUpload; fingerprint: string } | null>(null)
+  const [busy, setBusy] = useState(false)
+  const knowledge = useQuery({
+    queryKey: ['knowledge'],
+    queryFn: ({ signal }) => api.call(getKnowledge, { signal }),
+    refetchInterval: ({ state }) =>
+      (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? judgingGap : false,
+  })
+  const data = knowledge.data
+  const candidate = data?.candidate ?? null
+  const canWrite = session.may('config:write')
+  const effect = useQuery({
+    queryKey: ['knowledge-effect', candidate?.id],
+    queryFn: ({ signal }) => api.call(previewKnowledge, { signal }),
+    enabled: candidate !== null && session.may('config:read'),
+  })
+
+  const send = async (upload: KnowledgeUpload, trust?: string) => {
+    setBusy(true)
+    setFailure(null)
+    setUnknownKey(null)
+    try {
+      await api.call(uploadKnowledge, { body: trust === undefined ? upload : { ...upload, trust } })
+      tell('The file is a candidate now; nothing counts yet.')
+      await knowledge.refetch()
+    } catch (reason) {
+      const fingerprint = reason instanceof CallFailure ? trustAsked(reason) : null
+      if (fingerprint === null) setFailure(reason)
+      else setUnknownKey({ upload, fingerprint })
+    } finally {
+      setBusy(false)
+    }
+  }
+  const choose = async (file: File | null) => {
+    if (file === null) return
+    setFailure(null)
+    try {
+      await send(readKnowledgeFile(await file.text()))
+    } catch (reason) {
+      setFailure(reason)
+    }
+  }
+  const afterChange = async (jobId: string, words: string) => {
+    work.follow(jobId)
+    tell(words)
+    await knowledge.refetch()
+  }
+  const apply = () => {
+    if (candidate === null) return
+    confirm({
+      title: 'Put the candidate in force',
+      names: [`version ${candidate.version}, signed by ${candidate.key.slice(0, 16)}…`],
+      count: effect.data?.hosts ?? 0,
+      kind: ['host changes its verdict', 'hosts change their verdict'],
+      consequence:
+        'new devices are judged by it at once, known ones by a job. You can go back to what is in force now.',
+      action: 'Put in force',
+      run: async () => {
+        const { jobId, version } = await api.call(applyKnowledge, { body: { id: candidate.id } })
+        await afterChange(jobId, `Version ${version} is in force.`)
+      },
+    })
+  }
+  const canGoBack = data?.history.some(({ state }) => state === 'In force') === true
+
+  return (
+    <SettingsPage
+      title="Knowledge"
+      intro="Names, attack tools, weaknesses and genuine descriptors: what devices are judged by. Newer knowledge comes as a signed file, is tried first, and counts only when you say so."
+      actions={
+        <>
+          {canWrite ? (
+            <FileButton accept=".json,application/json" onChange={(file) => void choose(file)}>
+              {(props) => (
+                <Button {...props} size="compact-sm" loading={busy} leftSection={<Icon name="upload" size={14} />}>
+                  Try a newer file…
+                </Button>
+              )}
+            </FileButton>
+          ) : null}
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getKnowledge)} />
+        </>
+      }
+    >
+      {knowledge.error === null ? null : (
+        <ErrorState failure={knowledge.error} retry={() => void knowledge.refetch()} inline />
+      )}
+      {failure === null ? null : (
+        <>
+          <ErrorState failure={failure} inline />
+          {failure instanceof CallFailure && failure.fields.length > 0 ? (
+            <ul className={classes.faults}>
+              {failure.fields.map(({ field, message }) => (
+                <li key={`${field}${message}`}>
+                  <code>{field}</code> <DeviceText value={message} />
+                </li>
+              ))}
+            </ul>
+          ) : null}
+        </>
+      )}
+      {unknownKey === null ? null : (
+        <section className={classes.card}>
+          <h2>Whose key is this?</h2>
+          <p>
+            No key for knowledge is trusted yet. This file is signed by the key below. Compare it with the fingerprint
+            that you got from whoever made the file, by another way than the file itself. Once trusted, files of any
+            other key are refused.
+          </p>
+          <code className={classes.key}>{unknownKey.fingerprint}</code>
+          <Group gap="sm">
+            <Button
+              size="compact-sm"
+              loading={busy}
+              onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}
+            >
+              It is the same: trust this key
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => setUnknownKey(null)}>
+              Not now
+            </Button>
+          </Group>
+        </section>
+      )}
+      {data === undefined ? null : (
+        <p className={classes.force}>
+          Version <strong>{data.version}</strong> is in force, {ageText(data.ageDays)}
+          {data.source === 'release' ? ', as shipped with this server.' : '; this server was shipped with '}
+          {data.source === 'release' ? null : `${data.releaseVersion}.`} {judgingText(data.judging)}
+        </p>
+      )}
+      {candidate === null ? null : (
+        <section className={classes.card}>
+          <Group justify="space-between">
+            <h2>
+              Candidate <DeviceText value={candidate.version} />
+            </h2>
+            {canWrite ? (
+              <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
+                Put in force…
+              </Button>
+            ) : null}
+          </Group>
+          <p className={classes.quiet}>
+            Uploaded by <DeviceText value={candidate.uploadedBy} /> <Time value={candidate.uploadedAt} form="local" />,
+            made <Time value={candidate.createdAt} form="local" />. It brings:{' '}
+            {candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; ')}.
+          </p>
+          {effect.error === null ? null : (
+            <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />
+          )}
+          <KnowledgeEffect effect={effect.data} />
+        </section>
+      )}
+      <h2>In force</h2>
+      <SmallTable
+        label="Knowledge in force"
+        head={['What', 'Version', { title: 'Entries', align: 'right' }, { title: 'Size', align: 'right' }, 'From']}
+        rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
+          key: name,
+          cells: [
+            fileWords[name],
+            <DeviceText key="version" value={version} />,
+            entries.toLocaleString('en'),
+            bytesText(bytes),
+            source === 'release' ? 'shipped with the server' : 'an uploaded file',
+          ],
+        }))}
+        empty="Nothing."
+      />
+      <Group justify="space-between">
+        <h2>History</h2>
+        {canWrite && canGoBack ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() =>
+              confirm({
+                title: 'Go back',
+                names: [`from version ${data?.version ?? ''}`],
+                kind: ['version', 'versions'],
+                consequence: 'what was in force before counts again; known devices are judged anew by a job.',
+                action: 'Go back',
+                run: async () => {
+                  const { jobId, version } = await api.call(rollbackKnowledge)
+                  await afterChange(jobId, `Version ${version} is in force again.`)
+                },
+              })
+            }
+          >
+            Go back to what was before…
+          </Button>
+        ) : null}
+      </Group>
+      <SmallTable
+        label="History of knowledge"
+        head={['Version', 'State', 'Uploaded', 'By', 'In force since', 'By whom']}
+        rows={data?.history.map((set) => ({
+          key: set.id,
+          quiet: set.state === 'Replaced' || set.state === 'Withdrawn',
+          cells: [
+            <DeviceText key="version" value={set.version} />,
+            set.state.toLowerCase(),
+            <Time key="uploaded" value={set.uploadedAt} />,
+            <DeviceText key="by" value={set.uploadedBy} />,
+            <Time key="applied" value={set.appliedAt} />,
+            <DeviceText key="who" value={set.appliedBy} />,
+          ],
+        }))}
+        empty="No file was uploaded yet: what was shipped with the server is in force."
+      />
+      {data !== undefined && data.trustedKeys.length > 0 ? (
+        <p className={classes.quiet}>
+          Trusted key:{' '}
+          {data.trustedKeys.map(({ fingerprint, trustedBy }) => (
+            <span key={fingerprint}>
+              <code className={classes.key}>{fingerprint}</code> (by <DeviceText value={trustedBy} />)
+            </span>
+          ))}
+        </p>
+      ) : null}
+    </SettingsPage>
+  )
+}
