@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { curlOf } from '../../../lib/curl.ts'
 import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
+import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
@@ -116,6 +117,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
               </li>
             ))}
       </ul>
+      {action === 'arm' ? <ArmGate hosts={hosts} /> : null}
       {action === 'arm' ? (
         <Checkbox
           size="sm"

@@ -1,0 +1,111 @@
+import { SegmentedControl } from '@mantine/core'
+import { getPolicyTest } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { deviceAddress } from '../../lib/addresses.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../DeviceText.tsx'
+import { ErrorState } from '../ErrorState.tsx'
+import { Icon, kindIcon } from '../icons.tsx'
+import { PlainLink } from '../PlainLink.tsx'
+import { counted, type TestTotals, testSentence } from '../policy/words.ts'
+import classes from './ArmGate.module.css'
+import { type ArmHosts, lookBacks } from './gate.ts'
+
+const periods = ['1', '7', '30', '90'] as const
+const shown = 6
+
+const sum = (all: readonly TestTotals[]): TestTotals | undefined =>
+  all.reduce<TestTotals | undefined>(
+    (total, one) =>
+      total === undefined
+        ? one
+        : {
+            days: one.days,
+            agents: total.agents + one.agents,
+            peripherals: total.peripherals + one.peripherals,
+            attachments: total.attachments + one.attachments,
+            blocked: {
+              agents: total.blocked.agents + one.blocked.agents,
+              peripherals: total.blocked.peripherals + one.blocked.peripherals,
+              attachments: total.blocked.attachments + one.blocked.attachments,
+            },
+          },
+    undefined,
+  )
+
+/** Before arming: what the policy would have blocked on these hosts, over a time, with the devices most often attached. */
+export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
+  const { api } = useServices()
+  const [days, setDays] = useState<string>('30')
+  const queries = lookBacks(hosts)
+  const test = useQuery({
+    queryKey: ['policy-test', 'gate', queries, days],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        (queries ?? []).map((query) =>
+          api.call(getPolicyTest, { query: { ...query, days: Number(days), decision: 'block', PageSize: 50 }, signal }),
+        ),
+      ),
+    enabled: queries !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+    gcTime: 0,
+  })
+  if (queries === null) {
+    return (
+      <p className={classes.quiet}>
+        What these hosts had attached lately is looked back at for a few hosts, for one tag or for all.
+      </p>
+    )
+  }
+  const totals = test.data === undefined ? undefined : sum(test.data)
+  const rows = (test.data ?? [])
+    .flatMap(({ data }) => data)
+    .toSorted((one, other) => other.attachments - one.attachments)
+  return (
+    <section className={classes.gate} aria-label="What would have been blocked">
+      <SegmentedControl
+        size="xs"
+        aria-label="Days to look back over"
+        value={days}
+        onChange={setDays}
+        data={periods.map((value) => ({ value, label: value === '1' ? '1 day' : `${value} days` }))}
+      />
+      {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
+      {totals === undefined ? (
+        test.error === null ? (
+          <p className={classes.quiet}>Looking back …</p>
+        ) : null
+      ) : (
+        <div data-stale={test.isPlaceholderData || undefined}>
+          <p data-testid="gate-sentence">
+            <strong>{testSentence(totals)}</strong>
+          </p>
+          <ul className={classes.rows}>
+            {rows.slice(0, shown).map((row) => (
+              <li key={`${row.uuid}|${row.deviceID}`}>
+                <Icon name={kindIcon(row.devIcon)} size={14} />
+                <span className={classes.clip}>
+                  <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
+                    <DeviceText value={row.guiPid || `${row.vid}:${row.pid}`} />
+                  </PlainLink>{' '}
+                  on <DeviceText value={row.hostIdentifier} />
+                </span>
+                <span className={classes.clip}>
+                  <DeviceText value={row.reason} />
+                </span>
+                <span className={classes.times}>
+                  {row.attachments === 0 ? 'there before' : counted(row.attachments, 'time', 'times')}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {totals.blocked.peripherals > shown ? (
+            <p className={classes.quiet}>and {(totals.blocked.peripherals - shown).toLocaleString('en')} more</p>
+          ) : null}
+        </div>
+      )}
+    </section>
+  )
+}
