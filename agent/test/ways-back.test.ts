@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostileStrings, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -51,15 +50,14 @@ describe('an agent that dies', () => {
 
   it('has no watchdog left behind after an orderly end', async () => {
     const { agent, stateDir } = await armedProcess()
-    const watchdogs = () => {
-      try {
-        return execFileSync('pgrep', ['-f', `restore --state-dir ${stateDir}`], { encoding: 'utf8' })
-          .trim()
-          .split('\n')
-      } catch {
-        return []
-      }
-    }
+    const watchdogs = () =>
+      readdirSync('/proc').filter((pid) => {
+        try {
+          return readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(`\0restore\0--state-dir\0${stateDir}\0`)
+        } catch {
+          return false
+        }
+      })
     expect(watchdogs()).toHaveLength(1)
     agent.child.kill('SIGTERM')
     await agent.exit

@@ -151,4 +151,3 @@ export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, 
     },
   }
 }
-export type Pass = ReturnType<typeof createPass>
