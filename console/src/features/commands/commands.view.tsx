@@ -1,13 +1,13 @@
 import { agentCommandKinds, type Command, commandStates } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
+import { commandWords, storyOf } from '../../ui/commands/story.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
-import { commandWords, storyOf } from './story.ts'
 
 const kindWords: Readonly<Record<(typeof agentCommandKinds)[number], string>> = {
   configure: 'Arm or free',

@@ -1,6 +1,6 @@
 import type { Command, CommandState } from '@portcullis/contract'
 import { parseTime, relativeTime } from '../../lib/time.ts'
-import type { Severity } from '../../ui/theme/tokens.ts'
+import type { Severity } from '../theme/tokens.ts'
 
 /** A state of a command in a word, with how serious it is. */
 export const commandWords: Readonly<Record<CommandState, { word: string; severity: Severity | null }>> = {
