@@ -144,7 +144,11 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
-    jobs.enqueue(tx, actor, { kind: 'knowledge', title: `Judge all devices by knowledge ${version}` })
+    jobs.enqueue(tx, actor, {
+      kind: 'knowledge',
+      title: `Judge all devices by knowledge ${version}`,
+      data: { version },
+    })
   const knowledge = await knowledgeFeature(app, {
     db,
     clock,
@@ -159,13 +163,12 @@ export const compose = async (options: ComposeOptions) => {
   })
   const peripherals = peripheralsFeature(app, {
     ...lists,
-    log,
     bus,
     agents,
     events,
     knowledge: knowledge.current,
     reassess: (tx, ids) => policy.reassess(tx, ids),
-    startJudging: (tx) => startJudging(tx, { userName: 'system' }, knowledge.current().info.version),
+    startJudging: (tx) => jobs.enqueue(tx, { userName: 'system' }, { kind: 'knowledge', title: 'Judge a device anew' }),
   })
   jobs.handle('knowledge', {
     run: async (job) => {

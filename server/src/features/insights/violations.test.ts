@@ -2,8 +2,9 @@ import type { WhitelistViolation } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
+import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { enrolAgent } from '#test/builders.ts'
+import { enrolAgent, enrolmentToken } from '#test/builders.ts'
 
 let t: TestApp
 
@@ -105,6 +106,27 @@ describe('errors of agents', () => {
       total: 3,
       recordsTotal: 2,
       data: [{ uuid: one.agentId }],
+    })
+  })
+
+  it('include commands that failed', async () => {
+    const agent = await enrolAgent(t, { token: await enrolmentToken(t) })
+    const before = (await errors()).total
+    const command = {
+      agentId: agent.agentId,
+      kind: 'configure' as const,
+      title: 'Arm',
+      body: { mode: 'Armed', applyToPresent: false },
+    } as const
+    await t.db.transaction((tx) => t.commands.queue(tx, systemActor('tester'), [command]))
+    const { commands } = await agent.checkIn()
+    const { id } = JSON.parse(commands?.[0]?.payload ?? '{}')
+    await agent.checkIn({ acks: [{ commandId: id, outcome: 'failed', message: 'sysfs is read-only' }] })
+    const rows = await errors()
+    expect(rows.total).toBe(before + 1)
+    expect(rows.data.find((row: { uuid: string }) => row.uuid === agent.agentId)).toMatchObject({
+      errorsCount: 1,
+      lastError: 'Arm: sysfs is read-only',
     })
   })
 

@@ -292,6 +292,19 @@ describe('knowledge files', () => {
     expect((await agent.peripherals())[0]).toMatchObject({ guiVid: 'Dell Computer Corp.', severity: 40 })
   })
 
+  it('reach armed hosts with their policy', async () => {
+    const [armed, free] = [await enrolAgent(t), await enrolAgent(t)]
+    await t.server.db.execute(
+      sql`update agent_rows r set armed = r.agent_id = ${armed.agentId}::uuid where r.agent_id in (${armed.agentId}::uuid, ${free.agentId}::uuid)`,
+    )
+    await applied(signed(payload('2031.7', { attackTools: [tool({ name: 'Another name' })] })))
+    const due = await t.server.db.query<{ agent_id: string }>(
+      sql`select h.agent_id from agent_heartbeats h where h.policy_due`,
+    )
+    expect(due.map((row) => row.agent_id)).toEqual([armed.agentId])
+    await t.server.db.execute(sql`update agent_rows r set armed = false`)
+  })
+
   it('are agreed on by every replica, and go on after a restart in the middle', async () => {
     const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock, listen: true })
     try {

@@ -14,7 +14,7 @@ export const createDesigns = ({
   db,
   store,
   knowledge,
-  onReports = () => {},
+  onReports = async () => {},
   limit = cacheLimit,
 }: {
   db: Db
@@ -22,7 +22,7 @@ export const createDesigns = ({
   /** The knowledge in force. */
   knowledge(): Knowledge
   /** A design was judged without report descriptors, and here is a report that has them. */
-  onReports?(design: Design, report: DeviceReport): void
+  onReports?(designId: number, report: DeviceReport): Promise<void>
   limit?: number
 }) => {
   const byPrint = new Map<string, Design>()
@@ -52,14 +52,22 @@ export const createDesigns = ({
       const by = knowledge()
       for (const p of parsed) {
         const known = byPrint.get(p.prints.exact)
-        if (known !== undefined) {
-          found.set(p.prints.exact, known)
-          if (!known.sawReports && (p.report.reportDescriptors ?? []).length > 0) onReports(known, p.report)
-        } else if (!missing.has(p.prints.exact))
-          missing.set(p.prints.exact, judge(by, p.report, p.descriptors, p.prints))
+        if (known !== undefined) found.set(p.prints.exact, known)
+        else if (!missing.has(p.prints.exact)) missing.set(p.prints.exact, judge(by, p.report, p.descriptors, p.prints))
       }
       if (missing.size > 0)
         for (const design of await store.ensureDesigns(db, [...missing.values()], by.info.version, now)) {
+          keep(design)
+          found.set(design.fingerprint, design)
+        }
+      const again = new Map<number, DeviceReport>()
+      for (const { report, prints } of parsed) {
+        const design = found.get(prints.exact)
+        if (design?.sawReports === false && (report.reportDescriptors ?? []).length > 0) again.set(design.id, report)
+      }
+      for (const [id, report] of again) await onReports(id, report)
+      if (again.size > 0)
+        for (const design of await store.designsById([...again.keys()])) {
           keep(design)
           found.set(design.fingerprint, design)
         }

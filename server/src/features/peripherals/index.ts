@@ -1,8 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
-import type { Log } from '#platform/log.ts'
 import { createDesigns } from './designs.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
@@ -16,20 +14,13 @@ export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripher
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
-export const peripheralsFeature = (
-  app: HttpApp,
-  deps: { exportDb: Db; clock: Clock; log: Log } & Omit<RejudgeDeps, 'designs'>,
-) => {
+export const peripheralsFeature = (app: HttpApp, deps: { exportDb: Db } & Omit<RejudgeDeps, 'designs'>) => {
   const store = createPeripheralsStore(deps.db)
   const designs = createDesigns({
     db: deps.db,
     store,
     knowledge: deps.knowledge,
-    onReports: ({ id }, report) => {
-      rejudge
-        .judgeByReport(id, report)
-        .catch((error: unknown) => deps.log.warn({ err: error }, 'a design was not judged again'))
-    },
+    onReports: (id, report) => rejudge.judgeByReport(id, report),
   })
   const rejudge = createRejudge({ ...deps, designs })
   const peripherals = createList(peripheralsList, deps)

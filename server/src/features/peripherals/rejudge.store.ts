@@ -155,6 +155,20 @@ export const createRejudgeStore = (db: Db) => ({
         where d.design_id = ${designId}::int`)
     )[0],
 
+  /** Queues armed hosts: what they judge attack tools by is named in their policy, which is to be made anew. */
+  queueArmed: (tx: Tx): Promise<number> =>
+    tx.execute(sql`
+      insert into rejudged_hosts (agent_id, design_id, news)
+      select r.agent_id, 0, 0 from agent_rows r where r.armed order by r.agent_id on conflict do nothing`),
+
+  /** Queues hosts with a peripheral that came lately and does not have the severity of its design. */
+  queueStale: (tx: Tx, since: Date): Promise<number> =>
+    tx.execute(sql`
+      insert into rejudged_hosts (agent_id, design_id, news)
+      select distinct p.agent_id, p.design_id, 0 from peripherals p join designs d on d.design_id = p.design_id
+      where p.last_seen >= ${since} and p.severity <> greatest(d.severity, case when p.unapproved then 20 else 10 end)
+      order by p.agent_id, p.design_id on conflict do nothing`),
+
   queuedHosts: (tx: Queryable, limit: number): Promise<{ agent_id: string }[]> =>
     tx.query(sql`select distinct h.agent_id from rejudged_hosts h order by h.agent_id limit ${limit}::int`),
 

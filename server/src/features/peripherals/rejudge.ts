@@ -3,6 +3,7 @@ import { type DeviceReport, type EventKind, icons, type KnowledgeEffect } from '
 import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
 import type { AgentState, AgentsApi } from '#features/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
@@ -15,6 +16,8 @@ const designsAtOnce = 200
 /** Hosts of one transaction. */
 const hostsAtOnce = 200
 const rowsShown = 500
+/** A report is stored within this time after it was judged. */
+const underWayMs = 60_000
 
 const levels = [null, 'suspected', 'confirmed'] as const
 const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
@@ -24,12 +27,15 @@ const topic = 'designs'
 
 /** A step of the job that judges anew, noted in the transaction that did it. */
 export interface JudgingStep {
+  /** Null where no knowledge came into force, and only what was queued is to be worked off. */
+  data: unknown
   cursor: unknown
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
 }
 
 export interface RejudgeDeps {
   db: Db
+  clock: Clock
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
   designs: ReturnType<typeof createDesigns>
   knowledge(): Knowledge
@@ -89,7 +95,7 @@ const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 /** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
 export const createRejudge = (deps: RejudgeDeps) => {
-  const { db, bus, designs, knowledge, agents, reassess, events, startJudging } = deps
+  const { db, clock, bus, designs, knowledge, agents, reassess, events, startJudging } = deps
   const store = createRejudgeStore(db)
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
@@ -172,9 +178,15 @@ export const createRejudge = (deps: RejudgeDeps) => {
   /** All of it, resumable: designs first, then the hosts of those that changed. */
   const run = async (job: JudgingStep): Promise<void> => {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
+    const since = new Date(clock.now() - underWayMs)
     designs.forget()
     const { waiting } = await store.progress(knowledge().info.version)
     let total = waiting
+    if (job.data !== null && job.cursor === null)
+      await db.transaction(async (tx) => {
+        await store.queueArmed(tx)
+        await job.save(tx, { total, cursor: { after } })
+      })
     while (after !== null) {
       after = await judgeDesigns(after, (tx, last, count) =>
         job.save(tx, { done: count, total, cursor: { after: last } }),
@@ -183,7 +195,9 @@ export const createRejudge = (deps: RejudgeDeps) => {
       await breathe()
     }
     total += (await store.progress(knowledge().info.version)).hosts
-    while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
+    // What reports brought meanwhile may still carry the verdict that a design had when they came in.
+    do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
+    while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
   }
 
   /** A design that was judged without report descriptors, by a report that has them. What is known never gets better by it. */
