@@ -16,6 +16,7 @@ export const places: readonly Place[] = [
   { to: '/agents', title: 'Agents', icon: 'agents', key: 'a', permission: 'fleet:read' },
   { to: '/peripherals', title: 'Peripherals', icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: 'Insights', icon: 'insights', key: 'i', permission: 'fleet:read' },
+  { to: '/rollouts', title: 'Rollouts', icon: 'rollout', key: 'r', permission: 'fleet:read' },
   { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
   { to: '/policy', title: 'Policy', icon: 'policy', key: 'r', permission: 'fleet:read' },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },

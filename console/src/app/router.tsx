@@ -79,6 +79,9 @@ const tree = root.addChildren([
     page('/peripherals/models', () => import('../features/peripherals/ModelsPage.tsx'), 'ModelsPage'),
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),
     page('/insights', () => import('../features/insights/InsightsPage.tsx'), 'InsightsPage'),
+    page('/rollouts', () => import('../features/rollouts/RolloutsPage.tsx'), 'RolloutsPage'),
+    page('/rollouts/new', () => import('../features/rollouts/NewRolloutPage.tsx'), 'NewRolloutPage'),
+    page('/rollouts/$id', () => import('../features/rollouts/RolloutPage.tsx'), 'RolloutPage'),
     page('/commands', () => import('../features/commands/CommandsPage.tsx'), 'CommandsPage'),
     policy.addChildren([
       policyPage('/', () => import('../features/policy/RulesPage.tsx'), 'RulesPage'),

@@ -1,0 +1,228 @@
+import { Button, Checkbox, Group, NumberInput, SegmentedControl, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { planRollout, type RolloutKind, type RolloutPlan, startRollout } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { agentAddress } from '../../lib/addresses.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { RingEditor } from './RingEditor.tsx'
+import { draftFault, firstDraft, hostWords, inputOf, type RolloutDraft } from './rollout.ts'
+import classes from './rollouts.module.css'
+
+// While somebody types, nothing is planned.
+const typingPause = 400
+
+const number = (value: number) => value.toLocaleString('en')
+
+const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
+  <div className={classes.plan} data-stale={isStale || undefined}>
+    <SmallTable
+      label="Rings"
+      head={[
+        'Ring',
+        { title: 'Hosts', align: 'right' },
+        { title: 'Ready', align: 'right' },
+        { title: 'Not connected', align: 'right' },
+        { title: 'So already', align: 'right' },
+        { title: 'Can not', align: 'right' },
+        { title: 'Predicted blocks', align: 'right' },
+        'Why not',
+      ]}
+      rows={plan?.rings.map((ring, index) => ({
+        key: `${index} ${ring.name}`,
+        cells: [
+          <DeviceText key="name" value={ring.name} />,
+          number(ring.hosts),
+          number(ring.ready),
+          number(ring.offline),
+          number(ring.unchanged),
+          number(ring.notReady),
+          number(ring.predictedBlocks),
+          ring.reasons.map(({ reason, hosts }) => `${number(hosts)}: ${reason}`).join(' '),
+        ],
+      }))}
+      empty=""
+    />
+    {plan === undefined ? null : (
+      <p className={classes.quiet}>
+        {plan.outside === 0 ? 'No host is left outside.' : `${number(plan.outside)} hosts are in no ring.`}
+        {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
+      </p>
+    )}
+    {plan === undefined || plan.hosts.length === 0 ? null : (
+      <details className={classes.hosts}>
+        <summary>Hosts to look at first ({number(plan.hosts.length)})</summary>
+        <SmallTable
+          label="Hosts to look at first"
+          head={['Host', 'Ring', 'Ready', 'Enforcement', 'Last contact', { title: 'Predicted blocks', align: 'right' }]}
+          rows={plan.hosts.map((host) => ({
+            key: host.uuid,
+            cells: [
+              <PlainLink key="host" href={agentAddress(host.uuid)}>
+                <DeviceText value={host.hostIdentifier} />
+              </PlainLink>,
+              <DeviceText key="ring" value={plan.rings[host.ring]?.name} />,
+              host.state === 'waiting' ? (
+                'ready'
+              ) : (
+                <DeviceText key="state" value={host.reason === '' ? hostWords[host.state].word : host.reason} />
+              ),
+              host.enforcement.replace('-', ' '),
+              <Time key="contact" value={host.lastContact} />,
+              number(host.predictedBlocks),
+            ],
+          }))}
+          empty=""
+        />
+      </details>
+    )}
+  </div>
+)
+
+/** Plans a rollout: rings, how long each is watched, what halts it; and what it would do, as of now. */
+export const NewRolloutPage = () => {
+  useTitle('New rollout')
+  const { api, queries } = useServices()
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false }) as { kind?: string }
+  const [draft, setDraft] = useState<RolloutDraft>(() => firstDraft(search.kind === 'update' ? 'update' : 'arm'))
+  const set = (part: Partial<RolloutDraft>) => setDraft((old) => ({ ...old, ...part }))
+  const fault = draftFault(draft)
+  const input = inputOf(draft)
+  // The name changes nothing of what it would do.
+  const [asked] = useDebouncedValue(JSON.stringify({ ...input, name: 'Plan' }), typingPause)
+  const plan = useQuery({
+    queryKey: ['rollout-plan', asked],
+    queryFn: ({ signal }) => api.call(planRollout, { body: JSON.parse(asked) as typeof input, signal }),
+    enabled: fault === null,
+    placeholderData: keepPreviousData,
+  })
+  const hosts = plan.data?.rings.reduce((sum, ring) => sum + ring.ready + ring.offline, 0) ?? 0
+  const start = () =>
+    confirm({
+      title: draft.kind === 'arm' ? 'Start arming in rings' : 'Start updating in rings',
+      names: draft.rings.map(({ name }) => name),
+      count: hosts,
+      kind: ['host', 'hosts'],
+      consequence: `the first ring gets it now, each next one after ${number(draft.dwellMinutes)} quiet minutes. You can pause, halt${draft.kind === 'arm' ? ' and revert' : ''} it at any time.`,
+      action: 'Start',
+      run: async () => {
+        const started = await api.call(startRollout, { body: input })
+        tell('Started.')
+        void queries.invalidateQueries({ queryKey: ['rollouts'] })
+        void navigate({ to: `/rollouts/${started.id}` })
+      },
+    })
+  return (
+    <SettingsPage
+      title="New rollout"
+      actions={
+        <>
+          <Button component={Link} to="/rollouts" size="compact-sm" variant="default">
+            Back to the list
+          </Button>
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, startRollout, { body: input })} />
+        </>
+      }
+    >
+      <div className={classes.form}>
+        <Group gap="md" align="flex-end">
+          <SegmentedControl
+            size="xs"
+            aria-label="What is rolled out"
+            value={draft.kind}
+            data={[
+              { value: 'arm', label: 'Arm hosts' },
+              { value: 'update', label: 'Update agents' },
+            ]}
+            onChange={(kind) => set({ kind: kind as RolloutKind })}
+          />
+          <TextInput
+            size="xs"
+            label="Name"
+            placeholder="Kiosks before Easter"
+            value={draft.name}
+            maxLength={64}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+          />
+        </Group>
+        <h2>Rings</h2>
+        <RingEditor rings={draft.rings} change={(rings) => set({ rings })} />
+        <h2>Between the rings</h2>
+        <Group gap="md" align="flex-end">
+          <NumberInput
+            size="xs"
+            label="Watch each ring for"
+            suffix=" minutes"
+            min={1}
+            max={43_200}
+            clampBehavior="strict"
+            value={draft.dwellMinutes}
+            onChange={(value) => set({ dwellMinutes: Number(value) || 1 })}
+          />
+          <NumberInput
+            size="xs"
+            label="Halt when more fail than"
+            suffix=" % of a ring"
+            min={0}
+            max={100}
+            clampBehavior="strict"
+            value={draft.failurePercent}
+            onChange={(value) => set({ failurePercent: Number(value) || 0 })}
+          />
+          {draft.kind === 'arm' ? (
+            <NumberInput
+              size="xs"
+              label="Halt when more block beyond prediction than"
+              suffix=" % of a ring"
+              min={0}
+              max={100}
+              clampBehavior="strict"
+              value={draft.blocksOverPercent}
+              onChange={(value) => set({ blocksOverPercent: Number(value) || 0 })}
+            />
+          ) : null}
+        </Group>
+        {draft.kind === 'arm' ? (
+          <Checkbox
+            size="sm"
+            label="Judge what is attached now, too"
+            description="Else what is attached when a host is armed goes on working until it is unplugged."
+            checked={draft.applyToPresent}
+            onChange={(event) => set({ applyToPresent: event.currentTarget.checked })}
+          />
+        ) : null}
+      </div>
+      <h2>What it would do</h2>
+      {fault === null ? null : <p className={classes.fault}>{fault}</p>}
+      {plan.error === null ? null : <ErrorState failure={plan.error} retry={() => void plan.refetch()} inline />}
+      {plan.error !== null && plan.data === undefined ? null : (
+        <Plan plan={plan.data} isStale={plan.isPlaceholderData || fault !== null} />
+      )}
+      <Group>
+        <Button
+          size="sm"
+          disabled={fault !== null || plan.data === undefined || plan.isPlaceholderData || hosts === 0}
+          onClick={start}
+        >
+          Start…
+        </Button>
+        {plan.data !== undefined && hosts === 0 ? (
+          <span className={classes.quiet}>There is no host it could be brought to.</span>
+        ) : null}
+      </Group>
+    </SettingsPage>
+  )
+}

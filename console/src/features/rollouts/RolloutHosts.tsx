@@ -1,0 +1,107 @@
+import { Group, NativeSelect } from '@mantine/core'
+import { listRolloutHosts, type Rollout, type RolloutHost } from '@portcullis/contract'
+import { useMemo } from 'react'
+import { agentAddress } from '../../lib/addresses.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+import { DataTable } from '../../ui/table/DataTable.tsx'
+import { useView } from '../../ui/useView.ts'
+import { hostStateOrder, hostWords } from './rollout.ts'
+import classes from './rollouts.module.css'
+
+const hostsView: ViewSpec = {
+  filters: ['ring', 'state'],
+  // The server lists them by ring and name, and in no other order.
+  defaultSort: 'ring_asc',
+  defaultColumns: ['host', 'ring', 'state', 'reason', 'predicted', 'actual', 'contact'],
+}
+
+const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
+  {
+    id: 'host',
+    title: 'Host',
+    width: 180,
+    cell: (host) => (
+      <PlainLink href={agentAddress(host.uuid)}>
+        <DeviceText value={host.hostIdentifier} />
+      </PlainLink>
+    ),
+  },
+  { id: 'ring', title: 'Ring', width: 160, cell: (host) => <DeviceText value={rollout.rings[host.ring]?.name} /> },
+  { id: 'state', title: 'State', width: 120, cell: (host) => <span>{hostWords[host.state].word}</span> },
+  { id: 'reason', title: 'Why', width: 280, grow: true, cell: (host) => <DeviceText value={host.reason} absent="" /> },
+  ...(rollout.kind === 'arm'
+    ? ([
+        {
+          id: 'predicted',
+          title: 'Predicted blocks',
+          width: 130,
+          align: 'right',
+          cell: (host) => <span>{host.predictedBlocks}</span>,
+        },
+        { id: 'actual', title: 'Blocked', width: 84, align: 'right', cell: (host) => <span>{host.actualBlocks}</span> },
+      ] satisfies Column<RolloutHost>[])
+    : []),
+  {
+    id: 'contact',
+    title: 'Last contact',
+    width: 104,
+    align: 'right',
+    cell: (host) => <Time value={host.lastContact} />,
+  },
+]
+
+/** The hosts of the started rings, by ring and name; ring and state chosen in the address. */
+export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
+  const { api } = useServices()
+  const view = useView(hostsView)
+  const { filters } = view.state
+  const source = useMemo(
+    () => listSource(api, listRolloutHosts, filters, (host) => host.uuid, { id: rollout.id }),
+    [api, filters, rollout.id],
+  )
+  return (
+    <section className={classes.hostList}>
+      <Group gap="md" align="flex-end">
+        <h3>Hosts</h3>
+        <NativeSelect
+          size="xs"
+          aria-label="Ring"
+          value={filters.ring ?? ''}
+          data={[
+            { value: '', label: 'every ring' },
+            ...rollout.rings.map(({ name }, index) => ({ value: String(index), label: `${index + 1}. ${name}` })),
+          ]}
+          onChange={(event) => view.set({ filters: { ring: event.currentTarget.value || null } })}
+        />
+        <NativeSelect
+          size="xs"
+          aria-label="State"
+          value={filters.state ?? ''}
+          data={[
+            { value: '', label: 'every state' },
+            ...hostStateOrder.map((state) => ({ value: state, label: hostWords[state].word })),
+          ]}
+          onChange={(event) => view.set({ filters: { state: event.currentTarget.value || null } })}
+        />
+      </Group>
+      <div className={classes.table}>
+        <DataTable
+          label="Hosts of the rollout"
+          columns={columnsOf(rollout)}
+          source={source}
+          view={view}
+          topics={['agents']}
+          hrefOf={(host) => agentAddress(host.uuid)}
+          opensPage
+          empty={<p className={classes.quiet}>No ring has started yet, or the started ones took no host.</p>}
+        />
+      </div>
+    </section>
+  )
+}

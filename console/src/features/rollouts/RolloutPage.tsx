@@ -1,0 +1,216 @@
+import { Button, Group } from '@mantine/core'
+import {
+  cancelRollout,
+  getRollout,
+  haltRollout,
+  pauseRollout,
+  type Rollout,
+  resumeRollout,
+  revertRollout,
+} from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { CallFailure } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { FullPage } from '../../ui/FullPage.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell, tellFailure } from '../../ui/tell.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { RingBar } from './RingBar.tsx'
+import { RolloutHosts } from './RolloutHosts.tsx'
+import { controlsOf, kindWords, ringText } from './rollout.ts'
+import classes from './rollouts.module.css'
+import { State } from './State.tsx'
+
+const number = (value: number) => value.toLocaleString('en')
+
+const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
+  <li className={classes.ringCard} data-state={ring.state}>
+    <div className={classes.ringHead}>
+      <strong>
+        {index + 1}. <DeviceText value={ring.name} />
+      </strong>
+      <span className={classes.quiet}>
+        <DeviceText value={ringText(ring)} />
+      </span>
+      <span className={classes.ringState}>
+        {ring.state === 'dwelling' ? (
+          <>
+            watched, next ring <Time value={ring.dwellUntil} />
+          </>
+        ) : (
+          ring.state
+        )}
+      </span>
+    </div>
+    <RingBar ring={ring} />
+    {isArming && ring.startedAt !== null ? (
+      <p className={classes.quiet}>
+        {number(ring.actualBlocks)} devices blocked, {number(ring.predictedBlocks)} were predicted
+        {ring.overPrediction === 0 ? '.' : `; ${number(ring.overPrediction)} hosts blocked more than predicted.`}
+      </p>
+    ) : null}
+  </li>
+)
+
+const useRollout = (id: string) => {
+  const { api } = useServices()
+  const rollout = useQuery({
+    queryKey: ['rollouts', id],
+    queryFn: ({ signal }) => api.call(getRollout, { params: { id }, signal }),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 5_000 : false),
+  })
+  useLiveRefresh(['agents'], 2_000, () => void rollout.refetch())
+  return rollout
+}
+
+/** One rollout: its rings as they move, what can be done about it, its hosts by state. */
+export const RolloutPage = () => {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { api, session, queries } = useServices()
+  const [busy, setBusy] = useState(false)
+  const rollout = useRollout(id)
+  useTitle(rollout.data?.name ?? 'Rollout')
+  const back = <Link to="/rollouts">Rollouts</Link>
+
+  if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
+    return (
+      <FullPage back={back}>
+        <EmptyState icon="rollout" title="There is no such rollout">
+          <p>The address is not right, or it was long ago.</p>
+        </EmptyState>
+      </FullPage>
+    )
+  }
+  if (rollout.data === undefined) {
+    return (
+      <FullPage back={back}>
+        {rollout.error === null ? (
+          <DetailSkeleton />
+        ) : (
+          <ErrorState failure={rollout.error} retry={() => void rollout.refetch()} />
+        )}
+      </FullPage>
+    )
+  }
+  const data = rollout.data
+  const can = controlsOf(data)
+  const send = async (operation: typeof pauseRollout, words: string) => {
+    queries.setQueryData(['rollouts', id], await api.call(operation, { params: { id } }))
+    tell(words)
+  }
+  const now = (operation: typeof pauseRollout, words: string) => {
+    setBusy(true)
+    send(operation, words)
+      .catch(tellFailure)
+      .finally(() => setBusy(false))
+  }
+  const commanded = data.rings.reduce((sum, { hosts }) => sum + hosts.done + hosts.commanded, 0)
+  return (
+    <FullPage back={back}>
+      <div className={classes.detail}>
+        <header className={classes.detailHead}>
+          <h2>
+            <DeviceText value={data.name} />
+          </h2>
+          <div className={classes.line}>
+            <State state={data.state} />
+            <span>{kindWords[data.kind]}</span>
+            {data.builds.map(({ architecture, version }) => (
+              <span key={architecture}>
+                {architecture} → <DeviceText value={version} />
+              </span>
+            ))}
+            <span className={classes.quiet}>
+              started <Time value={data.createdAt} form="local" /> by <DeviceText value={data.createdBy} />
+            </span>
+            <MoreMenu label="More" curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
+          </div>
+          {data.reason === '' ? null : (
+            <p className={classes.fault}>
+              <DeviceText value={data.reason} />
+            </p>
+          )}
+          <p className={classes.quiet}>
+            Each ring is watched for {number(data.dwellMinutes)} minutes. It halts by itself when more than{' '}
+            {data.failurePercent} % of a ring fail
+            {data.kind === 'arm' ? `, or more than ${data.blocksOverPercent} % block beyond what was predicted` : ''}.
+          </p>
+          {session.may('fleet:write') ? (
+            <Group gap="sm">
+              {can.pause ? (
+                <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, 'Paused.')}>
+                  Pause
+                </Button>
+              ) : null}
+              {can.resume ? (
+                <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, 'It goes on.')}>
+                  {data.state === 'halted' ? 'Accept and go on' : 'Go on'}
+                </Button>
+              ) : null}
+              {can.halt ? (
+                <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, 'Halted.')}>
+                  Halt
+                </Button>
+              ) : null}
+              {can.revert ? (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() =>
+                    confirm({
+                      title: 'Revert this rollout',
+                      names: data.rings.map(({ name }) => name),
+                      count: commanded,
+                      kind: ['host', 'hosts'],
+                      consequence:
+                        'those that this rollout has armed are freed. Hosts that were armed before stay armed.',
+                      action: 'Revert',
+                      run: () => send(revertRollout, 'Going back.'),
+                    })
+                  }
+                >
+                  Revert…
+                </Button>
+              ) : null}
+              {can.cancel ? (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() =>
+                    confirm({
+                      title: 'End this rollout',
+                      names: [data.name],
+                      kind: ['rollout', 'rollouts'],
+                      consequence: 'no further host gets it. What it has done stays.',
+                      action: 'End it',
+                      run: () => send(cancelRollout, 'Ended.'),
+                    })
+                  }
+                >
+                  End…
+                </Button>
+              ) : null}
+            </Group>
+          ) : null}
+        </header>
+        <ol className={classes.ringCards}>
+          {data.rings.map((ring, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rings of a rollout never change their places
+            <Ring key={index} ring={ring} index={index} isArming={data.kind === 'arm'} />
+          ))}
+        </ol>
+        <RolloutHosts rollout={data} />
+      </div>
+    </FullPage>
+  )
+}
