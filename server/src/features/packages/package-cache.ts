@@ -4,14 +4,15 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { AppError } from '#platform/app-error.ts'
 import { guarded } from '#platform/list/stream.ts'
 import { decompressor } from './package-file.ts'
+import { createSlots } from './slots.ts'
 
-/** Downloads at once from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. */
-const downloadsAtOnce = 64
-/** Seconds after which the others ask again, spread so that they do not come back together. */
-const askAgain = { after: 20, spread: 20 }
+/**
+ * Downloads at once from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The others wait for
+ * less than the 30 s after which an agent gives an answer up.
+ */
+const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000 }
 
 /** A build that can be downloaded. */
 export interface CachedBuild {
@@ -42,7 +43,7 @@ const digestOf = async (path: string): Promise<string> => {
 export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   /** Files of this process that were found sound, and those on their way. */
   const files = new Map<string, Promise<string>>()
-  let running = 0
+  const slots = createSlots(downloads)
   let drafts = 0
 
   async function* compressed(packageId: string): AsyncGenerator<Buffer> {
@@ -93,22 +94,18 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   return {
     /** The bytes of an executable. Ends when its reader stalls; refused while too many are under way. */
     download: async (build: CachedBuild): Promise<Readable> => {
-      if (running >= downloadsAtOnce) {
-        const seconds = askAgain.after + Math.floor(Math.random() * askAgain.spread)
-        throw new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
-      }
-      running++
+      await slots.enter()
       try {
         const file = (await openFile(build)).createReadStream()
         const body = guarded()
         body.once('close', () => {
-          running--
+          slots.leave()
           file.destroy()
         })
         file.once('error', (error) => body.destroy(error))
         return file.pipe(body)
       } catch (error) {
-        running--
+        slots.leave()
         throw error
       }
     },

@@ -21,6 +21,8 @@ import { createRolloutsStore, type RolloutRow } from './rollouts.store.ts'
 
 /** Hosts commanded in one transaction: signing takes some 0.1 s. */
 const hostsAtOnce = 2_000
+/** Hosts that update at the same time: each fetches 109 MB, and a replica serves 64 at once. */
+const updatesAtOnce = 200
 /** Transactions of one run for one rollout; the rest comes with the next run. */
 const stepsAtOnce = 30
 
@@ -119,10 +121,11 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Commands the next hosts; returns how many. Agents are locked by `queue`, before the hosts' rows are written. */
-  const commandSome = async (tx: Tx, row: RolloutRow): Promise<number> => {
+  const commandSome = async (tx: Tx, row: RolloutRow, pending: number): Promise<number> => {
     if (!mayCommand(positionOf(row), row.ring)) return 0
     const hosts = createHostsStore(tx)
-    const next = await hosts.next(row.rollout_id, row.ring, hostsAtOnce)
+    const limit = row.kind === 'arm' ? hostsAtOnce : updatesAtOnce - pending
+    const next = await hosts.next(row.rollout_id, row.ring, Math.max(limit, 0))
     const specs = next
       .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
       .filter((spec) => spec !== null)
@@ -153,8 +156,12 @@ export const createAdvance = (deps: AdvanceDeps) => {
       await hosts.noteOutcomes(row)
       if (row.kind === 'arm') await hosts.watchArmed(row)
       await hosts.judge(row, await updateFacts(tx, row))
-      const decision = stop ?? decide(positionOf(row), await hosts.tallies(row), limitsOf(row), clock.now())
-      if (decision.do === 'nothing') return (await commandSome(tx, row)) > 0
+      const tallies = await hosts.tallies(row)
+      const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
+      if (decision.do === 'nothing') {
+        const pending = tallies.reduce((sum, tally) => sum + tally.pending, 0)
+        return (await commandSome(tx, row, pending)) > 0
+      }
       await carryOut(tx, row, decision)
       if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
       else await announce(tx)

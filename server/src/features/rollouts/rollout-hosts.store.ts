@@ -14,8 +14,6 @@ export interface UpdateFacts {
   unchanged: readonly string[]
 }
 
-export type HostsStore = ReturnType<typeof createHostsStore>
-
 type Owner = Pick<RolloutRow, 'rollout_id'>
 
 /** Places in `policySources` of what blocks: attack tool, deny, and the default. */

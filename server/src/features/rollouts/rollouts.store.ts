@@ -33,8 +33,6 @@ const columns = raw(
   't.rollout_id, t.kind, t.name, t.state, t.reason, t.settings, t.builds, t.ring, t.rings, t.created_at, t.created_by, t.ended_at',
 )
 
-export type RolloutsStore = ReturnType<typeof createRolloutsStore>
-
 export const createRolloutsStore = (db: Queryable) => ({
   insert: (row: RolloutRow): Promise<number> =>
     db.execute(sql`

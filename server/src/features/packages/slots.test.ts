@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { createSlots } from './slots.ts'
+
+const outcome = (work: Promise<void>) =>
+  work.then(
+    () => 'in',
+    (error: { code: string; headers: Record<string, string> }) =>
+      `${error.code} ${Number(error.headers['retry-after']) >= 20}`,
+  )
+
+describe('slots', () => {
+  it('lets so many in, the others in their order, and the rest come back later', async () => {
+    const slots = createSlots({ atOnce: 2, waiting: 2, waitMs: 60_000 })
+    const order: number[] = []
+    const enter = async (n: number) => {
+      await slots.enter()
+      order.push(n)
+    }
+    await enter(1)
+    await enter(2)
+    const waiting = [enter(3), enter(4)]
+    expect(await outcome(slots.enter())).toBe('unavailable true')
+    slots.leave()
+    await waiting[0]
+    expect(order).toEqual([1, 2, 3])
+    slots.leave()
+    await waiting[1]
+    for (let i = 0; i < 2; i++) slots.leave()
+    await enter(5)
+    await enter(6)
+    expect(order).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('gives up waiting, and that costs no slot', async () => {
+    const slots = createSlots({ atOnce: 1, waiting: 5, waitMs: 1 })
+    await slots.enter()
+    expect(await outcome(slots.enter())).toBe('unavailable true')
+    slots.leave()
+    expect(await outcome(slots.enter())).toBe('in')
+    expect(await outcome(slots.enter())).toBe('unavailable true')
+  })
+})
