@@ -12,7 +12,6 @@ interface EngineGlyph {
 
 /** A font opened by that engine: what pdfkit's types leave out, and its exact version fixes. */
 export interface EngineFont {
-  unitsPerEm: number
   hasGlyphForCodePoint(codePoint: number): boolean
   glyphForCodePoint(codePoint: number): EngineGlyph
   layout(

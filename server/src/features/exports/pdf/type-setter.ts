@@ -32,9 +32,12 @@ const maxLength = 2_000
 const ellipsis = '…'
 const printable = /^[\x20-\x7e]*$/
 /** Letters whose form or place depends on their neighbours. */
-const needsShaping = (text: string): boolean => hasRightToLeft(text) || /\p{M}/u.test(text)
+const needsShaping = (text: string): boolean => !printable.test(text) && (hasRightToLeft(text) || /\p{M}/u.test(text))
 /** Behind these a line may end; what people compare (ids, addresses) is not torn elsewhere unless it must. */
 const breakBehind = /[\s\-/\\,;|&*:.?!_)\]}]|[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFFEF]/u
+const breaksInAscii = Array.from({ length: 128 }, (_, code) => breakBehind.test(String.fromCharCode(code)))
+const mayBreakBehind = (codePoint: number): boolean =>
+  codePoint < 128 ? breaksInAscii[codePoint] === true : breakBehind.test(String.fromCodePoint(codePoint))
 
 const escaped: Readonly<Record<number, string>> = { 10: '\\n', 13: '\\r', 40: '\\(', 41: '\\)', 92: '\\\\' }
 const byte = (n: number): string => escaped[n] ?? String.fromCharCode(n)
@@ -47,9 +50,15 @@ export type TypeSetter = ReturnType<typeof createTypeSetter>
 /** Sets text of any script in one document: fonts by character, directions, shapes of Arabic letters, line breaks. */
 export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => {
   const fallback = embed(document, fonts.fallback)
-  const stacks: Record<Weight, { first: EmbeddedFont; glyphs: Map<number, Glyph> }> = {
-    regular: { first: embed(document, fonts.regular), glyphs: new Map() },
-    bold: { first: embed(document, fonts.bold), glyphs: new Map() },
+  const stackOf = (font: EngineFont) => ({
+    first: embed(document, font),
+    glyphs: new Map<number, Glyph>(),
+    /** Those of ASCII, by their code: all but every text consists of them. */
+    plain: [] as (Glyph | undefined)[],
+  })
+  const stacks: Record<Weight, ReturnType<typeof stackOf>> = {
+    regular: stackOf(fonts.regular),
+    bold: stackOf(fonts.bold),
   }
   const has = (codePoint: number): boolean =>
     fonts.regular.hasGlyphForCodePoint(codePoint) || fonts.fallback.hasGlyphForCodePoint(codePoint)
@@ -62,17 +71,18 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   const glyphOf = (weight: Weight, codePoint: number): Glyph => {
-    const { first, glyphs } = stacks[weight]
-    const known = glyphs.get(codePoint)
+    const { first, glyphs, plain } = stacks[weight]
+    const known = codePoint < 128 ? plain[codePoint] : glyphs.get(codePoint)
     if (known !== undefined) return known
     const font = first.font.hasGlyphForCodePoint(codePoint) ? first : fallback
     const glyph = font.font.glyphForCodePoint(codePoint)
     const made = {
       font,
-      code: include(font, { ...glyph, id: glyph.id, advanceWidth: glyph.advanceWidth, codePoints: [codePoint] }),
-      width: glyph.advanceWidth / font.font.unitsPerEm,
+      code: include(font, { id: glyph.id, advanceWidth: glyph.advanceWidth, codePoints: [codePoint] }),
+      width: (glyph.advanceWidth * font.scale) / 1000,
     }
-    glyphs.set(codePoint, made)
+    if (codePoint < 128) plain[codePoint] = made
+    else glyphs.set(codePoint, made)
     return made
   }
 
@@ -104,7 +114,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   /** One run of one font and one direction, by the font's own rules. */
   const setShaped = (font: EmbeddedFont, text: string, isToLeft: boolean): { piece: Piece; width: number } => {
     const { glyphs, positions } = font.font.layout(text, undefined, undefined, undefined, isToLeft ? 'rtl' : 'ltr')
-    const scale = 1000 / font.font.unitsPerEm
+    const { scale } = font
     let show = ''
     let width = 0
     glyphs.forEach((glyph, i) => {
@@ -115,7 +125,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
       show += `(${code})`
       const rest = glyph.advanceWidth - xAdvance + xOffset
       if (rest !== 0) show += ` ${round(rest * scale)} `
-      width += xAdvance / font.font.unitsPerEm
+      width += (xAdvance * scale) / 1000
     })
     return { piece: { font, show: `[${show}] TJ` }, width }
   }
@@ -178,64 +188,59 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
 
   /** Width of a shown text at font size 1; never too small by more than shaping makes letters narrower. */
   const widthOf = (text: string, weight: Weight): number =>
-    printable.test(text) || !needsShaping(text) ? plainWidth(text, weight) : set(text, weight).width
+    needsShaping(text) ? set(text, weight).width : plainWidth(text, weight)
 
-  /** Ends of the lines of a text: where each begins, as indexes of characters. */
-  const breaksOf = (characters: readonly string[], weight: Weight, width: number, maxLines: number): number[] => {
+  /** Where each line of a text begins. */
+  const breaksOf = (text: string, weight: Weight, width: number, maxLines: number): number[] => {
     const starts = [0]
+    let start = 0
     let used = 0
+    /** Behind the last character that a line may end with, and how much of the line stands before. */
     let candidate = 0
-    for (let i = 0; i < characters.length; i++) {
-      const character = characters[i] as string
-      const own = glyphOf(weight, character.codePointAt(0) as number).width
-      const start = starts.at(-1) as number
-      if (used + own > width && i > start) {
+    let usedThere = 0
+    for (let i = 0; i < text.length; i++) {
+      const at = i
+      const codePoint = text.codePointAt(i) as number
+      if (codePoint > 0xffff) i++
+      const own = glyphOf(weight, codePoint).width
+      if (used + own > width && at > start) {
         if (starts.length === maxLines) return starts
-        const at = candidate > start ? candidate : i
-        starts.push(at)
-        used = 0
-        for (let n = at; n < i; n++) used += glyphOf(weight, (characters[n] as string).codePointAt(0) as number).width
+        const isTorn = candidate <= start
+        start = isTorn ? at : candidate
+        used = isTorn ? 0 : used - usedThere
+        starts.push(start)
       }
       used += own
-      if (breakBehind.test(character)) candidate = i + 1
+      if (mayBreakBehind(codePoint)) {
+        candidate = i + 1
+        usedThere = used
+      }
     }
     return starts
+  }
+
+  /** As much of the beginning as leaves room for the ellipsis. */
+  const cutTo = (text: string, weight: Weight, width: number): string => {
+    let used = glyphOf(weight, ellipsis.charCodeAt(0)).width
+    for (let i = 0; i < text.length; i++) {
+      const codePoint = text.codePointAt(i) as number
+      used += glyphOf(weight, codePoint).width
+      if (used > width) return text.slice(0, i)
+      if (codePoint > 0xffff) i++
+    }
+    return text
   }
 
   /** A shown text in lines of at most `width` (at font size 1); what is more than `maxLines` is cut off visibly. */
   const lines = (text: string, weight: Weight, width: number, maxLines: number): SetLine[] => {
     const whole = set(text, weight)
     if (whole.width <= width) return [whole]
-    const characters = [...text]
-    const isComplex = needsShaping(text)
-    const levels = isComplex ? levelsOf(characters) : []
-    const starts = breaksOf(characters, weight, width, maxLines)
-    const setPart = (from: number, to: number, end = ''): SetLine => {
-      const part = characters.slice(from, to)
-      return isComplex
-        ? setComplex(
-            [...part, ...end],
-            [...levels.slice(from, to), ...(end === '' ? [] : [levels[to - 1] ?? 0])],
-            weight,
-          )
-        : setPlain(part.join('') + end, weight)
-    }
+    const starts = breaksOf(text, weight, width, maxLines)
     return starts.map((from, i) => {
-      const next = starts[i + 1]
-      if (next !== undefined || i + 1 < maxLines) return setPart(from, next ?? characters.length)
-      let to = characters.length
-      let line = setPart(from, to)
-      if (line.width <= width) return line
-      // The last line that there is room for: as much as leaves place for the ellipsis.
-      to = from
-      let used = glyphOf(weight, 0x2026).width
-      while (to < characters.length) {
-        used += glyphOf(weight, (characters[to] as string).codePointAt(0) as number).width
-        if (used > width) break
-        to++
-      }
-      line = setPart(from, to, ellipsis)
-      return line
+      const part = text.slice(from, starts[i + 1])
+      const line = set(part, weight)
+      const isLast = i + 1 === maxLines
+      return isLast && line.width > width ? set(cutTo(part, weight, width) + ellipsis, weight) : line
     })
   }
 
@@ -244,6 +249,6 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     widthOf,
     lines,
     lineCount: (text: string, weight: Weight, width: number, maxLines: number): number =>
-      breaksOf([...text], weight, width, maxLines).length,
+      widthOf(text, weight) <= width ? 1 : breaksOf(text, weight, width, maxLines).length,
   }
 }
