@@ -454,6 +454,28 @@ export const testPolicyDraft = operation({
   response: policyTestAnswer,
 })
 
+/** Attachments and blocks by day, for the overview. */
+export const policyActivity = operation({
+  id: 'policyActivity',
+  method: 'GET',
+  path: '/prime/webui/policy/activity',
+  tag: 'Policy',
+  summary: 'Counts attachments and blocks per day (UTC), oldest first, without gaps',
+  permission: 'fleet:read',
+  query: closed({
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90, default: 14, description: 'Days up to today.' })),
+  }),
+  response: closed({
+    data: Type.Array(
+      closed({
+        day: Type.String({ format: 'date' }),
+        attachments: Type.Integer({ description: 'Devices attached, each time.' }),
+        blocked: Type.Integer({ description: 'Of these: kept from being used.' }),
+      }),
+    ),
+  }),
+})
+
 // --- Approvals --------------------------------------------------------------------------------------------------------
 
 export const policyApprovals = operation({

@@ -11,6 +11,7 @@ import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { ActivityStrip } from './ActivityStrip.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import { NumberTile } from './NumberTile.tsx'
 import classes from './OverviewPage.module.css'
@@ -103,6 +104,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
           search={{ HasUnapprovedPeripherals: 'true' }}
         />
       </section>
+      <ActivityStrip />
       <div className={classes.columns}>
         <section className={classes.card}>
           <h2>Look at these first</h2>

@@ -134,6 +134,14 @@ export const createPolicyRead = (db: Queryable) => ({
     return row as NonNullable<typeof row>
   },
 
+  /** Attachments and blocks of each day up to today. */
+  activity: (today: Date, days: number): Promise<{ day: string; attachments: number; blocked: number }[]> =>
+    db.query(sql`
+      with span as (select g.day::date as day from generate_series(
+        (${today}::timestamptz at time zone 'UTC')::date - (${days}::int - 1), (${today}::timestamptz at time zone 'UTC')::date, interval '1 day') g(day))
+      select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(sum(d.n), 0)::int as attachments, coalesce(sum(d.blocked), 0)::int as blocked
+      from span left join attachment_days d on d.day = span.day group by span.day order by span.day`),
+
   /** Devices of armed hosts that no rule covers, by model. */
   approvals: async (
     since: Date,

@@ -9,6 +9,7 @@ import {
   listPolicyGrants,
   listPolicyRules,
   peripheralsCommand,
+  policyActivity,
   policyApprovals,
   policyHistory,
   previewPolicy,
@@ -73,6 +74,9 @@ export const registerPolicyRoutes = (
     return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
   })
   app.register(restorePolicy, ({ actor, body }) => changes.restore(actor, body.version, body.dryRun === true))
+  app.register(policyActivity, async ({ query }) => ({
+    data: await read.activity(new Date(clock.now()), query.days ?? 14),
+  }))
   app.register(policyApprovals, async ({ query }) => {
     const { limit, offset } = pageOf(query)
     const { total, rows } = await read.approvals(new Date(clock.now() - waitingMs), limit, offset)

@@ -324,6 +324,10 @@ describe('an armed host', () => {
       recordsTotal: 2,
     })
     expect(test.data[0]).toMatchObject({ vid: '0781', decision: 'block', attachments: 3, rule: 'default' })
+    const activity = ok(await a.get(`${base}/policy/activity?days=3`))
+    expect(activity.data).toHaveLength(3)
+    expect(activity.data[0]).toMatchObject({ attachments: 0, blocked: 0 })
+    expect(activity.data[2].attachments).toBeGreaterThanOrEqual(3)
     const draft = { add: [{ effect: 'allow', vid: '0781', reason: 'x', host: agent.agentId }] }
     const all = ok(await a.post(`${base}/policy/test`, { draft: {}, days: 7 }))
     const drafted = ok(await a.post(`${base}/policy/test`, { draft, days: 7 }))

@@ -1,0 +1,55 @@
+import { policyActivity } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import classes from './ActivityStrip.module.css'
+
+const days = 14
+// A bar of a whole day does not move by one device.
+const stripGap = 30_000
+/** Height of a bar in px, at the busiest day. */
+const tallest = 40
+
+const dayName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** Attachments of the last two weeks, with what was blocked of them; each day opens its events. */
+export const ActivityStrip = () => {
+  const { api } = useServices()
+  const activity = useQuery({
+    queryKey: ['overview', 'activity'],
+    queryFn: ({ signal }) => api.call(policyActivity, { query: { days }, signal }),
+  })
+  useLiveRefresh(['events'], stripGap, () => void activity.refetch())
+  const bars = activity.data?.data ?? []
+  const most = Math.max(1, ...bars.map((bar) => bar.attachments))
+  const height = (n: number): number => (n === 0 ? 0 : Math.max(2, Math.round((n / most) * tallest)))
+  return (
+    <section className={classes.strip} aria-label="Attachments of the last 14 days">
+      {bars.map(({ day, attachments, blocked }) => {
+        const label = `${dayName.format(new Date(day))}: ${attachments.toLocaleString('en')} attached, ${blocked.toLocaleString('en')} blocked`
+        return (
+          <Link
+            key={day}
+            to="/events"
+            search={{ category: 'USB', fromDate: `${day}T00:00:00Z`, toDate: `${day}T23:59:59Z` } as never}
+            className={classes.day}
+            title={label}
+            aria-label={label}
+          >
+            <svg width="100%" height={tallest} aria-hidden="true">
+              <rect
+                className={classes.attached}
+                width="100%"
+                y={tallest - height(attachments)}
+                height={height(attachments)}
+              />
+              <rect className={classes.blocked} width="100%" y={tallest - height(blocked)} height={height(blocked)} />
+            </svg>
+            <span className={classes.name}>{day.slice(8)}</span>
+          </Link>
+        )
+      })}
+    </section>
+  )
+}
