@@ -40,6 +40,8 @@ export interface Operation<
   readonly upload?: boolean
   /** Bytes of the uploaded part; 32 MiB when absent. */
   readonly uploadLimit?: number
+  /** Media type of a body that the handler reads as it comes (`request.body` is the stream), and bounds itself. */
+  readonly streamType?: 'application/gzip'
   readonly response: Response
   readonly responseKind?: ResponseKind
   /** Media type of a `file` answer. */

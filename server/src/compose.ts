@@ -134,6 +134,7 @@ export const compose = async (options: ComposeOptions) => {
     policyOf: (agentId) => policy.ofAgent(agentId),
     assertMayDelete: (actor, uuids) => actions.assertMayDelete(actor, uuids),
     pendingCommandsOf: (agentId) => commands.pendingOf(agentId),
+    debugLogsOf: (agentId) => commands.logsOf(agentId),
     beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
     announceRemoved: async (tx, ids) => {
       await commands.forgetAgents(tx, ids)
@@ -183,6 +184,7 @@ export const compose = async (options: ComposeOptions) => {
   const commands = commandsFeature(app, {
     ...lists,
     signingKey: keys.command.privateKey,
+    audit,
     agents: agents.commandState,
     events,
     jobs,

@@ -7,6 +7,7 @@ import { registerAgentProtocol } from './agent-routes.ts'
 import { createBeatsStore } from './beats.store.ts'
 import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
+import { registerDebugLogUpload } from './debug-log-routes.ts'
 import { createReports, type ReportsDeps } from './reports.ts'
 import { createShares } from './shares.ts'
 import { createWake } from './wake.ts'
@@ -50,6 +51,7 @@ export const createIngest = (deps: IngestDeps) => {
     }),
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
+      registerDebugLogUpload(app, deps)
       wake.attach(app.fastify.server)
     },
     wake,

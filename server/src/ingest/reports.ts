@@ -50,7 +50,7 @@ export interface ReportsDeps {
   agents: Pick<AgentsApi, 'reports' | 'isRevoked'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
   policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
-  commands: Pick<CommandsApi, 'acknowledge' | 'deliver'>
+  commands: Pick<CommandsApi, 'acknowledge' | 'deliver' | 'receiveLog'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
   /** Tells the consoles, at COMMIT, which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>

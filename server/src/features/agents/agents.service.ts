@@ -20,6 +20,8 @@ export interface AgentsDeps {
   events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<FleetEvent[]> }
   /** What an agent is still to do. */
   pendingCommandsOf(agentId: string): Promise<AgentDetail['pendingCommands']>
+  /** Debug logs of an agent that are here, newest first. */
+  debugLogsOf(agentId: string): Promise<AgentDetail['debugLogs']>
   /** JSON text of an agent's peripherals, in the shape of the list. */
   peripheralsOf(agentId: string): Promise<string[]>
   /** Version of the policy, and the rules that speak to an agent. */
@@ -70,6 +72,7 @@ export const createAgentsService = ({
   peripheralsOf,
   policyOf,
   pendingCommandsOf,
+  debugLogsOf,
   beforeRemove,
   announceRemoved,
 }: AgentsDeps) => ({
@@ -79,11 +82,12 @@ export const createAgentsService = ({
   detail: async (agentId: string): Promise<JsonText> => {
     const missing = notFound('There is no agent with this uuid.')
     if (!isId(agentId)) throw missing
-    const [rows, detail, peripherals, pendingCommands, policy, recent] = await Promise.all([
+    const [rows, detail, peripherals, pendingCommands, debugLogs, policy, recent] = await Promise.all([
       list.rowsWhere(read.isAgent(agentId), 1),
       read.detail(agentId),
       peripheralsOf(agentId),
       pendingCommandsOf(agentId),
+      debugLogsOf(agentId),
       policyOf(agentId),
       events.recentOf(agentId, 50),
     ])
@@ -104,7 +108,7 @@ export const createAgentsService = ({
       },
       riskFactors: detail.risk_factors,
       nics: detail.nics,
-      debugLogs: [],
+      debugLogs,
       facts: {
         osName: '',
         osVersion: '',

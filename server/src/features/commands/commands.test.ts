@@ -1,5 +1,4 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type AgentCommand, agentPaths, type CheckInResponse, type Command, type Job } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,17 +7,21 @@ import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
+import { type EnrolOptions, enrolAgent, enrolmentToken, pageOf, type TestAgent } from '#test/builders.ts'
 import type { CommandSpec } from './index.ts'
 
 let t: TestApp
+/** Holds for a year: some tests wait for weeks. */
+let token: string
 const operator = systemActor('tester')
 
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
+  token = await enrolmentToken(t, { expiresInHours: 8_760 })
 })
 afterAll(() => t.close())
 
+const enrol = (options: EnrolOptions = {}): Promise<TestAgent> => enrolAgent(t, { token, ...options })
 const arm = (agent: TestAgent, mode: 'Armed' | 'Free' = 'Armed', jobId?: string): CommandSpec => ({
   agentId: agent.agentId,
   kind: 'configure',
@@ -46,7 +49,7 @@ const publicKey = () =>
 
 describe('a command', () => {
   it('is delivered with the next check-in, signed, and ends when the host confirms it', async () => {
-    const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
+    const agent = await enrol({ devices: [plainKeyboard()] })
     const before = await agent.detail()
     expect(before).toMatchObject({ inAction: false, pendingCommands: [] })
     expect(await queue(arm(agent))).toEqual({ queued: [agent.agentId], missing: [] })
@@ -94,5 +97,207 @@ describe('a command', () => {
       lastConfiguered: '2031-05-04T10:11:14.000',
     })
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
+  })
+
+  it('is kept for a host that is away, and goes with a report as with a beat', async () => {
+    const agent = await enrol()
+    t.clock.advance(200_000)
+    await t.ingest.sweep()
+    expect((await agent.detail()).connectionStatus).toBe('Disconnected')
+    await queue(arm(agent))
+    t.clock.advance(6 * 24 * 3_600_000)
+    await agent.session()
+    expect(payloads(await agent.plug(plainKeyboard()))).toMatchObject([{ kind: 'configure', mode: 'Armed' }])
+  })
+
+  it('goes by counters that never go back, also when the clock does', async () => {
+    const agent = await enrol()
+    await queue(arm(agent))
+    await queue(arm(agent, 'Free'))
+    await t.db.execute(
+      sql`update agent_heartbeats set command_counter = 9000000000000 where agent_id = ${agent.agentId}::uuid`,
+    )
+    await queue({ agentId: agent.agentId, kind: 'collect-logs', title: 'Collect logs', body: {} })
+    const commands = payloads(await agent.checkIn())
+    expect(commands.map((c) => [c.kind, c.counter])).toEqual([
+      ['configure', expect.any(Number)],
+      ['collect-logs', 9_000_000_000_001],
+    ])
+  })
+
+  it('is answered again to a repeated check-in', async () => {
+    const agent = await enrol()
+    await queue(arm(agent))
+    const body = agent.body()
+    const [first, again] = [await agent.post(body), await agent.post(body)]
+    expect(JSON.parse(again.text)).toEqual(JSON.parse(first.text))
+    expect(JSON.parse(first.text).commands).toHaveLength(1)
+  })
+
+  it('that fails says why, on the page and as an event', async () => {
+    const agent = await enrol()
+    await queue(arm(agent))
+    const [command] = payloads(await agent.checkIn())
+    await ack(agent, command?.id ?? '', 'failed', 'read-only\u202e sysfs')
+    expect(await ofAgent(agent)).toMatchObject([{ state: 'failed', message: 'read-only sysfs' }])
+    expect((await agent.events()).at(-1)).toMatchObject({ eventCode: '0x120008', details: 'Arm: read-only sysfs' })
+    expect((await agent.detail()).inAction).toBe(false)
+    // The first word counts.
+    await ack(agent, command?.id ?? '', 'confirmed')
+    expect(await ofAgent(agent)).toMatchObject([{ state: 'failed' }])
+  })
+
+  it('that is not ended in time expires, visibly, and is never delivered', async () => {
+    // What other tests left waiting is over first.
+    t.clock.advance(168 * 3_600_000)
+    await t.commands.expire()
+    const agent = await enrol()
+    await queue(arm(agent))
+    t.clock.advance(168 * 3_600_000 - 1)
+    expect(await t.commands.expire()).toBe(0)
+    t.clock.advance(1)
+    await agent.session()
+    expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
+    expect(await t.commands.expire()).toBe(1)
+    expect(await ofAgent(agent)).toMatchObject([{ state: 'expired', message: 'The host did not end it in time.' }])
+    expect((await agent.detail()).inAction).toBe(false)
+    expect((await agent.events()).at(-1)).toMatchObject({
+      eventCode: '0x120008',
+      details: 'Arm: expired before the host ended it',
+    })
+  })
+
+  it('that is cancelled is not delivered; a confirmation that comes later wins', async () => {
+    const [early, late] = await Promise.all([enrol(), enrol()])
+    await queue(arm(early), arm(late))
+    const [command] = payloads(await late.checkIn())
+    expect((await cancel(early, late)).sort()).toEqual([early.agentId, late.agentId].sort())
+    expect(await early.checkIn()).toEqual({ nextCheckInSeconds: 60 })
+    expect(await ofAgent(early)).toMatchObject([{ state: 'cancelled', message: 'Cancelled by tester.' }])
+    expect((await late.detail()).inAction).toBe(false)
+    await ack(late, command?.id ?? '')
+    expect(await ofAgent(late)).toMatchObject([
+      { state: 'confirmed', message: 'Confirmed by the host after it was cancelled.' },
+    ])
+    expect((await late.detail()).lastConfiguered).toBe(new Date(t.clock.now()).toISOString().slice(0, -1))
+  })
+
+  it('is ended by its own host only, and by nothing made up', async () => {
+    const [owner, stranger] = await Promise.all([enrol(), enrol()])
+    await queue(arm(owner))
+    const [command] = payloads(await owner.checkIn())
+    await ack(stranger, command?.id ?? '')
+    await ack(stranger, 'no id at all')
+    await ack(stranger, '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f', 'failed', 'boo')
+    expect(await ofAgent(owner)).toMatchObject([{ state: 'delivered' }])
+  })
+
+  it('put into the database by hand comes without a signature that holds', async () => {
+    const agent = await enrol()
+    await queue(arm(agent, 'Armed'))
+    await t.db.execute(sql`
+      update commands set payload = replace(payload, '"Armed"', '"Free"') where agent_id = ${agent.agentId}::uuid`)
+    const [signed] = (await agent.checkIn()).commands ?? []
+    expect(JSON.parse(signed?.payload ?? '').mode).toBe('Free')
+    expect(
+      verify(null, Buffer.from(signed?.payload ?? ''), publicKey(), Buffer.from(signed?.signature ?? '', 'base64')),
+    ).toBe(false)
+  })
+
+  it('goes with its agent, and is still on record', async () => {
+    const agent = await enrol()
+    await queue(arm(agent))
+    await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])
+    expect(await ofAgent(agent)).toMatchObject([
+      { state: 'cancelled', message: 'The agent was removed.', hostIdentifier: agent.facts.hostname },
+    ])
+    expect(await queue(arm(agent))).toEqual({ queued: [], missing: [agent.agentId] })
+  })
+
+  it('fills an answer by 16 at most, oldest first', async () => {
+    const agent = await enrol()
+    const specs = Array.from(
+      { length: 20 },
+      (_, version): CommandSpec => ({
+        agentId: agent.agentId,
+        kind: 'policy',
+        title: 'Policy',
+        body: { version },
+      }),
+    )
+    await queue(...specs)
+    const first = payloads(await agent.checkIn())
+    expect(first.map((c) => c.kind === 'policy' && c.version)).toEqual(Array.from({ length: 16 }, (_, i) => i))
+    await agent.checkIn({
+      acks: first.map(({ id }) => ({ commandId: id, outcome: 'confirmed' as const, message: '' })),
+    })
+    expect(payloads(await agent.checkIn()).map((c) => c.kind === 'policy' && c.version)).toEqual([16, 17, 18, 19])
+  })
+
+  it('counts for its job, once', async () => {
+    t.jobs.handle('waiting', { run: async () => 'waits' })
+    const agents = await Promise.all([enrol(), enrol(), enrol()])
+    const id = await t.db.transaction(async (tx) => {
+      const jobId = await t.jobs.enqueue(tx, operator, { kind: 'waiting', title: 'Three', total: 3, canCancel: true })
+      await t.commands.queue(
+        tx,
+        operator,
+        agents.map((agent) => arm(agent, 'Armed', jobId)),
+      )
+      return jobId
+    })
+    await t.jobs.drain()
+    const job = async (): Promise<Job> => (await (await t.admin()).get(`/prime/webui/jobs/${id}`)).json()
+    const [one, two, three] = agents as [TestAgent, TestAgent, TestAgent]
+    const [command] = payloads(await one.checkIn())
+    await cancel(one)
+    expect(await job()).toMatchObject({ done: 0, failed: 1, state: 'running' })
+    await ack(one, command?.id ?? '')
+    expect(await job()).toMatchObject({ done: 1, failed: 0, state: 'running' })
+    await ack(two, payloads(await two.checkIn())[0]?.id ?? '')
+    await queue(arm(three, 'Free'))
+    expect(await job()).toMatchObject({ done: 2, failed: 1, state: 'completed' })
+  })
+})
+
+describe('a connected host', () => {
+  it('is woken at once, whichever replica holds its socket', async () => {
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    const agent = await enrol()
+    const socket = new WebSocket(`${t.address.replace('http', 'ws')}${agentPaths.wake}`, {
+      headers: { authorization: `Bearer ${agent.state.session}` },
+    })
+    try {
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+      const woken = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))
+      await other.db.transaction((tx) => other.commands.queue(tx, operator, [arm(agent)]))
+      expect(await woken).toBe('check-in')
+      expect(payloads(await agent.checkIn())).toMatchObject([{ kind: 'configure' }])
+    } finally {
+      socket.terminate()
+      await other.close()
+    }
+  })
+})
+
+describe('the list of commands', () => {
+  it('is filtered, searched and sorted', async () => {
+    const agent = await enrol({ facts: { hostname: 'Listed-Host' } })
+    await queue(arm(agent))
+    await queue({ agentId: agent.agentId, kind: 'collect-logs', title: 'Collect logs', body: {} })
+    const counted = async (query: string) =>
+      (await pageOf<Command>(t, `agents/commands?hostUuid=${agent.agentId}&${query}`)).recordsFiltered
+    expect(await counted('')).toBe(2)
+    expect(await counted('kind=configure')).toBe(1)
+    expect(await counted('state=queued,delivered')).toBe(2)
+    expect(await counted('state=confirmed')).toBe(0)
+    expect(await counted('hostIdentifier=listed-')).toBe(2)
+    expect(await counted('GlobalSearch=collect')).toBe(1)
+    const admin = await t.admin()
+    expect((await admin.get('/prime/webui/agents/commands?state=lost')).statusCode).toBe(400)
+    expect((await admin.get('/prime/webui/agents/commands?SortBy=payload_asc')).statusCode).toBe(400)
+    for (const key of ['id', 'uuid', 'hostIdentifier', 'kind', 'title', 'state', 'createdAt', 'createdBy', 'expiresAt'])
+      expect((await admin.get(`/prime/webui/agents/commands?SortBy=${key}_desc&PageSize=3`)).statusCode).toBe(200)
+    expect((await t.as(undefined).get('/prime/webui/agents/commands')).statusCode).toBe(401)
   })
 })

@@ -1,17 +1,35 @@
-import { listCommands } from '@portcullis/contract'
+import { getDebugLog, getLoggedAgents, listCommands } from '@portcullis/contract'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
 import { commandsList, createCommandsRead } from './commands.read.ts'
 import { type CommandsDeps, createCommandsService } from './commands.service.ts'
+import { createCommandsStore } from './commands.store.ts'
+import { createDebugLogs, type DebugLogsDeps } from './debug-logs.service.ts'
 
 export type { CommandSpec } from './commands.service.ts'
 export type CommandsApi = ReturnType<typeof commandsFeature>
 
-/** Commands to hosts: signed, kept until they are ended, delivered with check-ins, confirmed, cancelled, expired. */
-export const commandsFeature = (app: HttpApp, deps: CommandsDeps & { exportDb: Db }) => {
+/** Commands to hosts: signed, kept until they are ended, delivered with check-ins, confirmed, cancelled, expired; and the logs they bring. */
+export const commandsFeature = (
+  app: HttpApp,
+  deps: CommandsDeps & Omit<DebugLogsDeps, 'isCollecting'> & { exportDb: Db },
+) => {
   const list = createList(commandsList, deps)
   const service = createCommandsService(deps)
+  const logs = createDebugLogs({ ...deps, isCollecting: createCommandsStore(deps.db).isCollecting })
   app.register(listCommands, ({ query }) => list.page(query))
-  return { ...service, pendingOf: createCommandsRead(deps.db).pendingOf }
+  app.register(getLoggedAgents, () => logs.agents())
+  app.register(getDebugLog, ({ actor, params }) => logs.download(actor, params.agentId, params.id) as never)
+  return {
+    ...service,
+    pendingOf: createCommandsRead(deps.db).pendingOf,
+    logsOf: logs.ofAgent,
+    receiveLog: logs.receive,
+    /** Drops what is kept no longer. */
+    forget: async (): Promise<void> => {
+      await service.forget()
+      await logs.forgetIncomplete()
+    },
+  }
 }

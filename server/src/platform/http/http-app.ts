@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import {
   type AnyOperation,
@@ -223,6 +224,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
 
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  fastify.addContentTypeParser('application/gzip', (request, body, done) => {
+    const { operation } = request.routeOptions.config as { operation?: AnyOperation }
+    if (operation?.streamType === undefined) done(new AppError('unsupported_media_type'))
+    else done(null, body)
+  })
   await fastify.register(multipart, {
     limits: { fileSize: uploadLimit, files: 1, fields: 4, parts: 5, fieldSize: 4096 },
     throwFileSizeLimit: true,
@@ -313,7 +319,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
-    const readsBody = known.method !== 'GET' && known.upload !== true
+    const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
     operations.push(known)
     const methods = methodsOf.get(url) ?? new Set()
     methods.add(known.method)
@@ -336,6 +342,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
           if (value === '' || isBadText(value)) throw new AppError('not_found', { detail: `There is no such ${name}.` })
         // The multipart parser takes such a body away: here it would look like none.
         if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
+          throw new AppError('unsupported_media_type')
+        if (known.streamType !== undefined && !(request.body instanceof Readable))
           throw new AppError('unsupported_media_type')
         // Before the query: a wrong media type is said before a wrong parameter.
         const body = readsBody

@@ -80,6 +80,13 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
           },
         },
       }
+    if (operation.streamType !== undefined)
+      return {
+        requestBody: {
+          required: true,
+          content: { [operation.streamType]: { schema: { type: 'string', format: 'binary' } } },
+        },
+      }
     if (operation.body === undefined) return {}
     const schema = plain(operation.body)
     const example = operation.examples?.request ?? exampleOf(schema)
