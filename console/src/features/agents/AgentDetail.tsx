@@ -23,10 +23,13 @@ import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useLive } from '../../ui/useLive.ts'
+import { AgentCommands } from './AgentCommands.tsx'
 import classes from './AgentDetail.module.css'
 import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
 import { AgentLogs } from './AgentLogs.tsx'
+import { AgentMode } from './AgentMode.tsx'
+import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
 
 export interface AgentDetailProps {
@@ -75,7 +78,6 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
         </h2>
         <div className={classes.line}>
           <HostStatus status={data.displayStatusCombined} />
-          {data.displayStatusCombined === data.operationalStatus ? null : <span>{data.operationalStatus}</span>}
           {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
           <span className={classes.quiet}>
             last contact <Time value={data.lastUpdated} />
@@ -118,6 +120,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
             ) : null}
           </MoreMenu>
         </div>
+        <AgentMode agent={data} onChanged={() => void agent.refetch()} />
         {data.possibleDuplicates.length === 0 ? null : (
           <p className={classes.notice}>
             <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
@@ -142,15 +145,23 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
         <Tabs.List>
           <Tabs.Tab value="devices">Devices {present.length}</Tabs.Tab>
           <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
+          <Tabs.Tab value="policy">Policy</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
+          <Tabs.Tab value="commands">Commands</Tabs.Tab>
           <Tabs.Tab value="facts">Facts</Tabs.Tab>
           <Tabs.Tab value="logs">Logs</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="devices" className={classes.panel}>
-          <AgentDevices devices={data.peripherals} />
+          <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tags} />
         </Tabs.Panel>
         <Tabs.Panel value="risk" className={classes.panel}>
           <AgentRisk agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="policy" className={classes.panel}>
+          <AgentPolicy agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="commands" className={classes.panel}>
+          <AgentCommands agentId={agentId} />
         </Tabs.Panel>
         <Tabs.Panel value="events" className={classes.panel}>
           {data.recentEvents.length === 0 ? (

@@ -3,13 +3,24 @@ import { useState } from 'react'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
 import { DeviceFacts } from '../../ui/device/DeviceFacts.tsx'
 import { deviceTree, type TreeNode } from '../../ui/device/device-tree.ts'
+import { verdictOf } from '../../ui/device/verdict.ts'
 import { Why } from '../../ui/device/Why.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { DecideButtons } from '../../ui/policy/DecideButtons.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './AgentDevices.module.css'
 
-const Line = ({ device, depth }: { device: Peripheral; depth: number }) => {
+/** What all lines of a host share. */
+interface HostProps {
+  armed: boolean
+  /** Tags of the host. */
+  tags: readonly string[]
+}
+
+const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; depth: number }) => {
   const [opened, setOpened] = useState(false)
+  const verdict = verdictOf(device, armed)
   return (
     <>
       <div className={classes.line} style={{ paddingLeft: 8 + depth * 20 }} data-gone={!device.present || undefined}>
@@ -18,6 +29,18 @@ const Line = ({ device, depth }: { device: Peripheral; depth: number }) => {
           <DeviceName device={device} />
         </button>
         <DeviceFindings device={device} />
+        <button
+          type="button"
+          className={classes.verdict}
+          onClick={() => setOpened(!opened)}
+          aria-label={`${verdict.word}: why`}
+        >
+          {verdict.severity === 'neutral' ? (
+            verdict.word
+          ) : (
+            <SeverityTag severity={verdict.severity} word={verdict.word} />
+          )}
+        </button>
         <span className={classes.ids}>
           <DeviceIds device={device} />
         </span>
@@ -25,7 +48,8 @@ const Line = ({ device, depth }: { device: Peripheral; depth: number }) => {
       </div>
       {opened ? (
         <div className={classes.more} style={{ marginLeft: 16 + depth * 20 }}>
-          <Why device={device} />
+          <Why device={device} armed={armed} />
+          <DecideButtons device={device} tags={tags} />
           <DeviceFacts device={device} />
         </div>
       ) : null}
@@ -33,19 +57,19 @@ const Line = ({ device, depth }: { device: Peripheral; depth: number }) => {
   )
 }
 
-const Branch = ({ nodes, depth }: { nodes: readonly TreeNode<Peripheral>[]; depth: number }) => (
+const Branch = ({ nodes, depth, ...host }: HostProps & { nodes: readonly TreeNode<Peripheral>[]; depth: number }) => (
   <ul className={classes.branch}>
     {nodes.map(({ device, children }) => (
       <li key={device.deviceID}>
-        <Line device={device} depth={depth} />
-        {children.length > 0 ? <Branch nodes={children} depth={depth + 1} /> : null}
+        <Line device={device} depth={depth} {...host} />
+        {children.length > 0 ? <Branch nodes={children} depth={depth + 1} {...host} /> : null}
       </li>
     ))}
   </ul>
 )
 
 /** The devices of a host: present ones as a tree by port, those seen before below. A line opens its why. */
-export const AgentDevices = ({ devices }: { devices: readonly Peripheral[] }) => {
+export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readonly Peripheral[] }) => {
   const gone = devices.filter((device) => !device.present)
   const tree = deviceTree(devices)
   return (
@@ -53,7 +77,7 @@ export const AgentDevices = ({ devices }: { devices: readonly Peripheral[] }) =>
       {tree.length === 0 ? (
         <p className={classes.quiet}>No USB device is attached.</p>
       ) : (
-        <Branch nodes={tree} depth={0} />
+        <Branch nodes={tree} depth={0} {...host} />
       )}
       {gone.length === 0 ? null : (
         <>
@@ -61,7 +85,7 @@ export const AgentDevices = ({ devices }: { devices: readonly Peripheral[] }) =>
           <ul className={classes.branch}>
             {gone.map((device) => (
               <li key={device.deviceID}>
-                <Line device={device} depth={0} />
+                <Line device={device} depth={0} {...host} />
               </li>
             ))}
           </ul>

@@ -2,7 +2,7 @@ import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import classes from './AgentDetail.module.css'
 
-/** The risk score with every factor, its points and its evidence; and what policy is in force. */
+/** The risk score with every factor, its points and its evidence. */
 export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
   <div className={classes.risk}>
     {agent.riskFactors.length === 0 ? (
@@ -35,11 +35,5 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
         </tfoot>
       </table>
     )}
-    <h3>Policy in force</h3>
-    <p>{agent.policy.summary}</p>
-    <p className={classes.quiet}>
-      Mode {agent.policy.mode}, policy version {agent.policy.version}. The best this host can do when armed:{' '}
-      {agent.policy.enforcement.replace('-', ' ')}.
-    </p>
   </div>
 )

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { getAgentPeripherals, getPeripherals } from '@portcullis/contract'
+import { getAgentPeripherals, getAgents, getPeripherals } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { curlOf } from '../../lib/curl.ts'
@@ -13,6 +13,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { DecideButtons } from '../../ui/policy/DecideButtons.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { useLive } from '../../ui/useLive.ts'
@@ -39,6 +40,14 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
       api.call(getPeripherals, { query: { vid: device!.vid, pid: device!.pid, PageSize: 1 }, signal }),
     enabled: device !== undefined,
   })
+  const host = useQuery({
+    queryKey: ['agent-row', uuid],
+    queryFn: async ({ signal }) =>
+      (await api.call(getAgents, { query: { Uuid: uuid, PageSize: 1 }, signal })).data[0] ?? null,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(uuid)) void host.refetch()
+  })
   if (devices.data === undefined) {
     return devices.error === null ? (
       <DetailSkeleton />
@@ -53,6 +62,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
       </EmptyState>
     )
   }
+  const hostTags = (host.data?.hashtags ?? '').split(',').filter((name) => name !== '')
   const tags = device.hashtags.split(',').filter((name) => name !== '')
   return (
     <div className={classes.detail}>
@@ -90,7 +100,11 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         </div>
       </header>
       <div className={classes.body}>
-        <Why device={device} />
+        <Why
+          device={device}
+          armed={host.data === undefined || host.data === null ? null : host.data.operationalStatus === 'Armed'}
+        />
+        <DecideButtons device={device} tags={hostTags} />
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : (
           <p>
@@ -99,6 +113,21 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
                 ? 'The only device of this model'
                 : `${sameModel.data.recordsFiltered.toLocaleString('en')} devices of this model`}
             </Link>
+            {session.may('fleet:write') ? (
+              <>
+                {' · '}
+                <Link
+                  to="/policy"
+                  search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint } as never}
+                >
+                  Make a rule for its fingerprint
+                </Link>
+                {' · '}
+                <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` } as never}>
+                  Make a rule for its model
+                </Link>
+              </>
+            ) : null}
           </p>
         )}
       </div>

@@ -1,7 +1,9 @@
 import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
+import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './Device.module.css'
+import { decidingRule, verdictOf } from './verdict.ts'
 
 const confidenceWords = {
   firmware: 'matches the firmware revision',
@@ -11,8 +13,53 @@ const confidenceWords = {
 
 const isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
 
+export interface WhyProps {
+  device: Peripheral
+  /** The host is armed; null where that is not known. */
+  armed: boolean | null
+}
+
+// What would let a device in, or keep it out, by who decided.
+const wouldChange: Readonly<Record<string, string>> = {
+  'attack-tool': 'Only an allow by an Administrator that names it an attack tool lets it in.',
+  default: 'Approving it, a rule or a grant lets it in.',
+  hub: 'Hubs always pass; what hangs on them is judged.',
+}
+
+const Decision = ({ device, armed }: WhyProps) => {
+  const { severity, word } = verdictOf(device, armed)
+  const rule = decidingRule(device)
+  const change = rule === null ? wouldChange[device.rule] : undefined
+  return (
+    <section>
+      <h3>
+        <SeverityTag severity={severity} word={word} />
+      </h3>
+      <p>
+        <DeviceText value={device.decisionReason} />.{' '}
+        {rule === null ? null : (
+          <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>The rule that decides</PlainLink>
+        )}
+        {change === undefined ? null : <span className={classes.quiet}>{change}</span>}
+      </p>
+      {device.enforcedVersion === null && device.caseNumber === '' ? null : (
+        <p className={classes.quiet}>
+          {device.enforcedVersion === null
+            ? null
+            : `The host decided by version ${device.enforcedVersion.toLocaleString('en')} of the policy. `}
+          {device.caseNumber === '' ? null : (
+            <>
+              Its user reads the case number <code>{device.caseNumber}</code>.
+            </>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
 /** Why a device is marked as it is, and what the policy says of it: words first, the bytes behind. */
-export const Why = ({ device }: { device: Peripheral }) => (
+export const Why = ({ device, armed }: WhyProps) => (
   <div className={classes.why}>
     {device.attackTool === '' ? null : (
       <section>
@@ -64,12 +111,6 @@ export const Why = ({ device }: { device: Peripheral }) => (
         </ul>
       </section>
     )}
-    <section>
-      <h3>{device.decision === 'block' ? 'Blocked' : 'Allowed'}</h3>
-      <p>
-        {device.decisionReason}
-        {device.rule === '' ? '' : <span className={classes.quiet}> ({device.rule})</span>}
-      </p>
-    </section>
+    <Decision device={device} armed={armed} />
   </div>
 )

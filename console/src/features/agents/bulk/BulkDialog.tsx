@@ -12,7 +12,7 @@ import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
 import classes from './BulkDialog.module.css'
-import { affected, type BulkHosts, bulkWords, hostsText, opposite, previewLines, typedAbove } from './bulk.ts'
+import { type BulkHosts, bulkWords, hostsText, opposite, previewLines, selected, typedAbove } from './bulk.ts'
 import { undoBulk } from './undo.ts'
 
 export interface BulkQuestion {
@@ -43,8 +43,8 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
     staleTime: 0,
   })
   const data = preview.data
-  const count = data === undefined ? 0 : affected(data)
-  const mustType = data !== undefined && data.agents > typedAbove
+  const count = data?.agents ?? 0
+  const mustType = count > typedAbove
 
   const run = async () => {
     setBusy(true)
@@ -100,7 +100,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
         ) : (
           <>
             <strong>{hostsText(count)}</strong>
-            {count === data.agents ? '' : ` of ${data.agents.toLocaleString('en')} selected`}. {words.effect}
+            {count === selected(data) ? '' : ` of ${selected(data).toLocaleString('en')} selected`}. {words.effect}
           </>
         )}
       </p>
@@ -134,7 +134,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       ) : null}
       {mustType ? (
         <TextInput
-          label={`Type ${data.agents} to go on`}
+          label={`Type ${count} to go on`}
           value={typed}
           inputMode="numeric"
           autoComplete="off"
@@ -157,7 +157,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
               data === undefined ||
               preview.isPlaceholderData ||
               count === 0 ||
-              (mustType && typed.replaceAll(/\D/g, '') !== String(data.agents))
+              (mustType && typed.replaceAll(/\D/g, '') !== String(count))
             }
           >
             {data?.secondPerson === true ? 'Ask for it' : words.action}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { affected, type BulkPreview, opposite, previewLines } from './bulk.ts'
+import { type BulkPreview, opposite, previewLines, selected } from './bulk.ts'
 
 const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
   action: 'arm',
@@ -37,9 +37,8 @@ describe('what an action on many hosts would do', () => {
     expect(texts(one, true)[1]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
   })
 
-  it('counts the hosts it is really for', () => {
-    expect(affected(preview({ unchanged: 31, impossible: [{ reason: '', agents: 400 }] }))).toBe(12_000)
-    expect(affected(preview({ agents: 1, unchanged: 1, impossible: [{ reason: '', agents: 1 }] }))).toBe(0)
+  it('counts what was selected with what is left out', () => {
+    expect(selected(preview({ agents: 271, unchanged: 31, impossible: [{ reason: '', agents: 29 }] }))).toBe(300)
   })
 
   it('does not speak of hosts that are away where that changes nothing', () => {

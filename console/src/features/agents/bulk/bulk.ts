@@ -89,9 +89,9 @@ const number = (value: number) => value.toLocaleString('en')
 export const hostsText = (count: number): string => `${number(count)} ${count === 1 ? 'host' : 'hosts'}`
 const areText = (count: number): string => `${hostsText(count)} ${count === 1 ? 'is' : 'are'}`
 
-/** Hosts that the action is really carried out for. */
-export const affected = ({ agents, impossible, unchanged }: BulkPreview): number =>
-  Math.max(0, agents - unchanged - impossible.reduce((sum, one) => sum + one.agents, 0))
+/** Hosts that were selected: those it is for, and those that are left out. */
+export const selected = ({ agents, impossible }: BulkPreview): number =>
+  agents + impossible.reduce((sum, one) => sum + one.agents, 0)
 
 /** A line of the preview, with how serious it is. */
 export interface PreviewLine {

@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core'
+import type { AgentDetail, BulkAction } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import classes from './AgentDetail.module.css'
+import type { BulkQuestion } from './bulk/BulkDialog.tsx'
+import { gradeWords } from './grade.ts'
+
+const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+
+/** The mode of a host: what it is, how well the host can enforce it, what waits, and the switch. */
+export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged: () => void }) => {
+  useIdlePreload(BulkDialog)
+  const { session } = useServices()
+  const [question, setQuestion] = useState<BulkQuestion | null>(null)
+  const ask = (action: BulkAction) => setQuestion({ action, hosts: { uuids: [agent.uuid] } })
+  const isArmed = agent.operationalStatus === 'Armed'
+  const grade = gradeWords(agent.policy.enforcement)
+  const waiting = agent.pendingCommands.length
+  return (
+    <div className={classes.mode}>
+      <strong>{agent.operationalStatus}</strong>
+      <span className={classes.quiet}>{grade.short}</span>
+      {waiting > 0 ? <span>waiting for the host to confirm</span> : null}
+      {session.may('fleet:write') ? (
+        <>
+          <Button
+            size="compact-xs"
+            variant={isArmed ? 'default' : 'filled'}
+            disabled={!isArmed && !grade.canArm}
+            title={!isArmed && !grade.canArm ? grade.long : undefined}
+            onClick={() => ask(isArmed ? 'free' : 'arm')}
+          >
+            {isArmed ? 'Free…' : 'Arm…'}
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => ask('approveAll')}>
+            Approve all…
+          </Button>
+        </>
+      ) : null}
+      {agent.policy.reason === '' ? null : (
+        <p className={classes.notice}>
+          <SeverityTag severity="amber" word="went back to Free by itself" /> {agent.policy.reason}
+        </p>
+      )}
+      <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />
+    </div>
+  )
+}

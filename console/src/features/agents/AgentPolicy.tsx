@@ -1,0 +1,62 @@
+import type { AgentDetail } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import classes from './AgentDetail.module.css'
+import { gradeWords } from './grade.ts'
+
+const levelWords = { grant: 'grant', host: 'for this host', tag: 'by a tag', global: 'for all hosts' } as const
+
+/** What is in force on a host, and from where: mode, version, grade, and its rules in the order in which they decide. */
+export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
+  const { policy, uuid, hostIdentifier } = agent
+  const isBehind = policy.mode === 'Armed' && policy.heldVersion !== policy.version
+  return (
+    <div className={classes.facts}>
+      <p>{policy.summary}</p>
+      {policy.reason === '' ? null : (
+        <p>
+          <SeverityTag severity="amber" word="went back to Free by itself" /> {policy.reason}
+        </p>
+      )}
+      <p className={classes.quiet}>
+        {gradeWords(policy.enforcement).long}
+        {policy.heldVersion === 0
+          ? ' It holds no policy yet.'
+          : ` It holds version ${policy.heldVersion.toLocaleString('en')} of the policy${isBehind ? `; version ${policy.version.toLocaleString('en')} is on its way` : ''}.`}
+      </p>
+      <h3>Rules that speak to this host</h3>
+      {policy.rules.length === 0 ? (
+        <p className={classes.quiet}>
+          None.{' '}
+          {policy.mode === 'Armed'
+            ? 'Whatever is attached anew is blocked, but hubs.'
+            : 'Armed, it would block whatever is attached anew, but hubs.'}
+        </p>
+      ) : (
+        <ol className={classes.rules}>
+          {policy.rules.map((rule) => (
+            <li key={rule.id} data-effect={rule.effect}>
+              <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
+              <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
+                <DeviceText value={rule.sentence} />
+              </PlainLink>
+              <span className={classes.quiet}>{rule.effect === 'deny' ? 'deny' : levelWords[rule.level]}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+      <p>
+        <Link to="/policy" search={{ open: 'new', onHost: uuid } as never}>
+          Write a rule for <DeviceText value={hostIdentifier} />
+        </Link>
+        {' · '}
+        <Link to="/policy/simulator" search={{ hostUuid: uuid } as never}>
+          What arming would have blocked here
+        </Link>
+      </p>
+    </div>
+  )
+}

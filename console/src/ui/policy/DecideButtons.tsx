@@ -1,0 +1,50 @@
+import { Button } from '@mantine/core'
+import type { Peripheral } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { lazily, useIdlePreload } from '../lazily.tsx'
+import type { DecideQuestion } from './DecideDialog.tsx'
+import type { DecideStart } from './decide.ts'
+import classes from './policy.module.css'
+
+const DecideDialog = lazily(async () => (await import('./DecideDialog.tsx')).DecideDialog)
+
+/** Approve, deny and grant for one device. `tags` are those of its host. */
+export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: readonly string[] }) => {
+  useIdlePreload(DecideDialog)
+  const { session } = useServices()
+  const [question, setQuestion] = useState<DecideQuestion | null>(null)
+  // A hub passes always: there is nothing to decide.
+  if (!session.may('fleet:write') || device.rule === 'hub') return null
+  const ask = (effect: DecideStart['effect']) =>
+    setQuestion({
+      subject: {
+        name: device.caption || device.guiPid || `${device.vid}:${device.pid}`,
+        vid: device.vid,
+        pid: device.pid,
+        devices: [device],
+        tags,
+        isAttackTool: device.isKnownAttackTool,
+        evidence: device.evidence,
+      },
+      start: { effect, scope: 'host' },
+    })
+  return (
+    <span className={classes.buttons}>
+      {device.decision === 'allow' ? null : (
+        <Button size="compact-xs" variant="default" onClick={() => ask('allow')}>
+          Approve…
+        </Button>
+      )}
+      <Button size="compact-xs" variant="default" onClick={() => ask('deny')}>
+        Deny…
+      </Button>
+      {device.decision === 'allow' ? null : (
+        <Button size="compact-xs" variant="default" onClick={() => ask('grant')}>
+          Grant for a time…
+        </Button>
+      )}
+      <DecideDialog question={question} close={() => setQuestion(null)} />
+    </span>
+  )
+}
