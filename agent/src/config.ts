@@ -25,6 +25,8 @@ export interface AgentConfig {
   monitorCommand: readonly string[] | undefined
   /** Program and arguments that show the text on standard input to the user of the host; undefined: nobody is told. */
   notifyCommand: readonly string[] | undefined
+  /** Where users of the host may read what is blocked, when the directory is there. */
+  publicDir: string | undefined
   /** The installed executable, which an update replaces; undefined: this very program when it is one. */
   executable: string | undefined
   allowInsecureHttp: boolean
@@ -50,6 +52,7 @@ export const usage = `portcullis-agent: tells a Portcullis server which USB devi
   --monitor-command CMD    kernel event monitor, run without a shell; "none": poll only
   --notify-command CMD     shows the text on its standard input to the user when a device is blocked, run without a
                            shell (default: wall, where there is one); "none": nobody is told
+  --public-dir DIR         where users may read what is blocked (default /run/portcullis-agent, when it is there)
   --executable FILE        what an update replaces (default: the agent itself, when it is an executable)
   --insecure-http          allow http to another machine
   --log-level LEVEL        debug, info (default), warn, error
@@ -68,6 +71,7 @@ const options = {
   'proc-root': { type: 'string' },
   'notify-command': { type: 'string' },
   executable: { type: 'string' },
+  'public-dir': { type: 'string' },
   'monitor-command': { type: 'string' },
   'log-level': { type: 'string' },
   'insecure-http': { type: 'boolean' },
@@ -87,6 +91,7 @@ const envNames = [
   'proc-root',
   'notify-command',
   'executable',
+  'public-dir',
   'monitor-command',
   'log-level',
   'insecure-http',
@@ -187,6 +192,7 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
     once: values.once ?? false,
     monitorCommand: parseMonitor(setting('monitor-command'), sysfsRoot),
     notifyCommand: parseNotify(setting('notify-command'), sysfsRoot),
+    publicDir: setting('public-dir') ?? (sysfsRoot === '/sys' ? '/run/portcullis-agent' : undefined),
     executable: setting('executable'),
     allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
     logLevel,

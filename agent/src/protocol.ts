@@ -23,7 +23,7 @@ const MIN_INTERVAL_SECONDS = 0.1
 const MAX_INTERVAL_SECONDS = 86_400
 
 /** Of 10,000 rules with every member filled. */
-const MAX_POLICY = 4 * 1024 * 1024
+const MAX_POLICY = 10_000_000
 
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)

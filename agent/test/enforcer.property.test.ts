@@ -141,6 +141,7 @@ describe('what the agent does', () => {
             saveMemory: () => undefined,
             policy: undefined,
             notify: { tell: ({ caseNumber }) => told.push(caseNumber), stop: () => undefined },
+            publicStatus: { show: () => undefined },
             watchdog: { start: () => undefined, end: () => undefined },
             clock: systemClock,
             log,

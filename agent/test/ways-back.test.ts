@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostileStrings, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -147,9 +147,10 @@ describe('another boot of the kernel', () => {
 describe('the user of the host', () => {
   it('is told number, device, reason and whom to ask, in one message for many, and nothing of it is interpreted', async () => {
     const file = join(temporaryDir(), 'told')
+    const publicDir = temporaryDir()
     const host = await startHost({
       devices: [keyboard],
-      args: ['--notify-command', `tee -a ${file}`],
+      args: ['--notify-command', `tee -a ${file}`, '--public-dir', publicDir],
       rules: [rule({ effect: 'deny', vid: '0781', reason: 'Sticks stay at home.' })],
     })
     await host.arm()
@@ -170,6 +171,9 @@ describe('the user of the host', () => {
     expect(status.output).toMatch(/blocked +2\n/)
     expect(status.output).toContain(`${number}  Ultra at port 1-2`)
     expect(status.output).toContain('the help desk, 4711')
+    // What everybody may read, and what somebody gets who may read nothing else.
+    expect(statSync(join(publicDir, 'status')).mode & 0o777).toBe(0o644)
+    expect(readFileSync(join(publicDir, 'status'), 'utf8')).toContain(`${number}  Ultra at port 1-2`)
     // The second message waits ten seconds; a restart is no news.
     host.tree.plug(storageStick({ portPath: '1-5', serial: 'fifth' }))
     await until('blocked', () => host.reported('1-5')?.enforced?.effect === 'block')

@@ -5,6 +5,7 @@ import type { ScannedDevice, SysfsCollector } from '../collectors/sysfs.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
+import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, lift } from './defaults.ts'
 import type { HostNeeds } from './host-needs.ts'
 import { createJudge } from './judge.ts'
@@ -27,6 +28,7 @@ export interface EnforcerDeps {
   /** The verified policy of the last run. */
   policy: HeldPolicy | undefined
   notify: Notify
+  publicStatus: PublicStatus
   watchdog: Watchdog
   clock: Clock
   log: Log
@@ -100,6 +102,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     known.set(outcome.judged.portPath, { outcome, enforced: enforcedOf(outcome) })
   }
 
+  const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))
+
   /** Who is blocked now; a new one is told to whoever sits there. */
   const tellBlocked = (): void => {
     if (judge.policy === undefined) return
@@ -124,6 +128,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     const hasNewRecent =
       recentNow.map((r) => r.key + r.instance).join() !== memory.recent.map((r) => r.key + r.instance).join()
     if (text !== JSON.stringify(memory.blocked) || hasNewRecent) remember({ blocked, recent: recentNow })
+    show()
   }
 
   const free = (reason: string): string[] => {
@@ -137,6 +142,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     present = new Set()
     remember({ contactBy: null, defaults: {}, foreign: [], present: [], recent: [], blocked: [] })
     watchdog.end()
+    show()
     log.info('host_freed', { reason })
     deps.look()
     deps.onState()
@@ -169,6 +175,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     start(): void {
       if (isArmed()) setUpArmed()
       else if (hasHold(memory)) free(memory.reason)
+      show()
     },
 
     /** Judges a full scan. True when the kernel was changed, so that the scan is stale. */

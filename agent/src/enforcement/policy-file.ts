@@ -20,8 +20,8 @@ export interface PolicyFileDeps {
   commandKey: string
 }
 
-/** A text of 10,000 rules with every member filled is under 4 MiB. */
-const MAX_PAYLOAD = 4 * 1024 * 1024
+/** 10,000 rules with every member filled are under 9 million characters. */
+const MAX_PAYLOAD = 10_000_000
 
 export const freshNonce = (): string => randomBytes(24).toString('base64url')
 

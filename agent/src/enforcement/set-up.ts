@@ -3,6 +3,7 @@ import type { SysfsCollector } from '../collectors/sysfs.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import type { Identity } from '../state.ts'
+import { createPublicStatus } from './blocked-lines.ts'
 import { createDefaults } from './defaults.ts'
 import { createEnforcer } from './enforcer.ts'
 import { createHostNeeds } from './host-needs.ts'
@@ -20,6 +21,7 @@ export interface SetUpDeps {
   kernel: Kernel
   sysfs: Pick<SysfsCollector, 'ports' | 'read'>
   notifyCommand: readonly string[] | undefined
+  publicDir: string | undefined
   /** Program and arguments that give the kernel its defaults back when the agent dies. */
   restoreCommand: readonly string[] | undefined
   clock: Clock
@@ -80,6 +82,7 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
     saveMemory: createMemoryFile(stateDir).save,
     policy: isRefused ? undefined : held,
     notify,
+    publicStatus: createPublicStatus({ dir: deps.publicDir }),
     watchdog: createWatchdog({ restore: deps.restoreCommand, log }),
     clock,
     log,

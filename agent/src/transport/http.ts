@@ -13,7 +13,7 @@ export interface TransportDeps {
 }
 
 /** A policy of 10,000 rules inside JSON text is the longest answer; a server that sends more is not ours. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 /** Problem details are some hundred bytes. */
 const MAX_REFUSAL_BYTES = 65_536
 /** A server can slow its agents down, not put them to sleep for good. */

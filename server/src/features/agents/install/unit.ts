@@ -46,6 +46,9 @@ RestartPreventExitStatus=3
 TimeoutStopSec=5
 StateDirectory=portcullis-agent
 StateDirectoryMode=0700
+# What is blocked, for the users of the host: portcullis-agent status.
+RuntimeDirectory=portcullis-agent
+RuntimeDirectoryMode=0755
 UMask=0077
 # About 70 MB are in use; the rest is room for a host with hundreds of devices.
 MemoryMax=200M
