@@ -17,6 +17,9 @@ const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Pal
 
 const KeysHelp = lazy(async () => ({ default: (await import('./KeysHelp.tsx')).KeysHelp }))
 const JobTray = lazy(async () => ({ default: (await import('../features/jobs/JobTray.tsx')).JobTray }))
+const RequestsBadge = lazy(async () => ({
+  default: (await import('../features/requests/RequestsBadge.tsx')).RequestsBadge,
+}))
 const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog }))
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -92,6 +95,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
           <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
         </button>
         <div className={classes.tools}>
+          <Suspense>{isReady && session.may('fleet:write') ? <RequestsBadge /> : null}</Suspense>
           <LiveDot />
           <button type="button" className={classes.tool} onClick={() => setHelp(true)} aria-label="Keyboard shortcuts">
             ?

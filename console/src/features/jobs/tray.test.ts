@@ -50,9 +50,9 @@ describe('the tray', () => {
 describe('a job in words', () => {
   it.each([
     [job({ total: 0 }), 'starting', null],
-    [job({ done: 1, failed: 1 }), '1 of 4, 1 not', 0.5],
+    [job({ done: 1, failed: 1 }), '1 of 4, 1 not carried out', 0.5],
     [ended, 'done, 4 of 4', 1],
-    [job({ state: 'completed', done: 3, failed: 1 }), 'ended, 3 done, 1 not', 1],
+    [job({ state: 'completed', done: 3, failed: 1 }), 'ended, 3 done, 1 not carried out', 1],
     [job({ state: 'cancelled', done: 1 }), 'cancelled, 1 of 4 done', 0.25],
     [job({ state: 'failed', message: 'no signing key' }), 'failed: no signing key', 0],
   ])('%#', (one, text, share) => {

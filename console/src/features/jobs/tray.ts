@@ -39,7 +39,7 @@ const number = (value: number) => value.toLocaleString('en')
 
 /** How a job stands, in words. */
 export const jobText = ({ state, total, done, failed, message }: Job): string => {
-  const faults = failed === 0 ? '' : `, ${number(failed)} not`
+  const faults = failed === 0 ? '' : `, ${number(failed)} not carried out`
   switch (state) {
     case 'running':
       return total === 0 ? 'starting' : `${number(done)} of ${number(total)}${faults}`

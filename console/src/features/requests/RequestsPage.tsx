@@ -1,9 +1,8 @@
 import { Button, Group } from '@mantine/core'
 import { approveChangeRequest, type ChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { useServices, useSession } from '../../lib/services.tsx'
+import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -13,6 +12,7 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { useRequests } from './useRequests.ts'
 
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   free: 'every block on them is lifted at once.',
@@ -39,16 +39,9 @@ const Decided = ({ request }: { request: ChangeRequest }) => {
 /** What waits for a second person: whoever asked can take it back, anybody else who may change hosts decides. */
 export const RequestsPage = () => {
   useTitle('Requests')
-  const { api, session, queries } = useServices()
-  const state = useSession()
-  const me = state.phase === 'in' ? state.profile.account.userName : ''
+  const { api, queries } = useServices()
+  const { me, canDecide, requests } = useRequests()
   const [busy, setBusy] = useState<string | null>(null)
-  const requests = useQuery({
-    queryKey: ['change-requests'],
-    queryFn: ({ signal }) => api.call(listChangeRequests, { signal }),
-    refetchInterval: 10_000,
-  })
-  const canDecide = session.may('fleet:write')
 
   const approve = (request: ChangeRequest) =>
     confirm({
