@@ -84,6 +84,8 @@ export const domFocus = (target: EventTarget | null): FocusKind => {
   if (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select')) {
     return 'text'
   }
-  if (target.closest('[role=dialog][aria-modal=true], [role=menu], [role=listbox]') !== null) return 'text'
+  if (target.closest('[role=menu], [role=listbox]') !== null) return 'text'
+  // Wherever the focus is: a dialog that is still loading has nothing yet that could take it.
+  if (target.ownerDocument.querySelector('[role=dialog][aria-modal=true]') !== null) return 'text'
   return target.matches('a, button, input, summary, [role=tab], [role=menuitem], [role=checkbox]') ? 'control' : 'none'
 }
