@@ -21,7 +21,7 @@ export interface ConfigurationDeps {
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Pick<AuditApi, 'write'>
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
-  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<unknown>
+  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[], orders: () => Promise<unknown>): Promise<unknown>
 }
 
 const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
@@ -64,20 +64,23 @@ export const createConfiguration = ({
     )
     const known = items.filter((item) => targets.has(item.uuid))
     const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
-    if (approving.length > 0) await approvePresent(tx, actor, approving)
     const specs = known.flatMap(({ uuid, mode, applyToPresent }) => {
       const target = targets.get(uuid) as Target
       const spec = mode === null ? null : commandFor(words[mode], target, { applyToPresent, builds: none.builds })
       return spec === null ? [] : [spec]
     })
-    if (specs.length > 0) await commands.queue(tx, actor, specs)
+    const order = async () => {
+      if (specs.length > 0) await commands.queue(tx, actor, specs)
+    }
+    if (approving.length > 0) await approvePresent(tx, actor, approving, order)
+    else await order()
     for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
-      const order = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
+      const title = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
       await recordOrder(
         audit,
         tx,
         actor,
-        order,
+        title,
         some.map((item) => targets.get(item.uuid) as Target),
       )
     }

@@ -77,7 +77,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     summary: string,
     action: string,
     details: string,
-    armed: readonly string[],
+    orders: (version: number) => Promise<unknown>,
   ) => {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
     // The newest word about a device counts: what was made by hand before about the same one goes.
@@ -88,14 +88,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
-    // Armed hosts fetch the policy anyway; as a command it can be watched, and it expires visibly.
-    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, (version) =>
-      commands.queue(
-        tx,
-        actor,
-        armed.map((agentId) => ({ agentId, kind: 'policy', title: 'Apply policy', body: { version } })),
-      ),
-    )
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders)
   }
 
   return {
@@ -180,7 +173,18 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
             .slice(0, 100)
             .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
             .join('; ')}`,
-          [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))],
+          // Armed hosts fetch the policy anyway; as a command it can be watched, and it expires visibly.
+          (version) =>
+            commands.queue(
+              tx,
+              actor,
+              [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))].map((agentId) => ({
+                agentId,
+                kind: 'policy',
+                title: 'Apply policy',
+                body: { version },
+              })),
+            ),
         )
         return { jobId: done?.jobId ?? null, agentIds }
       })
@@ -189,9 +193,16 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
 
     /**
      * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already.
-     * Within a change: the caller locked the head, and tells the hosts. Returns how many rules were made.
+     * `orders`: what else the caller gives these hosts; it locks them, so it comes after the rules and before the audit
+     * record. Returns how many rules were made.
      */
-    approvePresent: async (tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<number> => {
+    approvePresent: async (
+      tx: Tx,
+      actor: Actor,
+      agentIds: readonly string[],
+      orders: () => Promise<unknown> = async () => {},
+    ): Promise<number> => {
+      await store.lockHead(tx)
       const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter((row) => row.present && row.source === 7)
       const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
       const rules = new Map<string, RuleRow>()
@@ -214,16 +225,16 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
         rules.set(matchKey(rule), rule)
       }
       const all = [...rules.values()]
-      if (all.length === 0) return 0
-      await write(
+      const wrote = await write(
         tx,
         actor,
         all,
         `Approved all that is attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
         'peripheral.allApproved',
         `${all.length} devices`,
-        [],
+        orders,
       )
+      if (wrote === null) await orders()
       return all.length
     },
   }

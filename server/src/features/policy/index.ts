@@ -77,6 +77,9 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
   const drafts = createDrafts({ db, clock, store, seals, designs: deps.peripherals.designs })
   const overview = createPolicyOverview({ ...deps, read, settings })
+  bus.on(changedTopic, () => {
+    reassess.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+  })
   jobs.handle(jobKind, {
     run: async () => {
       await reassess.drain()
