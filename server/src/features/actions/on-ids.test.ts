@@ -1,0 +1,98 @@
+import type { AgentCommand, Command } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
+import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { person } from '#test/people.ts'
+
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const post = async (path: string, body: unknown) => (await t.admin()).post(`/prime/webui/agents/${path}`, body)
+const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
+  ((await agent.checkIn()).commands ?? []).map((c) => JSON.parse(c.payload) as AgentCommand)
+
+describe.each(['deleteAgentsCommands', 'updateAgents', 'fetchagentsdebuglogs'])('POST %s', (path) => {
+  it('takes none, reports unknown ids, and is for Managers', async () => {
+    expect((await post(path, null)).json()).toEqual({ accepted: [], notFound: [] })
+    expect((await post(path, ['nobody', 'nobody'])).json()).toEqual({ accepted: [], notFound: ['nobody'] })
+    expect((await post(path, [1])).statusCode).toBe(400)
+    const user = await person(t, { profile: 30 })
+    expect((await user.api.post(`/prime/webui/agents/${path}`, [])).statusCode).toBe(403)
+    expect((await t.as(undefined).post(`/prime/webui/agents/${path}`, [])).statusCode).toBe(401)
+  })
+})
+
+describe('commands of agents', () => {
+  it('are cancelled when they are not confirmed yet', async () => {
+    const [one, two] = await Promise.all([enrolAgent(t), enrolAgent(t)])
+    await post('fetchagentsdebuglogs', [one.agentId])
+    expect((await post('deleteAgentsCommands', [one.agentId, 'nobody', two.agentId])).json()).toEqual({
+      accepted: [one.agentId, two.agentId],
+      notFound: ['nobody'],
+    })
+    expect(await taken(one)).toEqual([])
+    expect((await pageOf<Command>(t, `agents/commands?hostUuid=${one.agentId}`)).data).toMatchObject([
+      { state: 'cancelled', message: 'Cancelled by admin.' },
+    ])
+  })
+
+  it('are impossible for hosts without an agent, and then nobody gets one', async () => {
+    const [agent, polled] = await Promise.all([enrolAgent(t), enrolAgent(t)])
+    await t.db.execute(sql`update agent_rows set agentless = true where agent_id = ${polled.agentId}::uuid`)
+    for (const path of ['fetchagentsdebuglogs', 'updateAgents']) {
+      const refused = await post(path, [agent.agentId, polled.agentId])
+      expect([refused.statusCode, refused.json().code]).toEqual([409, 'conflict'])
+      expect(refused.json().detail).toContain(polled.facts.hostname)
+    }
+    expect(await taken(agent)).toEqual([])
+  })
+})
+
+describe('updates', () => {
+  it('are refused while no build is published', async () => {
+    const agent = await enrolAgent(t)
+    const refused = await post('updateAgents', [agent.agentId])
+    expect([refused.statusCode, refused.json().detail]).toEqual([409, 'No agent build is published for these hosts.'])
+  })
+
+  it('go to agents that are older than the newest build, and carry its signature', async () => {
+    const [old, current, other] = await Promise.all([
+      enrolAgent(t),
+      enrolAgent(t, { facts: { agentVersion: '2.0.0' } }),
+      enrolAgent(t, { facts: { architecture: 'arm64' } }),
+    ])
+    const key = releaseKeyPair()
+    const published = await publish(t, packageFile(key, { version: '2.0.0' }), key.fingerprint)
+    expect(published.statusCode, published.body).toBe(200)
+    const answer = await post('updateAgents', [old.agentId, current.agentId, other.agentId, 'nobody'])
+    expect(answer.json()).toEqual({ accepted: [old.agentId], notFound: ['nobody'] })
+    expect(await taken(old)).toMatchObject([
+      {
+        kind: 'update',
+        version: '2.0.0',
+        architecture: 'x64',
+        sha256: published.json().sha256,
+        size: published.json().size,
+        releaseKey: key.text,
+        releaseSignature: expect.any(String),
+      },
+    ])
+    expect([await taken(current), await taken(other)]).toEqual([[], []])
+    const none = await post('updateAgents', [current.agentId])
+    expect([none.statusCode, none.json().detail]).toEqual([409, 'These agents are current already.'])
+    const preview = await post('bulk/preview', { uuids: [old, current, other].map((a) => a.agentId), action: 'update' })
+    expect(preview.json()).toMatchObject({
+      agents: 1,
+      impossible: expect.arrayContaining([
+        { reason: 'The agent is current.', agents: 1 },
+        { reason: 'No agent is published for arm64.', agents: 1 },
+      ]),
+    })
+  })
+})
