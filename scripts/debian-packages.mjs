@@ -34,11 +34,13 @@ const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
 const KERNEL = join(ROOT, 'build', 'kernel')
 /** Says what was unpacked: another list is unpacked anew. */
 const CONTENTS = join(KERNEL, 'contents')
-/** Of a kernel of 400 MB only what gadgets, the USB host side, input, disks and a network card depend on. */
+/** Of a kernel of 400 MB only what gadgets, the USB host side, input, disks, a network card and a console depend on. */
 const KERNEL_PARTS = [
   './boot/vmlinuz-*',
   ...['block', 'crypto', 'lib', 'fs', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
-  ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel'].map((dir) => `./lib/modules/*/kernel/drivers/${dir}/*`),
+  ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel', 'virtio', 'char'].map(
+    (dir) => `./lib/modules/*/kernel/drivers/${dir}/*`,
+  ),
 ]
 
 /** Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not. */

@@ -1,5 +1,4 @@
-import { until } from '../harness.ts'
-import type { Vm } from './vm.ts'
+import { eventually, type Vm } from './vm.ts'
 
 /** A USB device that the machine makes and plugs into itself. */
 export interface Gadget {
@@ -54,6 +53,9 @@ export const impostor: Gadget = { ...approved, name: 'impostor', functions: ['ke
 
 export const gadgets = [typist, approved, desk, stick, impostor]
 
+/** A keystroke takes 4 to 8 ms, under load several times that. */
+export const TYPING_MS = 120_000
+
 /** Makes it, without plugging it in. */
 export const makeGadget = async (vm: Vm, g: Gadget): Promise<void> => {
   await vm.run(
@@ -73,7 +75,7 @@ export const plug = async (vm: Vm, g: Gadget): Promise<void> => {
 /** Pulls it out, and waits until the kernel has noticed. */
 export const unplug = async (vm: Vm, g: Gadget): Promise<void> => {
   await vm.run(`unplug ${g.name}`)
-  await until(
+  await eventually(
     `${g.name} is gone`,
     async () => (await vm.attempt(`test -e /sys/bus/usb/devices/$(port ${g.controller})`)).code === 1,
   )
@@ -83,18 +85,16 @@ export const unplug = async (vm: Vm, g: Gadget): Promise<void> => {
 export const isAuthorized = async (vm: Vm, g: Gadget): Promise<boolean> =>
   (await vm.run(`authorized ${g.controller}`)) === '1'
 
-/** What the kernel logged since a gadget was last plugged in: seconds since boot, and text. */
-const logSincePlug = async (vm: Vm, g: Gadget): Promise<{ at: number; text: string }[]> => {
-  const lines = (await vm.run('dmesg')).split('\n').flatMap((line) => {
+/** What the kernel logged since a gadget was last plugged in, that included: seconds since boot, and text. */
+const logSincePlug = async (vm: Vm, g: Gadget): Promise<{ at: number; text: string }[]> =>
+  (await vm.run(`log_since_plug ${g.name}`)).split('\n').flatMap((line) => {
     const [, at, text] = /^\[ *(\d+\.\d+)\] (.*)$/.exec(line) ?? []
     return at === undefined || text === undefined ? [] : [{ at: Number(at), text }]
   })
-  return lines.slice(lines.findLastIndex(({ text }) => text === `portcullis-test: plug ${g.name}`))
-}
 
 /** Waits until the kernel logged a text since a gadget was plugged in; gives the ms in between, by the kernel's clock. */
 export const kernelSays = async (vm: Vm, g: Gadget, text: string): Promise<number> => {
-  const { value } = await until(`the kernel says after ${g.name} was plugged in: ${text}`, async () => {
+  const { value } = await eventually(`the kernel says after ${g.name} was plugged in: ${text}`, async () => {
     const [first, ...rest] = await logSincePlug(vm, g)
     const found = rest.find((line) => line.text.includes(text))
     return first !== undefined && found !== undefined && { ms: (found.at - first.at) * 1000 }
@@ -102,11 +102,17 @@ export const kernelSays = async (vm: Vm, g: Gadget, text: string): Promise<numbe
   return value.ms
 }
 
-/** Plugs a keyboard in, types on it as soon as it listens, and gives how many of the keystrokes arrived at input devices. */
+/** Types on a keyboard that is plugged in as soon as the host listens to it, and gives how many keystrokes arrived at input devices once all did. */
 export const typeOn = async (vm: Vm, g: Gadget, keystrokes: number): Promise<number> => {
-  await until(`something listens to ${g.name}`, async () =>
+  await eventually(`something listens to ${g.name}`, async () =>
     (await vm.run('ls /tmp/keys')).includes(`${g.vid}:${g.pid}`),
   )
-  await vm.run(`type_keys ${g.name} ${keystrokes} 30`)
-  return Number(await vm.run('stop_recording; keystrokes'))
+  await vm.run(`type_keys ${g.name} ${keystrokes}`, TYPING_MS)
+  // The last reports may still be on their way.
+  const { value } = await eventually(`${keystrokes} keystrokes arrive`, async () => {
+    const arrived = Number(await vm.run('keystrokes'))
+    return arrived >= keystrokes && arrived
+  })
+  await vm.run('stop_recording')
+  return value
 }

@@ -6,7 +6,7 @@ import { type CpioEntry, cpio } from './cpio.ts'
 import type { KernelFiles } from './kernel-files.ts'
 import { moduleFiles } from './modules.ts'
 
-/** What the machine needs beyond what Debian builds into its kernel: gadgets, the host side, input, disks, a network card. */
+/** What the machine needs beyond what Debian builds into its kernel: gadgets, the host side, input, disks, a network card, the test's shell. */
 const MODULES = [
   'configfs',
   'dummy_hcd',
@@ -21,6 +21,8 @@ const MODULES = [
   'crc32c_generic',
   'ext4',
   'e1000',
+  'virtio_pci',
+  'virtio_console',
 ]
 
 const guest = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`guest/${name}`, import.meta.url)))

@@ -146,7 +146,7 @@ export const startPeer = async () => {
       const id = randomUUID()
       const expiresAt = new Date(Date.now() + 600_000).toISOString()
       queue.push({ id, signed: signed({ id, agentId, kind, counter: ++counter, expiresAt, ...body }) })
-      const { value } = await until(`the agent answers ${kind}`, () => acks.get(id), 30_000)
+      const { value } = await until(`the agent answers ${kind}`, () => acks.get(id), 60_000)
       return value
     },
     /** Away: connections are cut without an answer, as by a network that is down. */

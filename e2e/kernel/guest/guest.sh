@@ -4,6 +4,9 @@ gadgets=/sys/kernel/config/usb_gadget
 # mark TEXT: a line in the kernel's own log, in the order of what the kernel does.
 mark() { echo "portcullis-test: $1" >/dev/kmsg; }
 
+# log_since_plug NAME: what the kernel logged since the gadget was last plugged in.
+log_since_plug() { dmesg | awk -v mark="portcullis-test: plug $1" 'substr($0, length($0) - length(mark) + 1) == mark { text = "" } { text = text $0 "\n" } END { printf "%s", text }'; }
+
 # gadget NAME VID PID BCD MANUFACTURER PRODUCT SERIAL: a device without functions. An empty string descriptor is left out.
 gadget() {
   g=$gadgets/$1
@@ -36,8 +39,9 @@ storage_function() {
   ln -s $f $gadgets/$1/configs/c.1/
 }
 
-# plug NAME N: into controller N (0 to 3).
+# plug NAME N: into controller N (0 to 3); what is there is pulled out.
 plug() {
+  for other in $gadgets/*; do [ "$(cat $other/UDC)" != dummy_udc.$2 ] || echo >$other/UDC; done
   mark "plug $1"
   echo dummy_udc.$2 >$gadgets/$1/UDC
 }
@@ -58,8 +62,9 @@ record() {
   (
     while :; do
       for event in /dev/input/event*; do
+        [ -e "$event" ] || continue
         to=/tmp/keys/$(readlink -f /sys/class/input/${event##*/} | tr / _)
-        [ ! -e $event ] || [ -e $to ] || { : >$to; cat $event >$to 2>/dev/null & }
+        [ -e $to ] || { : >$to; cat $event >$to 2>/dev/null & }
       done
       usleep 5000
     done
@@ -75,18 +80,33 @@ keystrokes() {
   done | awk '$9 == 1 && $11 == 1 { n++ } END { print n + 0 }'
 }
 
-# type_keys NAME COUNT SECONDS: every report presses another key and so lets go of the last: COUNT reports are COUNT keystrokes.
-# Prints how many reports the host took.
+# type_keys NAME COUNT: every report presses another key and so lets go of the last: COUNT reports are COUNT keystrokes.
+# Each is tried, whatever became of the one before. A refusal costs nothing, so every tenth waits: 1,000 take some seconds.
+# Of those that the host takes every eighth waits until the recorder has them: the kernel keeps 64 events for a reader
+# that is late, and the first report makes 3 of 24 bytes, the others 5.
+# Prints how many were tried and how many the host took.
 type_keys() {
-  awk -v n=$2 'BEGIN { for (i = 0; i < n; i++) printf "%s", sprintf("\\000\\000\\%03o\\000\\000\\000\\000\\000", 4 + i % 26) }' >/tmp/reports.txt
-  printf "$(cat /tmp/reports.txt)" >/tmp/reports
-  timeout $3 dd if=/tmp/reports of=$(hidg $1) bs=8 2>/tmp/typed
-  sed -n 's/+.* records out//p' /tmp/typed
+  to=$(hidg $1) recorded=$(recorded $1) tried=0 taken=0
+  awk -v n=$2 'BEGIN { for (i = 0; i < n; i++) printf "\\000\\000\\%03o\\000\\000\\000\\000\\000\n", 4 + i % 26 }' >/tmp/reports
+  while read -r report; do
+    tried=$((tried + 1))
+    if printf "$report" >$to; then
+      taken=$((taken + 1))
+      [ $((taken % 8)) != 0 ] || while [ $(wc -c <$recorded) -lt $((taken * 120 - 48)) ]; do usleep 1000; done
+    elif [ $((tried % 10)) = 0 ]; then
+      usleep 20000
+    fi
+  done </tmp/reports 2>/dev/null
+  echo "$tried $taken"
 }
 
-# start_agent OPTIONS: runs the agent as a service manager would: a session of its own, its log beside it.
+# recorded NAME: file of the recorder for the gadget's keyboard; its name has the ids in upper case.
+recorded() { echo /tmp/keys/*:$(cut -c 3- $gadgets/$1/idVendor | tr a-f A-F):$(cut -c 3- $gadgets/$1/idProduct | tr a-f A-F).*; }
+
+# start_agent OPTIONS: runs the agent as a service manager would: a session of its own, its log beside it. What it tells the
+# user goes to /tmp/told.
 start_agent() {
-  setsid portcullis-agent --state-dir /root/agent "$@" </dev/null >>/tmp/agent.log 2>&1 &
+  setsid portcullis-agent --state-dir /root/agent --notify-command "tee -a /tmp/told" "$@" </dev/null >>/tmp/agent.log 2>&1 &
   echo $! >/tmp/agent.pid
 }
 # signal_agent SIGNAL

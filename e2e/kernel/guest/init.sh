@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# First process of the virtual machine: brings up USB gadgets and the network, then obeys the test on the second serial port.
+# First process of the virtual machine: brings up USB gadgets and the network, then obeys the test on its virtual port.
 /bin/busybox --install -s /bin
 export PATH=/bin:/usr/local/bin HOME=/root
 mkdir -p /proc /sys /dev /tmp /root /run /var/log
@@ -11,14 +11,14 @@ for module in $(cat /modules/order); do
   case $module in dummy_hcd) options=num=4 ;; *) options= ;; esac
   insmod /modules/$module.ko $options || echo "module $module: not loaded"
 done
+dmesg -c >/dev/null
 mount -t configfs configfs /sys/kernel/config
 hostname gadgets
 ip link set lo up
 ip link set eth0 up
 ip addr add 10.0.2.15/24 dev eth0
 ip route add default via 10.0.2.2
-stty -F /dev/ttyS1 raw -echo
-exec </dev/ttyS1 >/dev/ttyS1
+exec <>/dev/vport0p1 >&0
 echo "ready"
 # One line is one script: its number and its text in base64; the answer is the number, the exit code, and its output.
 while read -r number script; do
