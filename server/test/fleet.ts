@@ -25,8 +25,15 @@ export const awkwardNames = [
   '=1+1',
 ] as const
 
+/** Rows of one transaction: each statement ends within its time on a machine that has other work. */
+const atOnce = 2_000
+
 /** Agents with one peripheral each, straight into the tables: for large lists. */
 export const insertFleet = async (t: TestApp, count: number): Promise<void> => {
+  for (let from = 1; from <= count; from += atOnce) await insertSome(t, from, Math.min(count, from + atOnce - 1))
+}
+
+const insertSome = async (t: TestApp, from: number, to: number): Promise<void> => {
   await t.server.db.transaction(async (tx) => {
     await tx.execute(sql`
       insert into dictionary (value, folded) values ('Fleet OS', 'fleet os'), ('9.9.9', '9.9.9') on conflict do nothing`)
@@ -34,7 +41,7 @@ export const insertFleet = async (t: TestApp, count: number): Promise<void> => {
       create temp table fleet on commit drop as
       select gen_random_uuid() as id, n, (${[...awkwardNames]}::text[])[n % ${awkwardNames.length} + 1] || ' ' || n as host,
         '10.' || n / 65536 || '.' || n / 256 % 256 || '.' || n % 256 as address
-      from generate_series(1, ${count}::int) n`)
+      from generate_series(${from}::int, ${to}::int) n`)
     await tx.execute(sql`
       insert into agents (agent_id, host, address, enrolled_at, facts, os_name, version)
       select id, host, address, now(), '{}', 'Fleet OS', '9.9.9' from fleet`)
