@@ -6,6 +6,7 @@ import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
 import { CliError, createClient } from './client.ts'
+import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
 import { plain, table } from './table.ts'
 
@@ -126,6 +127,7 @@ enrolment
     )
   })
 
+registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
 
 program

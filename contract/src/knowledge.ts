@@ -39,7 +39,7 @@ const AttackTool = closed({
   pid: optional(hex4),
   pidTo: optional(hex4),
   name: text(200, 1),
-  kind: text(120),
+  kind: text(500),
   when: optional(DeviceTest),
   support: optional(Type.Array(DeviceTest, { maxItems: 20 })),
   source: text(1_000, 1),
@@ -52,8 +52,8 @@ const Vulnerable = closed({
   vid: nullable(hex4),
   pid: nullable(hex4),
   pidTo: optional(hex4),
-  vendor: text(200),
-  product: text(200),
+  vendor: text(500),
+  product: text(500),
   when: optional(DeviceTest),
   firmware: optional(
     closed({

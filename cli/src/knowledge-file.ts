@@ -1,0 +1,131 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type KnowledgeFileName, knowledgeLimits, knowledgeProofText, SignedKnowledge } from '@portcullis/contract'
+import { releaseKeyFingerprint } from '@portcullis/domain'
+import { Check } from 'typebox/value'
+import { CliError } from './client.ts'
+
+/** Files of a folder like `knowledge/`, by the member of a set they become. */
+const fileNames: Readonly<Record<KnowledgeFileName, string>> = {
+  usbIds: 'usb.ids',
+  attackTools: 'attack-tools.json',
+  vulnerable: 'vulnerable-peripherals.json',
+  genuine: 'genuine-descriptors.json',
+  supplement: 'vendor-supplement.json',
+}
+
+const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
+
+/** Makes a key that only its owner can read; answers its fingerprint. Never overwrites one. */
+export const makeKnowledgeKey = (out: string, passphrase: string | undefined): string => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const pem = privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+    ...(passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }),
+  })
+  try {
+    writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new CliError(
+      isThere ? `${out} is there already.` : `The key can not be written: ${(error as Error).message}.`,
+    )
+  }
+  return releaseKeyFingerprint(publicText(publicKey))
+}
+
+const readKey = (file: string, passphrase: string | undefined): KeyObject => {
+  try {
+    const key = createPrivateKey({
+      key: readFileSync(file),
+      format: 'pem',
+      ...(passphrase === undefined ? {} : { passphrase }),
+    })
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch (error) {
+    throw new CliError(`The key can not be read: ${(error as Error).message}.`)
+  }
+  throw new CliError(`${file} is not an Ed25519 key.`)
+}
+
+const readIfThere = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CliError(`${path} can not be read: ${(error as Error).message}.`)
+  }
+}
+
+/** What of a folder is there, as a set brings it; `only` narrows it. */
+const readFolder = (folder: string, only: readonly string[]): Record<string, unknown> => {
+  const unknown = only.filter((name) => !Object.hasOwn(fileNames, name))
+  if (unknown.length > 0)
+    throw new CliError(`--only takes ${Object.keys(fileNames).join(', ')}, not ${unknown.join(', ')}.`)
+  const files: Record<string, unknown> = {}
+  for (const [name, file] of Object.entries(fileNames)) {
+    if (only.length > 0 && !only.includes(name)) continue
+    const text = readIfThere(join(folder, file))
+    if (text === undefined) continue
+    try {
+      files[name] = name === 'usbIds' ? text : (JSON.parse(text) as unknown)
+    } catch {
+      throw new CliError(`${join(folder, file)} is not valid JSON.`)
+    }
+  }
+  if (Object.keys(files).length === 0)
+    throw new CliError(`${folder} holds none of ${Object.values(fileNames).join(', ')}.`)
+  return files
+}
+
+export interface SignKnowledgeOptions {
+  folder: string
+  only: readonly string[]
+  version: string
+  keyFile: string
+  passphrase: string | undefined
+  out: string
+}
+
+/** Packs files of a folder into a set and signs it. */
+export const signKnowledge = (options: SignKnowledgeOptions) => {
+  const files = readFolder(options.folder, options.only)
+  const key = readKey(options.keyFile, options.passphrase)
+  const payload = JSON.stringify({
+    format: 'portcullis-knowledge-1',
+    version: options.version,
+    createdAt: new Date().toISOString(),
+    files,
+  })
+  const publicKey = publicText(createPublicKey(key))
+  const signed = {
+    format: 'portcullis-signed-knowledge-1',
+    payload,
+    publicKey,
+    signature: sign(null, Buffer.from(knowledgeProofText(payload)), key).toString('base64'),
+  }
+  if (!Check(SignedKnowledge, signed))
+    throw new CliError(`This is too large: ${payload.length} characters, ${knowledgeLimits.payload} are taken.`)
+  try {
+    writeFileSync(options.out, `${JSON.stringify(signed)}\n`)
+  } catch (error) {
+    throw new CliError(`${options.out} can not be written: ${(error as Error).message}.`)
+  }
+  return { version: options.version, files: Object.keys(files), fingerprint: releaseKeyFingerprint(publicKey) }
+}
+
+/** A signed set as it lies in a file. */
+export const readSignedKnowledge = (file: string): SignedKnowledge => {
+  const text = readIfThere(file)
+  if (text === undefined) throw new CliError(`${file} is not there.`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  if (!Check(SignedKnowledge, value)) throw new CliError(`${file} is no signed knowledge.`)
+  return value
+}
