@@ -11,6 +11,7 @@ import classes from './Frame.module.css'
 import { LiveDot } from './LiveDot.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { UserMenu } from './UserMenu.tsx'
+import { WaitingCount } from './WaitingCount.tsx'
 
 // Loaded at their first use: nobody needs them to see the page.
 const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
@@ -84,6 +85,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
             >
               <Icon name={place.icon} size={18} />
               <span className={classes.word}>{place.title}</span>
+              {place.hasCount === true && isReady ? <WaitingCount /> : null}
             </Link>
           )
         })}

@@ -9,6 +9,8 @@ export interface Place {
   /** Second key after `g`. */
   key?: string
   permission: Permission
+  /** What waits there is counted in the rail. */
+  hasCount?: boolean
 }
 
 export const places: readonly Place[] = [
@@ -18,7 +20,8 @@ export const places: readonly Place[] = [
   { to: '/insights', title: 'Insights', icon: 'insights', key: 'i', permission: 'fleet:read' },
   { to: '/rollouts', title: 'Rollouts', icon: 'rollout', key: 'r', permission: 'fleet:read' },
   { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
-  { to: '/policy', title: 'Policy', icon: 'policy', key: 'r', permission: 'fleet:read' },
+  { to: '/policy', title: 'Policy', icon: 'policy', key: 'l', permission: 'fleet:read' },
+  { to: '/approvals', title: 'Approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
 ]

@@ -83,6 +83,7 @@ const tree = root.addChildren([
     page('/rollouts/new', () => import('../features/rollouts/NewRolloutPage.tsx'), 'NewRolloutPage'),
     page('/rollouts/$id', () => import('../features/rollouts/RolloutPage.tsx'), 'RolloutPage'),
     page('/commands', () => import('../features/commands/CommandsPage.tsx'), 'CommandsPage'),
+    page('/approvals', () => import('../features/approvals/ApprovalsPage.tsx'), 'ApprovalsPage'),
     policy.addChildren([
       policyPage('/', () => import('../features/policy/RulesPage.tsx'), 'RulesPage'),
       policyPage('/grants', () => import('../features/policy/GrantsPage.tsx'), 'GrantsPage'),

@@ -21,7 +21,7 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
   const waiting = agent.pendingCommands.length
   return (
     <div className={classes.mode}>
-      <strong>{agent.operationalStatus}</strong>
+      {agent.displayStatusCombined === agent.operationalStatus ? null : <strong>{agent.operationalStatus}</strong>}
       <span className={classes.quiet}>{grade.short}</span>
       {waiting > 0 ? <span>waiting for the host to confirm</span> : null}
       {session.may('fleet:write') ? (

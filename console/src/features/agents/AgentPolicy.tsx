@@ -5,7 +5,6 @@ import { Icon } from '../../ui/icons.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
-import { gradeWords } from './grade.ts'
 
 const levelWords = { grant: 'grant', host: 'for this host', tag: 'by a tag', global: 'for all hosts' } as const
 
@@ -22,10 +21,9 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
         </p>
       )}
       <p className={classes.quiet}>
-        {gradeWords(policy.enforcement).long}
         {policy.heldVersion === 0
-          ? ' It holds no policy yet.'
-          : ` It holds version ${policy.heldVersion.toLocaleString('en')} of the policy${isBehind ? `; version ${policy.version.toLocaleString('en')} is on its way` : ''}.`}
+          ? 'It holds no policy yet.'
+          : `It holds version ${policy.heldVersion.toLocaleString('en')} of the policy${isBehind ? `; version ${policy.version.toLocaleString('en')} is on its way` : ''}.`}
       </p>
       <h3>Rules that speak to this host</h3>
       {policy.rules.length === 0 ? (

@@ -1,0 +1,22 @@
+import { getPolicy } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../lib/services.tsx'
+import { useLiveRefresh } from '../ui/useLive.ts'
+import classes from './Frame.module.css'
+
+// A count in the corner of the eye: more often than this, nobody looks.
+const refreshGap = 5_000
+
+/** How many devices wait for an approval; nothing when none do. */
+export const WaitingCount = () => {
+  const { api } = useServices()
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void policy.refetch())
+  const waiting = policy.data?.waiting ?? 0
+  if (waiting === 0) return null
+  return (
+    <span className={classes.count} title={`${waiting.toLocaleString('en')} wait for an approval`}>
+      {waiting > 999 ? '999+' : waiting}
+    </span>
+  )
+}

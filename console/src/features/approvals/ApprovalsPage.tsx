@@ -1,0 +1,213 @@
+import { Button } from '@mantine/core'
+import { getPeripherals, policyApprovals } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
+import type { DecideStart } from '../../ui/policy/decide.ts'
+import { tellFailure } from '../../ui/tell.ts'
+import { useKeys } from '../../ui/useKeys.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
+import classes from './ApprovalsPage.module.css'
+import { WaitingModel } from './WaitingModel.tsx'
+import { changesBetween, type Line, linesOf, modelKey, nextLine, subjectOf, type Waiting } from './waiting.ts'
+
+const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
+
+// The models of most hosts come first; who has more than these writes rules.
+const shownModels = 200
+// The server may tell of changes every second; an inbox that is read again more often shows nothing new.
+const refreshGap = 2_000
+
+const inboxView: ViewSpec = { filters: [], defaultSort: '', defaultColumns: [] }
+
+const starts: readonly { keys: string; description: string; start: DecideStart }[] = [
+  { keys: 'a', description: 'Approve on its host', start: { effect: 'allow', scope: 'host' } },
+  { keys: 't', description: 'Approve on a tag', start: { effect: 'allow', scope: 'tag' } },
+  { keys: 'f', description: 'Approve on all hosts', start: { effect: 'allow', scope: 'all' } },
+  { keys: 'd', description: 'Deny', start: { effect: 'deny', scope: 'host' } },
+  { keys: 'g', description: 'Grant for a day', start: { effect: 'grant', scope: 'host' } },
+]
+
+/** What waits for a decision: devices of armed hosts that no rule covers, by model. Made for the keyboard. */
+export const ApprovalsPage = () => {
+  useTitle('Approvals')
+  useIdlePreload(DecideDialog)
+  const { api, session } = useServices()
+  const view = useView(inboxView)
+  const { open } = view.state
+  const query = { query: { PageSize: shownModels } }
+  const newest = useQuery({
+    queryKey: ['approvals'],
+    queryFn: ({ signal }) => api.call(policyApprovals, { ...query, signal }),
+  })
+  useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void newest.refetch())
+
+  // What is under the eye stays until asked for, or until nobody looks at it; what was decided here goes at once.
+  const [shown, setShown] = useState<readonly Waiting[] | null>(null)
+  const [cursor, setCursor] = useState<string | null>(null)
+  const [pointerInside, setPointerInside] = useState(false)
+  const [question, setQuestion] = useState<DecideQuestion | null>(null)
+  const decided = useRef(false)
+  const latest = newest.data?.data
+  const calm = !pointerInside && cursor === null && question === null
+  useEffect(() => {
+    if (latest === undefined) return
+    if (shown === null || calm || decided.current) {
+      decided.current = false
+      setShown(latest)
+    }
+  }, [latest, calm, shown])
+  const changes = shown === null || latest === undefined ? 0 : changesBetween(shown, latest)
+
+  const all = shown ?? []
+  const lines = linesOf(all, open)
+  const current = lines.find(({ key }) => key === cursor)
+  const canDecide = session.may('fleet:write')
+  const toggle = (key: string) => view.set({ open: open === key ? null : key }, { replace: open !== null })
+
+  const ask = async (line: Line, start: DecideStart) => {
+    setCursor(line.key)
+    let evidence: string[] = []
+    if (line.model.isKnownAttackTool) {
+      // Why it is taken for one is part of the question.
+      try {
+        const { vid, pid } = line.model
+        const { data } = await api.call(getPeripherals, { query: { vid, pid, isKnownAttackTool: 'true', PageSize: 1 } })
+        evidence = data[0]?.evidence ?? []
+      } catch (failure) {
+        tellFailure(failure)
+        return
+      }
+    }
+    setQuestion({ subject: subjectOf(line, evidence), start })
+  }
+
+  const move = (step: 1 | -1) => {
+    const next = nextLine(lines, cursor, step)
+    setCursor(next)
+    if (next !== null) document.querySelector(`[data-line="${CSS.escape(next)}"]`)?.scrollIntoView({ block: 'nearest' })
+  }
+  useKeys([
+    { keys: 'j', description: 'Next', run: () => move(1) },
+    { keys: 'k', description: 'Previous', run: () => move(-1) },
+    { keys: 'ArrowDown', description: 'Next', run: () => move(1) },
+    { keys: 'ArrowUp', description: 'Previous', run: () => move(-1) },
+    {
+      keys: 'Enter',
+      description: 'Show the devices',
+      run: () => {
+        if (current?.device === null) toggle(current.key)
+      },
+    },
+    {
+      keys: 'Escape',
+      description: 'Close what is open',
+      run: () => {
+        if (open === null) setCursor(null)
+        else {
+          setCursor(open)
+          view.set({ open: null }, { replace: true })
+        }
+      },
+    },
+    ...(canDecide
+      ? starts.map(({ keys, description, start }) => ({
+          keys,
+          description,
+          run: () => {
+            const line = current ?? lines[0]
+            if (line !== undefined) void ask(line, start)
+          },
+        }))
+      : []),
+  ])
+
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <h1>Approvals</h1>
+        <span className={classes.quiet} aria-live="polite">
+          {newest.data === undefined
+            ? ''
+            : `${newest.data.recordsTotal.toLocaleString('en')} ${newest.data.recordsTotal === 1 ? 'model' : 'models'}`}
+        </span>
+        {changes > 0 ? (
+          <Button size="compact-xs" variant="default" onClick={() => setShown(latest ?? null)}>
+            {changes.toLocaleString('en')} changed: show
+          </Button>
+        ) : null}
+        <span className={classes.tools}>
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, policyApprovals, query)} />
+        </span>
+      </header>
+      <p className={classes.quiet}>
+        Devices of armed hosts that no rule covers, present or seen in the last seven days.
+        {canDecide ? (
+          <>
+            {' '}
+            <kbd>j</kbd> <kbd>k</kbd> to walk, <kbd>enter</kbd> for the devices, <kbd>a</kbd> approve on its host,{' '}
+            <kbd>t</kbd> on a tag, <kbd>f</kbd> on all hosts, <kbd>d</kbd> deny, <kbd>g</kbd> grant for a day.
+          </>
+        ) : null}
+      </p>
+      {newest.error === null ? null : (
+        <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={shown !== null} />
+      )}
+      {shown === null ? (
+        newest.error === null ? (
+          <div className={classes.skeleton} aria-busy="true" />
+        ) : null
+      ) : all.length === 0 ? (
+        <EmptyState icon="inbox" title="Nothing waits for a decision">
+          <p>
+            A device that no rule covers appears here as soon as it is attached to an armed host. Before arming, the{' '}
+            <Link to="/policy/simulator">simulator</Link> says what would come.
+          </p>
+        </EmptyState>
+      ) : (
+        <ul
+          className={classes.models}
+          aria-label="Waiting"
+          onPointerEnter={() => setPointerInside(true)}
+          onPointerLeave={() => setPointerInside(false)}
+        >
+          {all.map((model) => (
+            <WaitingModel
+              key={modelKey(model)}
+              model={model}
+              isOpen={open === modelKey(model)}
+              cursor={cursor}
+              toggle={() => toggle(modelKey(model))}
+              decide={
+                canDecide
+                  ? (line, keys) => {
+                      const found = starts.find((one) => one.keys === keys)
+                      if (found !== undefined) void ask(line, found.start)
+                    }
+                  : null
+              }
+            />
+          ))}
+        </ul>
+      )}
+      <DecideDialog
+        question={question}
+        close={() => {
+          setQuestion(null)
+          decided.current = true
+          void newest.refetch()
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core'
+import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { DeviceIds } from '../../ui/device/Device.tsx'
+import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './ApprovalsPage.module.css'
+import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from './waiting.ts'
+
+const actions = [
+  ['a', 'Approve'],
+  ['t', 'Tag'],
+  ['f', 'All hosts'],
+  ['d', 'Deny'],
+  ['g', 'Grant'],
+] as const
+
+const Actions = ({ line, decide }: { line: Line; decide: (line: Line, keys: string) => void }) => (
+  <span className={classes.actions}>
+    {actions.map(([keys, word]) => (
+      <Button key={keys} size="compact-xs" variant="default" title={`Key ${keys}`} onClick={() => decide(line, keys)}>
+        {word}
+      </Button>
+    ))}
+  </span>
+)
+
+export interface WaitingModelProps {
+  model: Waiting
+  isOpen: boolean
+  /** Key of the line with the cursor. */
+  cursor: string | null
+  toggle: () => void
+  /** Null for who may only read. */
+  decide: ((line: Line, keys: string) => void) | null
+}
+
+/** A model that waits: what it is, how often, why to be careful; opened, its devices with host, case number and state. */
+export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingModelProps) => {
+  const key = modelKey(model)
+  return (
+    <li>
+      <div className={classes.line} data-line={key} data-cursor={cursor === key || undefined}>
+        <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+          <Icon name={isOpen ? 'down' : 'right'} size={12} />
+          <Icon name={kindIcon(model.devIcon)} title={model.devIconDescription} />
+          <span className={classes.clip}>
+            <DeviceText value={modelName(model)} />
+          </span>
+        </button>
+        <DeviceIds device={model} />
+        <span className={classes.findings}>
+          {model.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
+          {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word="vulnerable" /> : null}
+        </span>
+        <span>{amount(model)}</span>
+        <span className={classes.quiet}>
+          <Time value={model.lastSeen} />
+        </span>
+        {decide === null ? <span /> : <Actions line={{ key, model, device: null }} decide={decide} />}
+      </div>
+      {isOpen ? (
+        <ul className={classes.devices}>
+          {model.devices.map((device) => {
+            const own = deviceKey(model, device)
+            return (
+              <li key={own} className={classes.device} data-line={own} data-cursor={cursor === own || undefined}>
+                <span className={classes.clip}>
+                  <PlainLink href={agentAddress(device.uuid)}>
+                    <DeviceText value={device.hostIdentifier} />
+                  </PlainLink>
+                </span>
+                <span className={classes.clip}>
+                  <PlainLink href={deviceAddress(device.uuid, device.deviceID)}>
+                    <DeviceText value={device.serialNumber} absent="no serial number" />
+                  </PlainLink>
+                </span>
+                <code>{device.caseNumber}</code>
+                <TagList oneLine tags={device.hashtags} />
+                <span className={classes.quiet}>
+                  {device.present ? 'attached' : 'gone'} <Time value={device.lastSeen} />
+                </span>
+                {decide === null ? <span /> : <Actions line={{ key: own, model, device }} decide={decide} />}
+              </li>
+            )
+          })}
+          {model.peripheralsCount > model.devices.length ? (
+            <li className={classes.quiet}>
+              The newest {model.devices.length} of {model.peripheralsCount.toLocaleString('en')}. A tag or all hosts
+              covers the others, too.
+            </li>
+          ) : null}
+        </ul>
+      ) : null}
+    </li>
+  )
+}

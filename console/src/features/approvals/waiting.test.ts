@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { changesBetween, deviceKey, linesOf, nextLine, subjectOf, type Waiting } from './waiting.ts'
+
+const device = (uuid: string, hashtags = '') => ({
+  uuid,
+  hostIdentifier: `HOST-${uuid}`,
+  deviceID: `d-${uuid}`,
+  serialNumber: `s-${uuid}`,
+  present: true,
+  caseNumber: 'PC-000001',
+  hashtags,
+  lastSeen: '2031-05-04 10:00:00',
+})
+const model = (pid: string, devices: Waiting['devices']): Waiting => ({
+  vid: '0781',
+  pid,
+  guiVid: 'SanDisk',
+  guiPid: `Stick ${pid}`,
+  devIcon: 3,
+  devIconDescription: 'Mass Storage',
+  isKnownAttackTool: false,
+  isVulnerablePeripheral: false,
+  agentsCount: devices.length,
+  peripheralsCount: devices.length,
+  firstSeen: '2031-05-04 10:00:00',
+  lastSeen: '2031-05-04 10:00:00',
+  devices,
+})
+const all = [model('0001', [device('a', 'kiosk,west'), device('b', 'kiosk')]), model('0002', [device('a')])]
+
+describe('the keyboard in the inbox', () => {
+  it('walks over models, and over the devices of the open one', () => {
+    const closed = linesOf(all, null)
+    expect(closed.map(({ key }) => key)).toEqual(['0781:0001', '0781:0002'])
+    const lines = linesOf(all, '0781:0001')
+    expect(lines).toHaveLength(4)
+    expect(nextLine(lines, '0781:0001', 1)).toBe(deviceKey(all[0]!, all[0]!.devices[0]!))
+    expect(nextLine(lines, null, 1)).toBe('0781:0001')
+    expect(nextLine(lines, '0781:0001', -1)).toBe('0781:0001')
+    expect(nextLine(lines, 'gone', 1)).toBe('0781:0001')
+    expect(nextLine([], null, 1)).toBeNull()
+  })
+})
+
+describe('subjectOf', () => {
+  it('is every host of a model, or the one device, with the commonest tag first', () => {
+    const [line] = linesOf(all, null)
+    expect(subjectOf(line!, [])).toMatchObject({ tags: ['kiosk', 'west'], devices: [{ uuid: 'a' }, { uuid: 'b' }] })
+    const one = linesOf(all, '0781:0001')[2]
+    expect(subjectOf(one!, [])).toMatchObject({ tags: ['kiosk'], devices: [{ uuid: 'b', serialNumber: 's-b' }] })
+  })
+})
+
+describe('changesBetween', () => {
+  it('counts models that came, went or grew', () => {
+    expect(changesBetween(all, all)).toBe(0)
+    expect(changesBetween(all, [all[0]!])).toBe(1)
+    expect(changesBetween(all, [...all, model('0003', [])])).toBe(1)
+    expect(changesBetween(all, [model('0001', [device('a')]), all[1]!])).toBe(1)
+  })
+})

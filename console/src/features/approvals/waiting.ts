@@ -1,0 +1,71 @@
+import type { policyApprovals, ResponseOf } from '@portcullis/contract'
+import { type DecideSubject, hostsOf } from '../../ui/policy/decide.ts'
+import { devices, hosts } from '../../ui/policy/words.ts'
+
+/** A model of which devices wait. */
+export type Waiting = ResponseOf<typeof policyApprovals>['data'][number]
+export type WaitingDevice = Waiting['devices'][number]
+
+export const modelKey = ({ vid, pid }: Pick<Waiting, 'vid' | 'pid'>): string => `${vid}:${pid}`
+export const deviceKey = (model: Waiting, device: WaitingDevice): string =>
+  `${modelKey(model)}|${device.uuid}|${device.deviceID}`
+
+export const modelName = ({ guiVid, guiPid, vid, pid }: Waiting): string =>
+  [guiVid, guiPid].filter((part) => part !== '').join(' ') || `${vid}:${pid}`
+
+/** One line that the keyboard walks over: a model, or a device of the open model. */
+export interface Line {
+  key: string
+  model: Waiting
+  device: WaitingDevice | null
+}
+
+/** Lines from top to bottom. */
+export const linesOf = (all: readonly Waiting[], open: string | null): Line[] =>
+  all.flatMap((model): Line[] => [
+    { key: modelKey(model), model, device: null },
+    ...(modelKey(model) === open
+      ? model.devices.map((device) => ({ key: deviceKey(model, device), model, device }))
+      : []),
+  ])
+
+/** The line after or before; at the ends it stays. A line that is gone leads to the first. */
+export const nextLine = (lines: readonly Line[], key: string | null, step: 1 | -1): string | null => {
+  const at = lines.findIndex((line) => line.key === key)
+  if (at === -1) return (step === 1 ? lines[0] : lines.at(-1))?.key ?? null
+  return (lines[at + step] ?? lines[at])?.key ?? null
+}
+
+/** How much waits, in words; a model of more devices than the answer lists says so. */
+export const amount = ({ agentsCount, peripheralsCount }: Waiting): string =>
+  `${devices(peripheralsCount)} on ${hosts(agentsCount)}`
+
+/** What a decision on a line is about. Tags are those of its hosts, the commonest first. */
+export const subjectOf = ({ model, device }: Line, evidence: readonly string[]): DecideSubject => {
+  const meant = device === null ? model.devices : [device]
+  const counts = new Map<string, number>()
+  for (const { hashtags } of meant)
+    for (const tag of hashtags.split(',')) if (tag !== '') counts.set(tag, (counts.get(tag) ?? 0) + 1)
+  return {
+    name: modelName(model),
+    vid: model.vid,
+    pid: model.pid,
+    devices: device === null ? hostsOf(meant) : meant,
+    tags: [...counts].sort(([, one], [, other]) => other - one).map(([tag]) => tag),
+    isAttackTool: model.isKnownAttackTool,
+    evidence,
+  }
+}
+
+/** Models that are in the newer answer only, or have other numbers there. */
+export const changesBetween = (shown: readonly Waiting[], newer: readonly Waiting[]): number => {
+  const before = new Map(shown.map((model) => [modelKey(model), model]))
+  const same = (one: Waiting, other: Waiting) =>
+    one.peripheralsCount === other.peripheralsCount && one.agentsCount === other.agentsCount
+  const changed = newer.filter((model) => {
+    const old = before.get(modelKey(model))
+    return old === undefined || !same(old, model)
+  }).length
+  const now = new Set(newer.map(modelKey))
+  return changed + shown.filter((model) => !now.has(modelKey(model))).length
+}
