@@ -75,7 +75,7 @@ const ensureTags = async (client: pg.Client, names: readonly string[]): Promise<
 }
 
 /** Counters as the transactions of the server would have left them. */
-const countDevices = async (client: pg.Client): Promise<void> => {
+export const countDevices = async (client: pg.Client): Promise<void> => {
   for (const [table, key] of [
     ['models', 'model_id'],
     ['shapes', 'shape_id'],
