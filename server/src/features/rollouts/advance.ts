@@ -108,9 +108,20 @@ export const createAdvance = (deps: AdvanceDeps) => {
     row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
   }
 
+  /** Looks at the hosts anew; at 36,000 that are commanded this takes a second, so once in a run. */
+  const refresh = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const hosts = createHostsStore(tx)
+    await hosts.noteOutcomes(row)
+    if (row.kind === 'arm') await hosts.watchArmed(row)
+    await hosts.judge(row, await updateFacts(tx, row))
+  }
+
   const carryOut = async (tx: Tx, row: RolloutRow, decision: Decision): Promise<void> => {
     const after = apply(positionOf(row), decision)
-    if (decision.do === 'startRing') await startRing(tx, row, decision.ring)
+    if (decision.do === 'startRing') {
+      await startRing(tx, row, decision.ring)
+      await createHostsStore(tx).judge(row, await updateFacts(tx, row))
+    }
     const mark = row.rings[after.ring]
     if (mark !== undefined) mark.dwellUntil = after.dwellUntil
     row.ring = after.ring
@@ -147,16 +158,13 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** One transaction for a running rollout; whether there is more to do at once. */
-  const step = async (id: string): Promise<boolean> => {
+  const step = async (id: string, isFirst: boolean): Promise<boolean> => {
     const stop = await withdrawn(id)
     return db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
       if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return false
-      const hosts = createHostsStore(tx)
-      await hosts.noteOutcomes(row)
-      if (row.kind === 'arm') await hosts.watchArmed(row)
-      await hosts.judge(row, await updateFacts(tx, row))
-      const tallies = await hosts.tallies(row)
+      if (isFirst) await refresh(tx, row)
+      const tallies = await createHostsStore(tx).tallies(row)
       const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
       if (decision.do === 'nothing') {
         const pending = tallies.reduce((sum, tally) => sum + tally.pending, 0)
@@ -182,12 +190,12 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Frees what a reverted rollout armed; whether there is more to do at once. */
-  const freeSome = (id: string): Promise<boolean> =>
+  const freeSome = (id: string, isFirst: boolean): Promise<boolean> =>
     db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
       if (row === undefined) return false
       const hosts = createHostsStore(tx)
-      await hosts.noteOutcomes(row)
+      if (isFirst) await hosts.noteOutcomes(row)
       const next = await hosts.nextToFree(id, hostsAtOnce)
       if (next.length === 0) return false
       const { queued, missing } = await commands.queue(
@@ -209,10 +217,9 @@ export const createAdvance = (deps: AdvanceDeps) => {
   const advanceOne = async (id: string, state: string): Promise<void> => {
     if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
     const work = state === 'reverted' ? freeSome : step
-    for (let i = 0; i < stepsAtOnce; i++) if (!(await work(id))) return
+    for (let i = 0; i < stepsAtOnce; i++) if (!(await work(id, i === 0))) return
   }
 
-  let running: Promise<void> | null = null
   const run = async (): Promise<void> => {
     // A halt within the first round leaves commands to take back.
     for (let round = 0; round < 2; round++)
@@ -222,15 +229,24 @@ export const createAdvance = (deps: AdvanceDeps) => {
         )
   }
 
-  return {
-    tell,
-    startRing,
-    /** Lets every rollout go on as far as it can now; run every few seconds. */
-    advance: (): Promise<void> => {
-      running ??= run().finally(() => {
-        running = null
-      })
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  /** Lets every rollout go on as far as it can now; run every few seconds. What was done before the call is seen. */
+  const advance = (): Promise<void> => {
+    if (running === null) {
+      running = run()
+        .catch((error: unknown) => log.warn({ err: error }, 'rollouts could not go on; they are tried again'))
+        .finally(() => {
+          running = null
+        })
       return running
-    },
+    }
+    next ??= running.then(() => {
+      next = null
+      return advance()
+    })
+    return next
   }
+
+  return { tell, startRing, advance }
 }

@@ -39,12 +39,12 @@ const start = async (change: Record<string, unknown> = {}): Promise<Rollout> => 
     ...change,
   })
   expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json()
+  return advance(answer.json().id)
 }
 const order = async (id: string, what: string): Promise<Rollout> => {
   const answer = await post(`${id}/${what}`)
   expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json()
+  return advance(id)
 }
 const read = async (id: string): Promise<Rollout> => (await (await t.admin()).get(`${base}/${id}`)).json()
 const advance = async (id: string, minutes = 0): Promise<Rollout> => {
