@@ -103,6 +103,8 @@ export const seedDesigns = async (options: {
         isVisited: false,
         devices: () => reports,
         hash: () => inventoryHash(reports),
+        enforce: () => {},
+        changes: () => [],
         happen: () => {
           throw new Error('nothing happens on a host that only brings designs')
         },

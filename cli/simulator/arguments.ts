@@ -13,6 +13,8 @@ export interface SimulatorArguments {
   /** Devices plugged in or taken away per second over the fleet; undefined: one per host in ten minutes. */
   plugRate: number | undefined
   seed: number
+  /** Hosts that hold a wake socket, so that commands reach them at once. */
+  wakeSockets: number
   /** File that keeps the identities of the fleet; undefined: they end with the run. */
   stateFile: string | undefined
 }
@@ -29,6 +31,7 @@ export const usage = `Usage: npm run simulate -- --server URL --token T --agents
   --interval S       seconds between check-ins of a host, whatever the server names
   --duration S       seconds to run once all hosts are enrolled; 0: until it is stopped
   --plug-rate R      devices plugged in or taken away per second, over all hosts (default: agents / 600)
+  --wake N           hosts that hold a wake socket and take commands at once (default 1000)
   --seed N           another fleet (default 1)
   --state FILE       keep the identities: the next run with this file is the same fleet
   --json             last line of output: the result as one JSON object`
@@ -69,6 +72,7 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
         interval: string,
         duration: string,
         'plug-rate': string,
+        wake: string,
         seed: string,
         state: string,
         json: { type: 'boolean' },
@@ -93,6 +97,7 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
     durationSeconds: duration === 0 ? Number.POSITIVE_INFINITY : duration,
     json: values.json === true,
     plugRate: values['plug-rate'] === undefined ? undefined : number('plug-rate', values['plug-rate'], 0, 100_000),
+    wakeSockets: whole('wake', values.wake ?? '1000', 0, 1_000_000),
     seed: whole('seed', values.seed ?? '1', 0, 4_294_967_295),
     stateFile: values.state,
   }

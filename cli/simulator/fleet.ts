@@ -25,6 +25,10 @@ export interface FleetOptions {
   tokenFor(agent: HostAgent): string
   intervalMs: number
   durationMs: number
+  /** Hosts that hold a wake socket; the others hear of commands with their next check-in. */
+  wakeSockets: number
+  /** Opens the socket of a host, whose check-in is asked for by `onWake`; returns how it is closed. */
+  listen(agent: HostAgent, onWake: () => void): () => void
   /** Devices plugged in or taken away per second, over the whole fleet. */
   plugRate: number
   random: Random
@@ -112,8 +116,14 @@ export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
     }
   }
 
+  const sockets = joined.slice(0, o.wakeSockets).map((agent) =>
+    o.listen(agent, () => {
+      checkIn(agent, undefined).catch(() => {})
+    }),
+  )
   const settled = await Promise.allSettled([...joined.map(live), plug()])
   clearTimeout(timer)
+  for (const close of sockets) close()
   const seconds = (performance.now() - startedAt) / 1000
   for (const result of settled) if (result.status === 'rejected' && !isExpected(result.reason)) throw result.reason
   return {

@@ -10,6 +10,7 @@ import {
   sessionProofText,
 } from '@portcullis/contract/agent-protocol'
 import { factsHash } from '@portcullis/domain'
+import { createCommands } from './commands.ts'
 import type { Host } from './hosts.ts'
 import { createKey, type Identity, signText } from './identity.ts'
 import type { Inventory } from './inventory.ts'
@@ -60,8 +61,20 @@ export const createHostAgent = (
   let needFacts = true
   let changes: DeviceChange[] = []
   let isRefused = false
-  const facts: HostFacts = host.facts
-  const hashOfFacts = factsHash(facts)
+  let facts: HostFacts = host.facts
+  let hashOfFacts = factsHash(facts)
+  let onSession: ((token: string) => void) | undefined
+
+  const commands = createCommands({
+    inventory,
+    clock,
+    post: (path, body, contentType) => transport.post(path, () => body, session?.token, undefined, contentType),
+    updated: (version) => {
+      facts = { ...facts, agentVersion: version }
+      hashOfFacts = factsHash(facts)
+      needFacts = true
+    },
+  })
 
   /** Repeats a request until it is answered 200, refused for good or `handled` says what to do. */
   const persist = async (
@@ -128,6 +141,7 @@ export const createHostAgent = (
       token: String(answer.body.token),
       renewAt: clock.now() + Number(answer.body.expiresInSeconds) * 800,
     }
+    onSession?.(session.token)
     const next = Number(answer.body.nextSeq)
     // The server's memory of this start is not ours (a restored backup): start anew.
     if (next !== seq && next !== seq + 1) {
@@ -139,7 +153,8 @@ export const createHostAgent = (
     }
   }
 
-  const form = (): string => {
+  const form = (news: ReturnType<typeof commands.news>): string => {
+    changes = [...changes, ...inventory.changes(clock.now())]
     const request: CheckInRequest = {
       bootId,
       seq,
@@ -148,6 +163,7 @@ export const createHostAgent = (
       ...(needFacts ? { factsHash: hashOfFacts, facts } : {}),
       ...(changes.length > 0 ? { changes } : {}),
       ...(needInventory ? { inventory: inventory.devices() } : {}),
+      ...news,
     }
     return JSON.stringify(request)
   }
@@ -157,13 +173,15 @@ export const createHostAgent = (
     if (session === undefined || clock.now() >= session.renewAt) await openSession()
     let body: string | undefined
     let sent: DeviceChange[] = []
+    let said: ReturnType<typeof commands.news> = {}
     const answer = await persist(
       () =>
         transport.post(
           agentPaths.checkIn,
           () => {
             if (body === undefined) {
-              body = form()
+              said = commands.news()
+              body = form(said)
               sent = changes
               changes = []
             }
@@ -192,8 +210,10 @@ export const createHostAgent = (
       },
     )
     seq += 1
+    commands.told(said)
     needInventory = answer.body.needInventory === true
     needFacts = answer.body.needFacts === true
+    await commands.obey(answer)
     return answer
   }
 
@@ -220,6 +240,12 @@ export const createHostAgent = (
       }
     },
 
+    /** Calls back with the token of each session from now on, and of the present one. */
+    onSession: (listener: (token: string) => void): void => {
+      onSession = listener
+      if (session !== undefined) listener(session.token)
+    },
+
     /** Something was plugged in or taken away; the next check-in tells. */
     happen: (): void => {
       changes = [...changes, inventory.happen(clock.now())]
@@ -237,7 +263,7 @@ export const createHostAgent = (
           if (from === undefined) startedAt = performance.now()
         })
         acknowledged(performance.now() - startedAt)
-        if (!needInventory && !needFacts) return
+        if (!needInventory && !needFacts && !commands.hasNews()) return
       }
     },
   }

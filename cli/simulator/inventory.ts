@@ -3,6 +3,7 @@ import type { DeviceChange, DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Department } from './hosts.ts'
+import type { Judge } from './judge.ts'
 import type { Model } from './model.ts'
 import { attackTools, models, type Role } from './models.ts'
 import type { Random } from './random.ts'
@@ -75,15 +76,20 @@ export const createInventory = (department: Department, random: Random) => {
   const free = [...outerPorts]
   let nextInternal = 5
   let hash: string | undefined
+  let judge: Judge | null = null
+  /** What enforcement changed of devices that stay; told with the next check-in. */
+  let changed: DeviceReport[] = []
 
   const attach = (device: LooseDevice, portPath: string): DeviceReport => {
-    const report = { portPath, ...device }
+    const plain = { portPath, ...device }
+    const report = judge === null ? plain : judge(plain)
     present.set(portPath, report)
     hash = undefined
     return report
   }
   const detach = (portPath: string): void => {
     present.delete(portPath)
+    changed = changed.filter((device) => device.portPath !== portPath)
     free.unshift(portPath)
     hash = undefined
   }
@@ -133,6 +139,24 @@ export const createInventory = (department: Department, random: Random) => {
     hash: (): string => {
       hash ??= inventoryHash([...present.values()])
       return hash
+    },
+    /** Decides about what is present, and from now on about what is attached; null: everything works. */
+    enforce: (by: Judge | null): void => {
+      judge = by
+      for (const [portPath, before] of present) {
+        const { enforced: _, ...plain } = before
+        const after = by === null ? { ...plain, authorized: true } : by(plain)
+        if (JSON.stringify(after) === JSON.stringify(before)) continue
+        present.set(portPath, after)
+        changed = [...changed.filter((device) => device.portPath !== portPath), after]
+        hash = undefined
+      }
+    },
+    /** Changes of what stays attached, once. */
+    changes: (at: number): DeviceChange[] => {
+      const told = changed.map((device) => ({ op: 'changed' as const, at, device }))
+      changed = []
+      return told
     },
     /** Somebody plugs something in or takes it away. Applied at once; what it answers is for the next check-in. */
     happen: (at: number): DeviceChange => {

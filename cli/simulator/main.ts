@@ -1,5 +1,6 @@
 /** `npm run simulate`: a fleet of simulated hosts, a client of the agent protocol like any other. */
 import { caHashOf, fetchPin } from '../../agent/src/transport/tls-pin.ts'
+import { createWake } from '../../agent/src/transport/wake.ts'
 import { readArguments, type SimulatorArguments, UsageError, usage } from './arguments.ts'
 import { runFleet } from './fleet.ts'
 import { createHostAgent } from './host-agent.ts'
@@ -14,6 +15,9 @@ import { createWaits } from './waits.ts'
 const maxConnections = 256
 const plugsPerHostAndSecond = 1 / 600
 const clock = { now: () => Date.now() }
+
+/** A socket that breaks is opened again; nobody wants a line for each of ten thousand. */
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`)
@@ -77,6 +81,12 @@ const run = async (args: SimulatorArguments): Promise<void> => {
     tokenFor: ({ host }) => args.tokens.get(host.department.name) ?? anyToken,
     intervalMs: args.intervalSeconds * 1000,
     durationMs: args.durationSeconds * 1000,
+    wakeSockets: args.wakeSockets,
+    listen: (agent, onWake) => {
+      const wake = createWake({ transport, log: silent, onWake })
+      agent.onSession(wake.useToken)
+      return wake.stop
+    },
     plugRate: args.plugRate ?? args.agents * plugsPerHostAndSecond,
     random: createRandom(args.seed),
     waits,

@@ -74,13 +74,18 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     next()
   }
 
-  const exchange = (path: string, body: string, token: string | undefined): Promise<Answer> =>
+  const exchange = (
+    path: string,
+    body: string | Buffer,
+    token: string | undefined,
+    contentType: string,
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const request = send({
         ...target,
         path: base + path,
         headers: {
-          'content-type': 'application/json',
+          'content-type': contentType,
           'content-length': Buffer.byteLength(body),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
@@ -108,18 +113,27 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     /** Waits for a free connection, forms the body, sends it. `started` tells when it had the connection. */
     post: async (
       path: string,
-      form: () => string,
+      form: () => string | Buffer,
       token: string | undefined,
       started: () => void = () => {},
+      contentType = 'application/json',
     ): Promise<Answer> => {
       await take()
       try {
         started()
-        return await exchange(path, form(), token)
+        return await exchange(path, form(), token, contentType)
       } finally {
         give()
       }
     },
+    /** Where a wake socket connects. */
+    isTls,
+    optionsFor: (path: string) => ({
+      host: target.host,
+      port: target.port,
+      path: base + path,
+      ...(ca === undefined ? {} : { ca }),
+    }),
     close: (): void => pool.destroy(),
   }
 }

@@ -42,14 +42,15 @@ const createPeer = (script: Script = () => undefined) => {
       sessions += 1
       return { token: `token-${sessions}`, expiresInSeconds: 3600, nextSeq: taken + 1 }
     }
+    if (path !== agentPaths.checkIn) return {}
     taken = Number(body.seq)
     return { nextCheckInSeconds: 60 }
   }
   const transport: Pick<Transport, 'post'> = {
     post: async (path, form, token, started = () => {}) => {
       started()
-      const text = form()
-      const body = JSON.parse(text) as Record<string, unknown>
+      const text = String(form())
+      const body = (path.startsWith(agentPaths.debugLogs) ? {} : JSON.parse(text)) as Record<string, unknown>
       sent.push({ path, text, body, token })
       if (path === agentPaths.checkIn) expect(Check(CheckInRequest, body)).toBe(true)
       const scripted = script(path, body)
@@ -172,5 +173,71 @@ describe('a simulated host', () => {
     await expect(peer.agent.checkIn(undefined, () => {})).rejects.toThrow(Refused)
     expect(peer.agent.isRefused()).toBe(true)
     expect(peer.checkIns().length).toBe(1)
+  })
+
+  describe('takes commands:', () => {
+    const id = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
+    const command = (counter: number, rest: Record<string, unknown>) => ({
+      payload: JSON.stringify({
+        id: `${id.slice(0, -1)}${counter}`,
+        agentId: 'agent-1',
+        counter,
+        expiresAt: '2100-01-01T00:00:00.000Z',
+        ...rest,
+      }),
+      signature: '',
+    })
+    /** Answers check-ins with these commands, one list each, and policy requests with no rules. */
+    const peerWith = (...lists: ReturnType<typeof command>[][]) =>
+      createPeer((path) => {
+        if (path === agentPaths.policy)
+          return { body: { payload: JSON.stringify({ version: 7, rules: [] }), signature: '' } }
+        if (path !== agentPaths.checkIn) return undefined
+        const commands = lists.shift()
+        return { body: { nextCheckInSeconds: 60, ...(commands === undefined ? {} : { commands }) } }
+      })
+
+    it('armed at once, it blocks what no rule allows, says so, and is free again', async () => {
+      const peer = peerWith(
+        [command(1, { kind: 'configure', mode: 'Armed', applyToPresent: true })],
+        [],
+        [command(2, { kind: 'configure', mode: 'Free', applyToPresent: false })],
+      )
+      await peer.agent.join('pce_x')
+      await peer.agent.checkIn(undefined, () => {})
+      const [, told] = peer.checkIns().map((s) => s.body as unknown as CheckInRequest)
+      expect(told).toMatchObject({
+        acks: [{ commandId: expect.stringMatching(/1$/), outcome: 'confirmed', message: '' }],
+        enforcement: { mode: 'Armed', policyVersion: 7, reason: '' },
+      })
+      const blocked = peer.agent.inventory.devices().filter((d) => d.authorized === false)
+      expect(blocked.length).toBeGreaterThan(0)
+      expect(told?.changes?.map((c) => c.op === 'changed' && c.device.enforced?.policyVersion)).toContain(7)
+      expect(told?.inventoryHash).toBe(inventoryHash(peer.agent.inventory.devices()))
+      await peer.agent.checkIn(undefined, () => {})
+      const last = peer.checkIns().at(-1)?.body as unknown as CheckInRequest
+      expect(last).toMatchObject({ enforcement: { mode: 'Free' }, acks: [{ outcome: 'confirmed' }] })
+      expect(peer.agent.inventory.devices().every((d) => d.authorized === true)).toBe(true)
+      expect(last.inventoryHash).toBe(inventoryHash(peer.agent.inventory.devices()))
+    })
+
+    it('armed without more, it spares what is attached, and blocks what comes', async () => {
+      const peer = peerWith([command(1, { kind: 'configure', mode: 'Armed', applyToPresent: false })])
+      await peer.agent.join('pce_x')
+      await peer.agent.checkIn(undefined, () => {})
+      expect(peer.agent.inventory.devices().every((d) => d.authorized === true)).toBe(true)
+      for (let n = 0; n < 20; n++) peer.agent.happen()
+      expect(peer.agent.inventory.devices().some((d) => d.authorized === false)).toBe(true)
+    })
+
+    it('a repeated command is answered alike, an old counter not at all', async () => {
+      const logs = command(5, { kind: 'collect-logs' })
+      const peer = peerWith([logs], [logs, command(4, { kind: 'collect-logs' })])
+      await peer.agent.join('pce_x')
+      await peer.agent.checkIn(undefined, () => {})
+      const acks = peer.checkIns().map((s) => (s.body as unknown as CheckInRequest).acks?.map((a) => a.commandId))
+      expect(acks).toEqual([undefined, [expect.stringMatching(/5$/)], [expect.stringMatching(/5$/)]])
+      expect(peer.sent.filter((s) => s.path.startsWith(agentPaths.debugLogs)).length).toBe(1)
+    })
   })
 })
