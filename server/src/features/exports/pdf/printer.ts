@@ -44,8 +44,10 @@ export const createPrinter = () => {
 
   const start = (): Worker => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      // Half of what a full table needs at once is young; larger steps of the heap would only be kept.
+      // A thread that needs more ends by itself, and only its file fails.
       resourceLimits: { maxOldGenerationSizeMb: 512 },
+      // It opens the fonts and nothing else.
+      env: {},
     })
     worker.unref()
     all.add(worker)

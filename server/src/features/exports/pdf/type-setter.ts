@@ -2,9 +2,9 @@ import { hasRightToLeft, levelsOf, mirror, visualRuns } from './direction.ts'
 import { type EmbeddedFont, type EngineFont, embed, type Fonts } from './fonts.ts'
 import { visibleText } from './visible-text.ts'
 
-/** A line of text ready to be drawn: operators that show it, for a font size of 1, and how wide it is. */
+/** A line of text ready to be drawn. */
 export interface SetLine {
-  /** Content stream between `BT` and `ET`; `{n}` never stands in it. */
+  /** From left to right. */
   pieces: readonly Piece[]
   /** Width at font size 1. */
   width: number
