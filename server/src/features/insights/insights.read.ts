@@ -4,7 +4,7 @@ import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import type { IdentityRow } from './identity.ts'
 
 /** Rows an insight answers at most; who makes up designs can not make the answer grow without end. */
-export const mostRows = 5_000
+const mostRows = 5_000
 /** Peripherals looked at to name 20 hosts: some hosts have a device twice. */
 const lookedAt = 100
 
@@ -93,11 +93,12 @@ export const createInsightsRead = (db: Queryable) => {
           select s.shape_id, s.model_id, s.interfaces, s.devices, s.first_seen, s.last_seen
           from shapes s where s.hosts between 1 and ${mostHosts}::int),
         active as materialized (
-          select r.shape_id, h.agent_id from rare r
-            join designs d on d.shape_id = r.shape_id
-            join peripherals p on p.design_id = d.design_id and p.present
-            join agent_heartbeats h on h.agent_id = p.agent_id and h.last_seen >= ${since}
-          group by r.shape_id, h.agent_id),
+          select r.shape_id, p.agent_id from rare r
+            -- LIMIT keeps this a look-up per shape: joined freely, the planner would read all peripherals.
+            cross join lateral (
+              select distinct p.agent_id from designs d join peripherals p on p.design_id = d.design_id and p.present
+              where d.shape_id = r.shape_id limit ${mostHosts}::int) p
+            join agent_heartbeats h on h.agent_id = p.agent_id and h.last_seen >= ${since}),
         chosen as (
           select r.*, n.hosts, count(*) over () as total from rare r
             join (select a.shape_id, count(*) as hosts from active a group by a.shape_id) n on n.shape_id = r.shape_id

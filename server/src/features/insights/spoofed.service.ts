@@ -4,7 +4,7 @@ import { besideGenuine, besideUsual, reportOf } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
 
 /** Devices of the same ids from which on a fleet has an opinion, and how many of them have to agree. */
-export const consensusRule = { devices: 20, share: 0.95 } as const
+const consensusRule = { devices: 20, share: 0.95 } as const
 
 const shown = (row: SuspectRow) => ({
   vid: row.vid,

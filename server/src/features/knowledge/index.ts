@@ -13,5 +13,3 @@ export const knowledgeFeature = async (app: HttpApp, deps: Omit<KnowledgeDeps, '
   const { current, forAgents, refresh, catchUp } = service
   return { current, forAgents, refresh, catchUp }
 }
-
-export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>

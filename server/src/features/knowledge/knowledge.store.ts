@@ -65,5 +65,3 @@ export const createKnowledgeStore = (db: Queryable) => ({
       update knowledge_sets s set state = ${s.state}, applied_at = ${s.applied_at}, applied_by = ${s.applied_by}, seal = ${s.seal}
       where s.set_id = ${s.set_id}::uuid`),
 })
-
-export type KnowledgeStore = ReturnType<typeof createKnowledgeStore>

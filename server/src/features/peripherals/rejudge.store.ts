@@ -196,5 +196,3 @@ export const createRejudgeStore = (db: Db) => ({
     return row ?? { designs: 0, waiting: 0, hosts: 0 }
   },
 })
-
-export type RejudgeStore = ReturnType<typeof createRejudgeStore>

@@ -276,5 +276,3 @@ export const createRejudge = (deps: RejudgeDeps) => {
 
   return { run, effectOf, judgeByReport, progress: store.progress }
 }
-
-export type Rejudge = ReturnType<typeof createRejudge>
