@@ -34,8 +34,13 @@ const REMEMBERED = 64
 const MAX_ACKS = 64
 const MAX_MESSAGE = 500
 
+const lanes = ['host', 'transfer'] as const
+type Lane = (typeof lanes)[number]
+/** What moves many bytes has a queue of its own: a Free must not wait for a download. */
+const laneOf = (kind: string): Lane => (kind === 'update' || kind === 'collect-logs' ? 'transfer' : 'host')
+
 /**
- * Verifies commands, has them executed one after the other, and forms their acknowledgements. A verified command is on
+ * Verifies commands, has them executed one after the other (transfers beside the others), and forms their acknowledgements. A verified command is on
  * disk before it is executed, its outcome before it is acknowledged. One that does not verify is never acknowledged,
  * because its id is an unknown writer's word.
  */
@@ -43,7 +48,7 @@ export const createCommands = (deps: CommandsDeps) => {
   const { agentId, commandKey, clock, log, reports } = deps
   let { memory } = deps
   let due: Ack[] = []
-  let running: Promise<void> | undefined
+  const running = new Map<Lane, Promise<void>>()
   const stop = new AbortController()
   /** Pending commands whose outcome is somebody else's to tell. */
   const later = new Set<string>()
@@ -52,6 +57,8 @@ export const createCommands = (deps: CommandsDeps) => {
     memory = { ...memory, ...change }
     deps.saveMemory(memory)
   }
+
+  const isLate = ({ expiresAt }: { expiresAt: string }): boolean => !(Date.parse(expiresAt) > clock.now())
 
   const acknowledge = ({ id, outcome, message }: CommandOutcome): void => {
     if (!due.some((ack) => ack.commandId === id)) due.push({ commandId: id, outcome, message })
@@ -67,11 +74,14 @@ export const createCommands = (deps: CommandsDeps) => {
     deps.onDue()
   }
 
-  const run = async (): Promise<void> => {
+  const nextOf = (lane: Lane) =>
+    (memory.pending ?? [])
+      .flatMap(({ payload }) => parseCommand(payload) ?? [])
+      .find(({ id, kind }) => laneOf(kind) === lane && !later.has(id))
+
+  const run = async (lane: Lane): Promise<void> => {
     for (;;) {
-      const next = (memory.pending ?? [])
-        .flatMap(({ payload }) => parseCommand(payload) ?? [])
-        .find(({ id }) => !later.has(id))
+      const next = nextOf(lane)
       if (next === undefined || stop.signal.aborted) return
       log.info('command_started', { id: next.id, kind: next.kind })
       let outcome: CommandOutcome = { id: next.id, outcome: 'confirmed', message: '' }
@@ -92,11 +102,13 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   const start = (): void => {
-    running ??= run()
-      .catch((error: unknown) => reports.add('command_broke', messageOf(error)))
-      .finally(() => {
-        running = undefined
-      })
+    for (const lane of lanes) {
+      if (running.has(lane) || nextOf(lane) === undefined) continue
+      const work = run(lane)
+        .catch((error: unknown) => reports.add('command_broke', messageOf(error)))
+        .finally(() => running.delete(lane))
+      running.set(lane, work)
+    }
   }
 
   const receiveOne = (signed: SignedText): string | undefined => {
@@ -113,7 +125,7 @@ export const createCommands = (deps: CommandsDeps) => {
     if ((memory.pending ?? []).some(({ payload }) => payload === signed.payload)) return undefined
     if (parsed.counter <= memory.counter) return `counter ${parsed.counter} was passed (${memory.counter})`
     const { counter } = parsed
-    if (!(Date.parse(parsed.expiresAt) > clock.now()))
+    if (isLate(parsed))
       settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it reached the host.' }, { counter })
     else save({ counter, pending: [...(memory.pending ?? []), signed] })
     return undefined
@@ -133,6 +145,12 @@ export const createCommands = (deps: CommandsDeps) => {
       const pending = (memory.pending ?? []).filter((s) => verifySignature(commandKey, s.payload, s.signature))
       if (pending.length === 0) return
       memory = { ...memory, pending }
+      for (const { payload } of pending) {
+        const parsed = parseCommand(payload)
+        // An update is answered by what became of it, however long the start took.
+        if (parsed !== undefined && parsed.kind !== 'update' && isLate(parsed))
+          settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it was executed.' })
+      }
       start()
     },
     /** The outcome of a command that was put off. */
@@ -149,7 +167,7 @@ export const createCommands = (deps: CommandsDeps) => {
     },
     /** Resolves when nothing is being executed. */
     async idle(signal: AbortSignal): Promise<void> {
-      while (running !== undefined && !signal.aborted) await running
+      while (running.size > 0 && !signal.aborted) await Promise.all(running.values())
     },
     /** Hands the due acknowledgements over to a check-in body. */
     takeAcks(): Ack[] {

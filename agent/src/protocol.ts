@@ -24,6 +24,8 @@ const MAX_INTERVAL_SECONDS = 86_400
 
 /** Of 10,000 rules with every member filled. */
 const MAX_POLICY = 10_000_000
+/** The same as JSON text inside JSON, in a script of three bytes a character. */
+const MAX_POLICY_ANSWER_BYTES = 3 * MAX_POLICY
 
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)
@@ -105,7 +107,8 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   /** The policy of this agent as signed for `nonce`; not yet verified. */
   async policy(nonce: string, token: string, signal: AbortSignal): Promise<SignedText> {
     const request: PolicyRequest = { nonce }
-    const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal))
+    const bounds = { maxAnswerBytes: MAX_POLICY_ANSWER_BYTES, isAside: true }
+    const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal, bounds))
     return {
       payload: text(answer.payload, 'payload', MAX_POLICY),
       signature: text(answer.signature, 'signature', 512),
@@ -122,7 +125,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   /** Hands a gzip of logs in for the command that asked for it. */
   async debugLogs(commandId: string, gzip: Buffer, token: string, signal: AbortSignal): Promise<void> {
     const path = `${agentPaths.debugLogs}/${encodeURIComponent(commandId)}`
-    const answer = await transport.post(path, gzip, token, signal, 'application/gzip')
+    const answer = await transport.post(path, gzip, token, signal, { contentType: 'application/gzip', isAside: true })
     if (answer.status < 200 || answer.status > 299) throw new Refusal(answer)
   },
 })

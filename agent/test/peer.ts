@@ -327,6 +327,8 @@ export const startPeer = async (options: PeerOptions = {}) => {
     /** The next requests of a path fail in this order. */
     fail: (path: string, ...next: Fault[]) => faults.set(path, [...(faults.get(path) ?? []), ...next]),
     clearFaults: () => faults.clear(),
+    /** How many faults of a path are still to come. */
+    faultsLeft: (path: string) => faults.get(path)?.length ?? 0,
     expireSessions: () => sessions.clear(),
     policy,
     packages,
@@ -359,7 +361,8 @@ export const startPeer = async (options: PeerOptions = {}) => {
     order(kind: string, body: Record<string, unknown> = {}): string {
       const [agent] = agents.values()
       const counter = nextCounter++
-      const id = `c-${counter}`
+      // Part of no UUID, and of no other of these.
+      const id = `order-${counter}.`
       const expiresAt = new Date(Date.now() + 60_000).toISOString()
       commands.push(signed(JSON.stringify({ id, agentId: agent?.id, kind, counter, expiresAt, ...body })))
       return id

@@ -207,7 +207,8 @@ describe('commands', () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     host.peer.fail(agentPaths.policy, { kind: 'hang' })
     const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
-    await until('pending', () => readIfThere(host.path('commands.json'))?.includes(id) === true)
+    await until('asked', () => host.peer.faultsLeft(agentPaths.policy) === 0)
+    expect(readIfThere(host.path('commands.json'))).toContain(id)
     await host.stop()
     host.begin()
     await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
@@ -215,6 +216,30 @@ describe('commands', () => {
     host.peer.seen.acks.length = 0
     await until('answered again', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
     expect(host.peer.seen.policies).toBe(1)
+  })
+
+  it('that free a host wait for no transfer', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [sticks] })
+    await host.arm()
+    host.peer.fail(`${agentPaths.debugLogs}/order-2.`, { kind: 'hang' })
+    expect(host.peer.order('collect-logs')).toBe('order-2.')
+    expect(await host.free()).toMatchObject({ outcome: 'confirmed' })
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+  })
+
+  it('are not executed any more when they expired before the next start', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const host = await startHost({ clock, devices: [keyboard] })
+    host.peer.fail(agentPaths.policy, { kind: 'hang' })
+    const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
+    await until('pending', () => readIfThere(host.path('commands.json'))?.includes(id) === true)
+    await host.stop()
+    skipped = 61_000
+    host.begin()
+    await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
+    expect(host.peer.seen.acks.at(-1)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('Expired') })
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 
   it('collect logs without a secret in them', async () => {

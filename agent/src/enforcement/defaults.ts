@@ -52,6 +52,13 @@ export const createDefaults = (kernel: Pick<Kernel, 'controllers' | 'default' | 
     },
   }
 }
+/** Old values that the kernel does not hold again: as long as there are any, the way back is not over. */
+export const notRestored = (
+  kernel: Pick<Kernel, 'default'>,
+  old: Readonly<Record<string, string>>,
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(old).filter(([name, value]) => ![undefined, value].includes(kernel.default(name))))
+
 export type Defaults = ReturnType<typeof createDefaults>
 
 /**

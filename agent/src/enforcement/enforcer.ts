@@ -6,7 +6,7 @@ import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
-import { type Defaults, lift } from './defaults.ts'
+import { type Defaults, lift, notRestored } from './defaults.ts'
 import type { HostNeeds } from './host-needs.ts'
 import { createJudge } from './judge.ts'
 import type { Grade, Kernel } from './kernel.ts'
@@ -113,12 +113,12 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (decision.effect === 'allow' || guard !== undefined || isWorking) continue
       const number = caseNumber(agentId, { ...judged.device, portPath: judged.portPath })
       const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === judged.portPath)
-      const entry = before ?? {
+      const entry = {
         portPath: judged.portPath,
         caseNumber: number,
         name: judged.name,
         reason: judge.reasonOf(decision),
-        since: new Date(clock.now()).toISOString(),
+        since: before?.since ?? new Date(clock.now()).toISOString(),
       }
       blocked.push(entry)
       if (before === undefined) notify.tell({ ...entry, contact: judge.policy.contact })
@@ -140,7 +140,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     known = new Map()
     recent.clear()
     present = new Set()
-    remember({ contactBy: null, defaults: {}, foreign: [], present: [], recent: [], blocked: [] })
+    const left = notRestored(kernel, memory.defaults)
+    remember({ contactBy: null, defaults: left, foreign: [], present: [], recent: [], blocked: [] })
     watchdog.end()
     show()
     log.info('host_freed', { reason })
@@ -291,7 +292,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       try {
         for (const problem of defaults.giveBack(memory.defaults))
           log.error('default_not_restored', { message: problem })
-        remember({ defaults: {}, recent: recent.list() })
+        remember({ defaults: notRestored(kernel, memory.defaults), recent: recent.list() })
       } catch (error) {
         log.error('stop_incomplete', { message: messageOf(error) })
       }

@@ -5,7 +5,7 @@ import type { AgentConfig } from '../config.ts'
 import { cannotStart, messageOf } from '../exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { acquireLock, holderOf } from '../lock.ts'
-import { createDefaults, lift } from './defaults.ts'
+import { createDefaults, lift, notRestored } from './defaults.ts'
 import { createKernel } from './kernel.ts'
 import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot } from './memory.ts'
 
@@ -93,7 +93,7 @@ const releaseAlone = (where: Where): string => {
       mode: 'Free',
       reason: memory.mode === 'Armed' ? RELEASED : memory.reason,
       contactBy: null,
-      defaults: {},
+      defaults: notRestored(kernel, known.defaults),
       foreign: [],
       present: [],
       recent: [],

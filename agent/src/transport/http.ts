@@ -12,8 +12,8 @@ export interface TransportDeps {
   now: () => number
 }
 
-/** A policy of 10,000 rules inside JSON text is the longest answer; a server that sends more is not ours. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+/** More than any answer but a policy needs; a server that sends more is not ours. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** Problem details are some hundred bytes. */
 const MAX_REFUSAL_BYTES = 65_536
 /** A server can slow its agents down, not put them to sleep for good. */
@@ -31,8 +31,11 @@ interface Sent {
   method: 'GET' | 'POST'
   path: string
   body: string | Buffer
-  contentType: string
+  contentType?: string
   token: string | undefined
+  maxAnswerBytes?: number
+  /** On a connection of its own: check-ins do not wait behind it. */
+  isAside?: boolean
 }
 
 const parseJson = (text: string): unknown => {
@@ -61,13 +64,16 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
     ...(ca === undefined ? {} : { ca }),
   })
 
-  const send = ({ method, path, body, contentType, token }: Sent, signal: AbortSignal): Promise<Answer> =>
+  const send = (
+    { method, path, body, contentType = 'application/json', token, maxAnswerBytes = MAX_ANSWER_BYTES, isAside }: Sent,
+    signal: AbortSignal,
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const data = typeof body === 'string' ? Buffer.from(body) : body
       const request = (isTls ? httpsRequest : httpRequest)({
         ...optionsFor(path),
         method,
-        agent: pool,
+        agent: isAside ? false : pool,
         signal,
         headers: {
           ...(method === 'GET' ? {} : { 'content-type': contentType, 'content-length': data.length }),
@@ -94,7 +100,7 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
         let size = 0
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size > MAX_ANSWER_BYTES) request.destroy(new Error('the answer is too long'))
+          if (size > maxAnswerBytes) request.destroy(new Error('the answer is too long'))
           else chunks.push(chunk)
         })
         response.on('error', fail)
@@ -137,11 +143,11 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
       body: string | Buffer,
       token: string | undefined,
       signal: AbortSignal,
-      contentType = 'application/json',
-    ): Promise<Answer> => sendAgain({ method: 'POST', path, body, contentType, token }, signal),
-    /** The same for what is only read. */
+      more: Pick<Sent, 'contentType' | 'maxAnswerBytes' | 'isAside'> = {},
+    ): Promise<Answer> => sendAgain({ method: 'POST', path, body, token, ...more }, signal),
+    /** The same for what is only read, on a connection of its own. */
     get: (path: string, token: string, signal: AbortSignal): Promise<Answer> =>
-      sendAgain({ method: 'GET', path, body: '', contentType: '', token }, signal),
+      sendAgain({ method: 'GET', path, body: '', token, isAside: true }, signal),
     /**
      * Streams a long answer on a connection of its own, so that check-ins go on meanwhile. Resolves after the last byte.
      *
