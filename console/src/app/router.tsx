@@ -87,6 +87,9 @@ const tree = root.addChildren([
     policy.addChildren([
       policyPage('/', () => import('../features/policy/RulesPage.tsx'), 'RulesPage'),
       policyPage('/grants', () => import('../features/policy/GrantsPage.tsx'), 'GrantsPage'),
+      policyPage('/simulator', () => import('../features/policy/SimulatorPage.tsx'), 'SimulatorPage'),
+      policyPage('/history', () => import('../features/policy/HistoryPage.tsx'), 'HistoryPage'),
+      policyPage('/settings', () => import('../features/policy/PolicySettingsPage.tsx'), 'PolicySettingsPage'),
       policyPage('/requests', () => import('../features/requests/RequestsPage.tsx'), 'RequestsPage'),
     ]),
     page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),

@@ -17,13 +17,19 @@ export interface RuleDrawerProps {
 
 /** The drawer of a rule or grant: its editor, or why there is none. */
 export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerProps) => {
-  const rule = useRule(id, isGrant)
+  const rule = useRule(id)
   const body =
     id === 'new' ? (
       <RuleEditor rule={null} start={start} isGrant={isGrant} canWrite={canWrite} close={close} />
     ) : rule.data !== undefined && rule.data !== null ? (
       // Saved by somebody else meanwhile: what is typed here stays.
-      <RuleEditor rule={rule.data} start={start} isGrant={isGrant} canWrite={canWrite} close={close} />
+      <RuleEditor
+        rule={rule.data}
+        start={start}
+        isGrant={rule.data.level === 'grant'}
+        canWrite={canWrite}
+        close={close}
+      />
     ) : rule.error !== null ? (
       <ErrorState failure={rule.error} retry={() => void rule.refetch()} />
     ) : rule.data === null ? (

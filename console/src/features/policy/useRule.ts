@@ -7,18 +7,19 @@ const wholeList = 10_000
 
 /**
  * One rule or grant by its id: the one the list holds already, else read from the server, so that a link to a rule
- * works whatever the list shows.
+ * works whatever the list shows. A decision names rule and grant alike, so both are looked through.
  */
-export const useRule = (id: string | null, isGrant: boolean) => {
+export const useRule = (id: string | null) => {
   const { api, queries } = useServices()
   return useQuery({
-    queryKey: ['policy-rule', isGrant, id],
+    queryKey: ['policy-rule', id],
     queryFn: async ({ signal }): Promise<PolicyRuleResource | null> => {
-      const { data } = await api.call(isGrant ? listPolicyGrants : listPolicyRules, {
-        query: { PageSize: wholeList },
-        signal,
-      })
-      return data.find((rule) => rule.id === id) ?? null
+      for (const list of [listPolicyRules, listPolicyGrants]) {
+        const { data } = await api.call(list, { query: { PageSize: wholeList }, signal })
+        const found = data.find((rule) => rule.id === id)
+        if (found !== undefined) return found
+      }
+      return null
     },
     enabled: id !== null && id !== 'new',
     initialData: () =>

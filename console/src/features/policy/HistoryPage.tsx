@@ -1,0 +1,260 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { type PolicyVersion, policyHistory, restorePolicy } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { tellPolicyChange } from '../../ui/policy/undo.ts'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import classes from './HistoryPage.module.css'
+import { differences, restoreWords } from './rule-diff.ts'
+
+const pageSize = 50
+
+const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'][number] }) => {
+  if (before === null || after === null) {
+    const rule = before ?? after
+    return (
+      <p>
+        <strong className={before === null ? classes.plus : classes.minus}>{before === null ? '+ ' : '− '}</strong>
+        <DeviceText value={rule?.sentence} />
+      </p>
+    )
+  }
+  return (
+    <>
+      <p>
+        <strong>± </strong>
+        <DeviceText value={after.sentence} />
+      </p>
+      <table className={classes.diff}>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences(before, after).map(({ name, before: old, after: now }) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>
+                <del>
+                  <DeviceText value={old} />
+                </del>
+              </td>
+              <td>
+                <ins>
+                  <DeviceText value={now} />
+                </ins>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}
+
+const Restore = ({ version, inForce, close }: { version: number; inForce: number; close: () => void }) => {
+  const services = useServices()
+  const { api } = services
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const trial = useQuery({
+    queryKey: ['policy-history', 'trial', version, inForce],
+    queryFn: () => api.call(restorePolicy, { body: { version, dryRun: true } }),
+    gcTime: 0,
+    retry: false,
+  })
+  const total = trial.data === undefined ? 0 : trial.data.added + trial.data.changed + trial.data.deleted
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const done = await api.call(restorePolicy, { body: { version } })
+      close()
+      tellPolicyChange(services, `The rules are those of version ${version} again.`, {
+        made: done.version,
+        before: done.version - 1,
+      })
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <div className={classes.restore}>
+      {trial.error !== null ? (
+        <ErrorState failure={trial.error} retry={() => void trial.refetch()} inline />
+      ) : (
+        <p aria-live="polite">
+          {trial.data === undefined ? 'Asking the server what this would change …' : restoreWords(trial.data)}{' '}
+          {total > 0
+            ? 'Armed hosts hear of it within a second. The history keeps every version: this can be taken back.'
+            : ''}
+        </p>
+      )}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button loading={busy} disabled={total === 0} onClick={() => void run()}>
+          Restore version {version}
+        </Button>
+      </Group>
+    </div>
+  )
+}
+
+interface VersionProps {
+  version: PolicyVersion
+  isOpen: boolean
+  toggle: () => void
+  /** Null where it can not be restored: it is in force, or the reader may not. */
+  restore: (() => void) | null
+}
+
+const Version = ({ version, isOpen, toggle, restore }: VersionProps) => (
+  <li>
+    <div className={classes.line}>
+      <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+        <Icon name={isOpen ? 'down' : 'right'} size={12} />
+        <span className={classes.number}>{version.version.toLocaleString('en')}</span>
+        <span className={classes.clip}>
+          <DeviceText value={version.summary} />
+        </span>
+      </button>
+      <DeviceText value={version.createdBy} />
+      <span className={classes.quiet}>
+        <Time value={version.createdAt} />
+      </span>
+      {restore === null ? (
+        <span />
+      ) : (
+        <Button size="compact-xs" variant="default" onClick={restore}>
+          Restore…
+        </Button>
+      )}
+    </div>
+    {isOpen ? (
+      <div className={classes.changes}>
+        {version.changes.map((change) => (
+          <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
+        ))}
+        {version.changesTotal > version.changes.length ? (
+          <p className={classes.quiet}>
+            and {(version.changesTotal - version.changes.length).toLocaleString('en')} more changes
+          </p>
+        ) : null}
+      </div>
+    ) : null}
+  </li>
+)
+
+/** Every version of the policy: who changed what, what it was before, and the way back. */
+export const HistoryPage = () => {
+  useTitle('History of the policy')
+  const { api, session } = useServices()
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false }) as { page?: string; version?: string }
+  const page = Math.max(1, Number(search.page ?? 1) || 1)
+  const [restoring, setRestoring] = useState<number | null>(null)
+  const query = { query: { PageNumber: page, PageSize: pageSize } }
+  const history = useQuery({
+    queryKey: ['policy-history', page],
+    queryFn: ({ signal }) => api.call(policyHistory, { ...query, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const set = (change: { page?: string; version?: string }, replace: boolean) =>
+    void navigate({ to: '.', search: ((old: object) => ({ ...old, ...change })) as never, replace })
+  const total = history.data?.recordsTotal ?? 0
+  const canWrite = session.may('fleet:write')
+  return (
+    <SettingsPage
+      title="History"
+      intro="Each change of the rules is a version. Restoring one makes a new version with its rules, so nothing is ever lost."
+      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, policyHistory, query)} />}
+    >
+      {history.error === null ? null : (
+        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
+      )}
+      {history.data === undefined ? (
+        history.error === null ? (
+          <div className={classes.skeleton} aria-busy="true" />
+        ) : null
+      ) : total === 0 ? (
+        <EmptyState icon="policy" title="The policy was never changed">
+          <p>The first rule, grant or approval makes version 1.</p>
+        </EmptyState>
+      ) : (
+        <>
+          <ul className={classes.versions} aria-label="Versions">
+            {history.data.data.map((version) => (
+              <Version
+                key={version.version}
+                version={version}
+                isOpen={search.version === String(version.version)}
+                toggle={() =>
+                  set(
+                    search.version === String(version.version) ? { version: '' } : { version: String(version.version) },
+                    true,
+                  )
+                }
+                restore={canWrite && version.version !== total ? () => setRestoring(version.version) : null}
+              />
+            ))}
+          </ul>
+          <Group justify="space-between">
+            <span className={classes.quiet}>
+              Version {total.toLocaleString('en')} is in force.
+              {canWrite && page * pageSize >= total ? (
+                <>
+                  {' '}
+                  <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
+                    Go back to no rules…
+                  </button>
+                </>
+              ) : null}
+            </span>
+            <Group gap="sm">
+              <Button
+                size="compact-sm"
+                variant="default"
+                disabled={page === 1}
+                onClick={() => set({ page: page === 2 ? '' : String(page - 1) }, false)}
+              >
+                Newer
+              </Button>
+              <Button
+                size="compact-sm"
+                variant="default"
+                disabled={page * pageSize >= total}
+                onClick={() => set({ page: String(page + 1) }, false)}
+              >
+                Older
+              </Button>
+            </Group>
+          </Group>
+        </>
+      )}
+      <Modal
+        opened={restoring !== null}
+        onClose={() => setRestoring(null)}
+        title={restoring === 0 ? 'Go back to no rules' : `Restore version ${restoring}`}
+      >
+        {restoring === null ? null : <Restore version={restoring} inForce={total} close={() => setRestoring(null)} />}
+      </Modal>
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,186 @@
+import { SegmentedControl } from '@mantine/core'
+import { getPolicyTest, type PolicyTestRow } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { HostPicker } from '../../ui/policy/HostPicker.tsx'
+import { TagPicker } from '../../ui/policy/TagPicker.tsx'
+import { type TestTotals, testSentence } from '../../ui/policy/words.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+import { DataTable } from '../../ui/table/DataTable.tsx'
+import { ListFrame } from '../../ui/table/ListFrame.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
+import classes from './SimulatorPage.module.css'
+
+const columns: readonly Column<PolicyTestRow>[] = [
+  {
+    id: 'decision',
+    title: 'Armed',
+    width: 108,
+    cell: ({ decision }) =>
+      decision === 'block' ? <SeverityTag severity="red" word="blocked" /> : <span>allowed</span>,
+  },
+  {
+    id: 'device',
+    title: 'Device',
+    width: 220,
+    grow: true,
+    cell: (row) => (
+      <span className={classes.device}>
+        <Icon name={kindIcon(row.devIcon)} size={14} />
+        <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
+          <DeviceText value={[row.guiVid, row.guiPid].filter(Boolean).join(' ') || `${row.vid}:${row.pid}`} />
+        </PlainLink>
+      </span>
+    ),
+  },
+  { id: 'ids', title: 'Ids', width: 90, cell: ({ vid, pid }) => <code>{`${vid}:${pid}`}</code> },
+  {
+    id: 'host',
+    title: 'Host',
+    width: 150,
+    cell: (row) => (
+      <PlainLink href={agentAddress(row.uuid)}>
+        <DeviceText value={row.hostIdentifier} />
+      </PlainLink>
+    ),
+  },
+  { id: 'why', title: 'Why', width: 240, grow: true, cell: ({ reason }) => <DeviceText value={reason} /> },
+  {
+    id: 'times',
+    title: 'Times',
+    width: 70,
+    align: 'right',
+    cell: ({ attachments }) => (
+      <span title={attachments === 0 ? 'It was there before the period.' : undefined}>
+        {attachments === 0 ? '–' : attachments.toLocaleString('en')}
+      </span>
+    ),
+  },
+  { id: 'seen', title: 'Last seen', width: 84, align: 'right', cell: ({ lastSeen }) => <Time value={lastSeen} /> },
+]
+
+const simulatorView: ViewSpec = {
+  filters: ['days', 'hashtags', 'hostUuid', 'decision'],
+  defaultSort: '',
+  defaultColumns: columns.map(({ id }) => id),
+}
+
+const usualDays = '30'
+const idOf = (row: PolicyTestRow) => `${row.uuid}|${row.deviceID}`
+const hrefOf = (row: PolicyTestRow) => deviceAddress(row.uuid, row.deviceID)
+
+/** What arming would have done: every stored device, judged as if newly attached to an armed host. Blocked ones first. */
+export const SimulatorPage = () => {
+  useTitle('Simulator')
+  const { api } = useServices()
+  const view = useView(simulatorView)
+  const { filters } = view.state
+  const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const [totals, setTotals] = useState<{ of: string; totals: TestTotals } | null>(null)
+  const query = useMemo(() => ({ ...filters, days: filters.days ?? usualDays }), [filters])
+  const key = JSON.stringify(query)
+  const source = useMemo(() => {
+    const rows = listSource(api, getPolicyTest, query, idOf)
+    return {
+      ...rows,
+      load: async (page: number, size: number, signal?: AbortSignal) => {
+        const answer = await rows.load(page, size, signal)
+        // Each page of the answer carries the totals of the whole.
+        setTotals({ of: key, totals: answer as unknown as TestTotals })
+        return answer
+      },
+    }
+  }, [api, query, key])
+  const set = (name: string, value: string | null) => view.set({ filters: { [name]: value } })
+  return (
+    <ListFrame
+      title="Simulator"
+      counts={counts}
+      actions={
+        <MoreMenu
+          label="More"
+          curl={() => curlOf(window.location.origin, getPolicyTest, { query: { ...query, PageSize: 100 } as never })}
+        />
+      }
+      filters={
+        <div className={classes.bar}>
+          <p className={classes.sentence} aria-live="polite" data-stale={totals?.of !== key || undefined}>
+            <strong>{totals === null ? 'Looking back …' : testSentence(totals.totals)}</strong>{' '}
+            <span className={classes.quiet}>
+              By the rules in force now. Write a{' '}
+              <Link to="/policy" search={{ open: 'new' } as never}>
+                rule
+              </Link>{' '}
+              to try it on the same days before it counts.
+            </span>
+          </p>
+          <div className={classes.fields}>
+            <SegmentedControl
+              size="xs"
+              aria-label="Days to look back over"
+              value={query.days}
+              onChange={(days) => set('days', days === usualDays ? null : days)}
+              data={['1', '7', '30', '90'].map((value) => ({
+                value,
+                label: value === '1' ? '1 day' : `${value} days`,
+              }))}
+            />
+            <SegmentedControl
+              size="xs"
+              aria-label="Which devices"
+              value={filters.decision ?? ''}
+              onChange={(decision) => set('decision', decision === '' ? null : decision)}
+              data={[
+                { value: '', label: 'All' },
+                { value: 'block', label: 'Blocked' },
+                { value: 'allow', label: 'Allowed' },
+              ]}
+            />
+            <TagPicker
+              label="Tag"
+              clearable
+              value={filters.hashtags ?? ''}
+              onChange={(tag) => set('hashtags', tag === '' ? null : tag)}
+            />
+            <HostPicker
+              label="Host"
+              clearable
+              value={filters.hostUuid ?? ''}
+              onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}
+            />
+          </div>
+        </div>
+      }
+      table={
+        <DataTable
+          label="What arming would have done"
+          columns={columns}
+          source={source}
+          view={view}
+          topics={[]}
+          hrefOf={hrefOf}
+          opensPage
+          empty={
+            <EmptyState icon="policy" title="No device to judge">
+              <p>No device is attached or was in this time. A longer time, or another tag or host, may have some.</p>
+            </EmptyState>
+          }
+          onCounts={setCounts}
+        />
+      }
+    />
+  )
+}
