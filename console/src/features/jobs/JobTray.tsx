@@ -1,6 +1,6 @@
 import { cancelJob, type Job } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
-import { useRef, useSyncExternalStore } from 'react'
+import { type RefObject, useEffect, useRef, useSyncExternalStore } from 'react'
 import { bytesText } from '../../lib/bytes.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -75,6 +75,19 @@ const transferText = ({ state, bytes, share, failure }: Transfer): string => {
   return share === null ? bytesText(bytes) : `${Math.floor(share * 100)} %, ${bytesText(bytes)}`
 }
 
+/** Tells the stylesheets how high the foot of the page is: messages stand above it. */
+const useFootHeight = (foot: RefObject<HTMLElement | null>) => {
+  useEffect(() => {
+    const { style } = document.documentElement
+    const observer = new ResizeObserver(() => style.setProperty('--pc-foot', `${foot.current?.offsetHeight ?? 0}px`))
+    if (foot.current !== null) observer.observe(foot.current)
+    return () => {
+      observer.disconnect()
+      style.removeProperty('--pc-foot')
+    }
+  }, [foot])
+}
+
 /** The tray at the foot of every page: jobs of the server and files on their way, with how far they are. */
 export const JobTray = () => {
   const { api, session, work } = useServices()
@@ -86,6 +99,7 @@ export const JobTray = () => {
   )
   useKeys([{ keys: 'g j', description: 'Go to the jobs at the foot of the page', run: () => tray.current?.focus() }])
   const count = jobs.length + transfers.length
+  useFootHeight(tray)
   return (
     <section ref={tray} className={classes.tray} aria-label="Jobs" tabIndex={-1} hidden={count === 0}>
       <ul className={classes.lines}>
