@@ -93,21 +93,21 @@ export const createHostsStore = (db: Queryable) => ({
       where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
   },
 
-  /** Notes how the commands of hosts ended. */
+  /** Notes how the commands of hosts ended. All of the rollout's are read at once: looked up host by host, 40,000 took over 4 s. */
   noteOutcomes: async ({ rollout_id: id }: Owner): Promise<void> => {
     await db.execute(sql`
+      with newest as materialized (
+        select distinct on (k.agent_id) k.agent_id, k.state, k.message, k.created_at
+        from commands k where k.job_id = ${id}::uuid order by k.agent_id, k.counter desc),
+      ended as materialized (
+        select h.agent_id, n.state, n.message from newest n
+        join rollout_hosts h on h.rollout_id = ${id}::uuid and h.agent_id = n.agent_id
+        where n.state in ('confirmed', 'failed', 'expired', 'cancelled') and n.created_at >= h.commanded_at
+          and h.state in ('commanded', 'reverting'))
       update rollout_hosts x set reason = c.message, state = case
           when c.state = 'confirmed' then case when x.state = 'reverting' then 'reverted' else 'done' end
           when c.state = 'cancelled' and x.state <> 'reverting' then 'skipped' else 'failed' end
-      from (
-        select h.agent_id, k.state, k.message from rollout_hosts h
-        cross join lateral (
-          select k.state, k.message from commands k
-          where k.agent_id = h.agent_id and k.job_id = ${id}::uuid and k.created_at >= h.commanded_at
-          order by k.counter desc limit 1) k
-        where h.rollout_id = ${id}::uuid and h.state in ('commanded', 'reverting')
-          and k.state in ('confirmed', 'failed', 'expired', 'cancelled')) c
-      where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
+      from ended c where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
   },
 
   /** Notes what armed hosts do: which devices they blocked, and who is Free again. */
