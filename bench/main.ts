@@ -1,6 +1,7 @@
 /** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
 import { parseArgs } from 'node:util'
 import { benchCheckIn } from './check-in.ts'
+import { benchCommand } from './command.ts'
 import { benchExport } from './export.ts'
 import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
@@ -22,6 +23,8 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
       seconds: isQuick ? 6 : 20,
       connections: 512,
     }),
+  command: ({ isQuick, agents, databaseUrl }) =>
+    benchCommand({ databaseUrl, agents: agents ?? 10_000, rounds: isQuick ? 20 : 60 }),
   list: ({ isQuick, agents, databaseUrl }) => {
     const size = agents ?? 100_000
     return benchList({

@@ -1,0 +1,170 @@
+/** How long a command takes to a host that is connected, and to ten thousand. */
+import { createWake } from '../agent/src/transport/wake.ts'
+import { createHostAgent, type HostAgent } from '../cli/simulator/host-agent.ts'
+import { createHost } from '../cli/simulator/hosts.ts'
+import { createInventory } from '../cli/simulator/inventory.ts'
+import { createRandom } from '../cli/simulator/random.ts'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { createWaits } from '../cli/simulator/waits.ts'
+import { prepareFleet } from './prepare.ts'
+import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import type { BenchServer } from './server-process.ts'
+
+export interface CommandOptions {
+  databaseUrl: string | undefined
+  /** Hosts in the database. */
+  agents: number
+  /** Commands to one host. */
+  rounds: number
+}
+
+/** Hosts that hold a wake socket; the commands go to them in turn. */
+const listening = 100
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** Design: a connected host has its command in under a second. */
+const deliveryLimitMs = 1_000
+/** Ten thousand items in one request. */
+const requestLimitMs = 3_000
+
+const deadline = async <T>(what: string, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took over 60 s`)), 60_000)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+interface Listener {
+  agent: HostAgent
+  /** Resolves with the times of the first answer and of the last one, once the host was woken and has nothing more to say. */
+  woken(): Promise<{ deliveredAt: number; confirmedAt: number }>
+  stop(): void
+}
+
+const listen = async (server: BenchServer, token: string): Promise<Listener[]> => {
+  const transport = createTransport({ server: new URL(server.url), connections: 16 })
+  const waits = createWaits()
+  const listeners: Listener[] = []
+  for (let index = 0; index < listening; index++) {
+    const random = createRandom(index + 77)
+    const { facts, ...rest } = createHost(1_000_000 + index, random, 'commands')
+    // One in ten simulated hosts can only be observed; these all can be armed.
+    const host = { ...rest, facts: { ...facts, enforcement: 'before-driver' as const } }
+    const inventory = createInventory(host.department, random)
+    const failed = (what: string): void => void process.stderr.write(`command: ${what}\n`)
+    const agent = createHostAgent({ host, inventory, transport, clock: { now: () => Date.now() }, waits, failed })
+    await agent.join(token)
+    await agent.checkIn(undefined, () => {})
+    let heard: ((times: { deliveredAt: number; confirmedAt: number }) => void) | undefined
+    let lastWake: Promise<void> = Promise.resolve()
+    const wake = createWake({
+      transport,
+      log: silent,
+      onWake: () => {
+        lastWake = lastWake.then(async () => {
+          const answers: number[] = []
+          await agent.checkIn(undefined, () => answers.push(performance.now()))
+          if (answers.length > 1) heard?.({ deliveredAt: answers[0] as number, confirmedAt: answers.at(-1) as number })
+        })
+      },
+    })
+    agent.onSession(wake.useToken)
+    listeners.push({ agent, woken: () => new Promise((resolve) => (heard = resolve)), stop: wake.stop })
+  }
+  return listeners
+}
+
+const measureOne = async (server: BenchServer, listeners: readonly Listener[], token: string, rounds: number) => {
+  const delivered: number[] = []
+  const confirmed: number[] = []
+  // The first ones warm the server and are not counted.
+  for (let n = -5; n < rounds; n++) {
+    const { agent, woken } = listeners[(n + 5) % listeners.length] as Listener
+    const times = woken()
+    const uuid = agent.identity()?.agentId
+    const startedAt = performance.now()
+    await server.call(
+      '/prime/webui/agents/configuration',
+      [{ uuid, agentConfigViewResource: { isSystemArmed: n % 2 === 0 ? 'ARM' : 'free' } }],
+      token,
+    )
+    const { deliveredAt, confirmedAt } = await deadline('a command', times)
+    if (n < 0) continue
+    delivered.push(deliveredAt - startedAt)
+    confirmed.push(confirmedAt - startedAt)
+  }
+  return { delivered, confirmed }
+}
+
+/** Freeing costs what arming does, and is possible on every host. */
+const measureMany = async (server: BenchServer, token: string): Promise<Figure[]> => {
+  const page = await server.call('/prime/webui/agents?PageSize=10000&DeploymentMode=Agent', undefined, token)
+  const uuids = (page.data as { uuid: string }[]).map((row) => row.uuid)
+  const startedAt = performance.now()
+  await server.call(
+    '/prime/webui/agents/configuration',
+    uuids.map((uuid) => ({ uuid, agentConfigViewResource: { isSystemArmed: 'free' } })),
+    token,
+  )
+  const requestMs = performance.now() - startedAt
+  const bulkAt = performance.now()
+  const bulk = await server.call('/prime/webui/agents/bulk', { uuids, action: 'free' }, token)
+  const bulkMs = performance.now() - bulkAt
+  const queued = async (): Promise<boolean> => {
+    const path = `/prime/webui/agents/commands?PageSize=1&jobId=${bulk.jobId}`
+    return Number((await server.call(path, undefined, token)).recordsFiltered) >= Number(bulk.accepted)
+  }
+  await deadline(
+    'the job',
+    (async () => {
+      while (!(await queued())) await new Promise((resolve) => setTimeout(resolve, 100))
+    })(),
+  )
+  const jobMs = performance.now() - bulkAt
+  return [
+    {
+      what: `configuration of ${uuids.length} hosts: answered`,
+      value: round(requestMs),
+      unit: 'ms',
+      limit: requestLimitMs,
+      better: 'less',
+    },
+    { what: `bulk on ${uuids.length} hosts: answered`, value: round(bulkMs), unit: 'ms', better: 'less' },
+    { what: `bulk on ${uuids.length} hosts: all signed and queued`, value: round(jobMs), unit: 'ms', better: 'less' },
+  ]
+}
+
+export const benchCommand = async (options: CommandOptions): Promise<BenchResult> => {
+  const { server, fleet } = await prepareFleet({ ...options, peripheralsPerAgent: 3, designs: 300 })
+  let listeners: Listener[] = []
+  try {
+    const token = await server.signIn()
+    const enrolment = await server.call(
+      '/prime/webui/agents/enrollmenttokens',
+      { name: 'Hosts that listen', maxUses: listening },
+      token,
+    )
+    listeners = await listen(server, String(enrolment.token))
+    const { delivered, confirmed } = await measureOne(server, listeners, token, options.rounds)
+    const many = await measureMany(server, token)
+    return {
+      name: 'command',
+      conditions: `${fleet.agents} hosts, ${listening} with a wake socket, ${options.rounds} commands to one host each, from the request on`,
+      figures: [
+        {
+          what: 'delivered to a connected host, p50',
+          value: round(percentile(delivered, 0.5)),
+          unit: 'ms',
+          limit: deliveryLimitMs,
+          better: 'less',
+        },
+        { what: 'delivered, p95', value: round(percentile(delivered, 0.95)), unit: 'ms', better: 'less' },
+        { what: 'confirmed by the host, p50', value: round(percentile(confirmed, 0.5)), unit: 'ms', better: 'less' },
+        ...many,
+      ],
+    }
+  } finally {
+    for (const { stop } of listeners) stop()
+    await server.stop()
+  }
+}
