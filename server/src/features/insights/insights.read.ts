@@ -99,14 +99,15 @@ export const createInsightsRead = (db: Queryable) => {
               select distinct p.agent_id from designs d join peripherals p on p.design_id = d.design_id and p.present
               where d.shape_id = r.shape_id limit ${mostHosts}::int) p
             join agent_heartbeats h on h.agent_id = p.agent_id and h.last_seen >= ${since}),
-        chosen as (
-          select r.*, n.hosts, count(*) over () as total from rare r
-            join (select a.shape_id, count(*) as hosts from active a group by a.shape_id) n on n.shape_id = r.shape_id
+        chosen as materialized (
+          select r.*, n.hosts, n.ids, count(*) over () as total from rare r
+            join (select a.shape_id, count(*) as hosts, array_agg(a.agent_id) as ids from active a group by a.shape_id) n
+              on n.shape_id = r.shape_id
           order by n.hosts, r.first_seen desc, r.shape_id limit ${mostRows}::int)
         select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product, '') as "guiPid",
           d.icon as "devIcon", c.hosts as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
           (select jsonb_agg(jsonb_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'localIpAddress', a.address) order by lower(a.host), a.agent_id)
-            from active x join agents a on a.agent_id = x.agent_id where x.shape_id = c.shape_id) as agents,
+            from agents a where a.agent_id = any(c.ids[:20])) as agents,
           c.interfaces, c.devices as "peripheralsCount"
         from chosen c join models m on m.model_id = c.model_id
           join lateral (
