@@ -7,7 +7,6 @@ const views = [
   { to: '/policy/simulator', title: 'Simulator' },
   { to: '/policy/history', title: 'History' },
   { to: '/policy/requests', title: 'Requests' },
-  { to: '/policy/requests', title: 'Requests' },
   { to: '/policy/settings', title: 'Settings' },
 ] as const
 

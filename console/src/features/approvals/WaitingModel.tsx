@@ -79,7 +79,9 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
                   </PlainLink>
                 </span>
                 <code>{device.caseNumber}</code>
-                <TagList oneLine tags={device.hashtags} />
+                <span className={classes.clip}>
+                  <TagList oneLine tags={device.hashtags} />
+                </span>
                 <span className={classes.quiet}>
                   {device.present ? 'attached' : 'gone'} <Time value={device.lastSeen} />
                 </span>

@@ -75,9 +75,10 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
   const faults = faultsOf(draft, { isGrant, now: clock.now() })
   const thing = isGrant ? 'grant' : 'rule'
   const removed = rule === null ? [] : [rule.id]
+  const isSame = rule !== null && JSON.stringify(inputOf(draft)) === JSON.stringify(inputOf(draftOf(rule)))
   const change: PolicyDraft | null = deleting
     ? { remove: removed }
-    : canPreview(faults)
+    : canPreview(faults) && !isSame
       ? { add: [inputOf(draft)], remove: removed }
       : null
 
@@ -176,9 +177,11 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
         <PreviewPanel
           draft={canWrite ? change : null}
           waiting={
-            canWrite
-              ? 'What this would change is shown here as soon as it says which devices and which hosts.'
-              : 'You may read rules; changing them takes a Manager.'
+            !canWrite
+              ? 'You may read rules; changing them takes a Manager.'
+              : isSame
+                ? 'Nothing is changed yet.'
+                : 'What this would change is shown here as soon as it says which devices and which hosts.'
           }
         />
         {canWrite ? <DraftTest draft={change} /> : null}

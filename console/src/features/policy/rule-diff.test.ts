@@ -42,7 +42,7 @@ describe('differences', () => {
 describe('restoreWords', () => {
   it('says what comes, changes and goes, or that nothing does', () => {
     expect(restoreWords({ added: 2, changed: 1, deleted: 1200 })).toBe(
-      'Of the rules and grants, 2 come back, 1 change, 1,200 go.',
+      'Of the rules and grants, 2 come back, 1 changes, 1,200 go.',
     )
     expect(restoreWords({ added: 0, changed: 0, deleted: 0 })).toContain('nothing would change')
   })

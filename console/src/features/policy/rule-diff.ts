@@ -1,4 +1,5 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
+import { counted } from '../../ui/policy/words.ts'
 import { levelNames } from './rule-states.ts'
 
 /** A member of a rule that a change touched, in words. */
@@ -42,9 +43,9 @@ export const restoreWords = ({
   deleted: number
 }): string => {
   const parts = [
-    ...(added > 0 ? [`${added.toLocaleString('en')} come back`] : []),
-    ...(changed > 0 ? [`${changed.toLocaleString('en')} change`] : []),
-    ...(deleted > 0 ? [`${deleted.toLocaleString('en')} go`] : []),
+    ...(added > 0 ? [counted(added, 'comes back', 'come back')] : []),
+    ...(changed > 0 ? [counted(changed, 'changes', 'change')] : []),
+    ...(deleted > 0 ? [counted(deleted, 'goes', 'go')] : []),
   ]
   return parts.length === 0 ? 'No rule differs: nothing would change.' : `Of the rules and grants, ${parts.join(', ')}.`
 }

@@ -71,15 +71,15 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
             <ul className={classes.warnings}>
               {preview.warnings.map(({ code, text, ruleId }) => (
                 <li key={`${code}${ruleId}`}>
-                  <SeverityShape severity="amber" /> <DeviceText value={text} />
-                  {ruleId === null ? null : (
-                    <>
-                      {' '}
+                  <SeverityShape severity="amber" />
+                  <span>
+                    <DeviceText value={text} />{' '}
+                    {ruleId === null ? null : (
                       <a href={`/policy?open=${encodeURIComponent(ruleId)}`} target="_blank" rel="noreferrer">
                         that rule
                       </a>
-                    </>
-                  )}
+                    )}
+                  </span>
                 </li>
               ))}
             </ul>
