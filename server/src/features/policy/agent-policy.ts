@@ -6,13 +6,13 @@ import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
-import type { PolicyStore } from './policy.store.ts'
+import type { PolicyHostsStore } from './policy-hosts.store.ts'
 
 export interface AgentPolicyDeps {
   db: Db
   clock: Clock
   log: Log
-  store: PolicyStore
+  hosts: Pick<PolicyHostsStore, 'clearDue'>
   settings: PolicySettingsApi
   open: OpenPolicy['open']
   keys: Pick<Keys, 'command'>
@@ -22,10 +22,10 @@ export interface AgentPolicyDeps {
 
 /** The policy of one host as it is handed out: signed for that host and that question, so that none can be played again. */
 export const createAgentPolicy =
-  ({ db, clock, log, store, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
+  ({ db, clock, log, hosts, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, nonce: string): Promise<SignedText | null> => {
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
-      const host = await store.clearDue(tx, agentId)
+      const host = await hosts.clearDue(tx, agentId)
       if (host === undefined) return null
       const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])
       const now = clock.now()

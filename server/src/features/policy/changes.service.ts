@@ -5,19 +5,19 @@ import type {
   PolicyRuleResource,
   PolicyWarning,
 } from '@portcullis/contract'
-import { ruleMatches } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
-import type { PeripheralsApi } from '#features/peripherals/index.ts'
-import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import { invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Affected } from './affected.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
+import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { Seals } from './seal.ts'
 
 export interface ChangesDeps {
@@ -27,7 +27,8 @@ export interface ChangesDeps {
   seals: Seals
   settings: PolicySettingsApi
   audit: Pick<AuditApi, 'write'>
-  designs: Pick<PeripheralsApi['designs'], 'byIds'>
+  hosts: Pick<PolicyHostsStore, 'giveJob'>
+  affected: Affected
   /** Starts the job that makes decisions of so many hosts anew; null when they are few and done at once. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
   /** Tells every replica at COMMIT. */
@@ -45,9 +46,6 @@ export interface RuleChanges {
   write: readonly RuleRow[]
 }
 
-const isWideAllow = (r: RuleRow): boolean =>
-  r.effect === 'allow' && !r.is_grant && r.agent_id === null && r.tag_name === null
-
 export const createChanges = ({
   db,
   clock,
@@ -55,7 +53,8 @@ export const createChanges = ({
   seals,
   settings,
   audit,
-  designs,
+  hosts,
+  affected,
   startJob,
   announceChange,
   drain,
@@ -91,32 +90,6 @@ export const createChanges = ({
 
   const sealed = (row: Omit<RuleRow, 'seal'>): RuleRow => ({ ...row, seal: seals.sealOf(row) })
 
-  /** Designs that a rule for more than one host may decide about. */
-  const designsOf = async (tx: Queryable, rule: RuleRow): Promise<number[]> => {
-    const ids = (await store.designsMatching(tx, rule)).map((row) => row.design_id)
-    const wire = wireRule(rule)
-    return [...(await designs.byIds(ids)).values()]
-      .filter((design) => ruleMatches(wire, { ...design.device, serial: rule.serial ?? '' }))
-      .map((design) => design.id)
-  }
-
-  /** Queues every host on which a decision may change. */
-  const queue = async (tx: Tx, changed: readonly RuleRow[], allowsBefore: boolean, jobId: string | null) => {
-    const allowsNow = (await store.wide(tx)).some(isWideAllow)
-    // The first allow for all hosts puts a whitelist on each of them, the last one takes it away.
-    if (allowsBefore !== allowsNow) return store.queueAll(tx, jobId)
-    let queued = 0
-    const own = [...new Set(changed.flatMap((r) => (r.agent_id === null ? [] : [r.agent_id])))]
-    if (own.length > 0) queued += await store.queueThese(tx, own, jobId)
-    for (const tagId of new Set(changed.flatMap((r) => (r.tag_id === null ? [] : [r.tag_id]))))
-      queued += await store.queueTagged(tx, tagId, jobId)
-    const wide = new Set<number>()
-    for (const rule of changed)
-      if (rule.agent_id === null && rule.tag_name === null) for (const id of await designsOf(tx, rule)) wide.add(id)
-    if (wide.size > 0) queued += await store.queueHolders(tx, [...wide], jobId)
-    return queued
-  }
-
   /**
    * Carries changes of rules out: one version, its history, the hosts they touch, the audit record. The head is locked by
    * the caller (`store.lockHead`). Returns the version from now on.
@@ -139,7 +112,7 @@ export const createChanges = ({
       ),
     ]
     const old = await store.byIds(tx, [...before.keys()])
-    const allowsBefore = (await store.wide(tx)).some(isWideAllow)
+    const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(
       tx,
       remove.map((r) => r.rule_id),
@@ -158,9 +131,9 @@ export const createChanges = ({
         after: after.get(r.rule_id) ?? null,
       })),
     ])
-    const queued = await queue(tx, [...old, ...write], allowsBefore, null)
+    const queued = await affected.queue(tx, [...old, ...write], hadWideAllow)
     const jobId = queued > hostsAtOnce ? await startJob(tx, actor, queued, summary) : null
-    if (jobId !== null) await store.giveJob(tx, jobId)
+    if (jobId !== null) await hosts.giveJob(tx, jobId)
     await announceChange(tx)
     await tellHosts(version)
     await audit.write(tx, actor, { action, entity: summary, details, severity: 4 })
@@ -270,117 +243,6 @@ export const createChanges = ({
         )
         return answer(done, null, [])
       }),
-
-    /** Makes the rules what they were at a version. Rules of hosts that are gone stay away; ended ones come back ended. */
-    restore: async (actor: Actor, version: number, dryRun: boolean) => {
-      const plan = async (tx: Tx) => {
-        const inForce = (await store.versionAndOwn(tx, [])).version
-        if (version > inForce || !(await store.versionExists(tx, version)))
-          throw notFound('There is no such version of the policy.')
-        const then = await store.changesSince(tx, version)
-        const now = new Map(
-          (
-            await store.byIds(
-              tx,
-              then.map((c) => c.rule_id),
-            )
-          ).map((r) => [r.rule_id, r]),
-        )
-        const write: RuleRow[] = []
-        const remove: RuleRow[] = []
-        let added = 0
-        for (const { rule_id: id, before } of then) {
-          const current = now.get(id)
-          if (before === null) {
-            if (current !== undefined) remove.push(current)
-            continue
-          }
-          if (before.host !== null && !(await store.hostExists(tx, before.host))) continue
-          if (before.overrideAttackTool && actor.profile > 10)
-            throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
-          const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
-          const row = sealed({
-            rule_id: id,
-            effect: before.effect,
-            is_grant: before.level === 'grant',
-            vid: before.vid,
-            pid: before.pid,
-            serial: before.serial,
-            kinds: before.kinds as RuleRow['kinds'],
-            fingerprint: before.fingerprint,
-            agent_id: before.host,
-            tag_id: tag?.tag_id ?? null,
-            tag_name: before.tag,
-            expires_at: before.expiresAt === null ? null : new Date(before.expiresAt),
-            reason: before.reason,
-            override_attack_tool: before.overrideAttackTool,
-            origin: before.origin,
-            created_at: new Date(before.createdAt),
-            created_by: before.createdBy,
-            changed_at: new Date(clock.now()),
-            changed_by: actor.userName,
-          })
-          if (current?.seal.equals(row.seal) === true) continue
-          if (current === undefined) added++
-          write.push(row)
-        }
-        return { inForce, write, remove, added, changed: write.length - added }
-      }
-      const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
-        added: p.added,
-        changed: p.changed,
-        deleted: p.remove.length,
-      })
-      if (dryRun)
-        return db.transaction(async (tx) => {
-          const p = await plan(tx)
-          return { version: p.inForce, ...counts(p), jobId: null }
-        })
-      return change(async (tx) => {
-        const p = await plan(tx)
-        if (p.write.length + p.remove.length === 0) return { version: p.inForce, ...counts(p), jobId: null }
-        const done = await commit(
-          tx,
-          actor,
-          p,
-          `Back to version ${version}`,
-          'policy.restored',
-          `version ${version}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
-        )
-        return { version: done.version, ...counts(p), jobId: done.jobId }
-      })
-    },
-
-    /** Carries the end of rules and grants out whose time came. Returns how many. */
-    endOver: async (): Promise<number> => {
-      const now = new Date(clock.now())
-      const over = await db.transaction(async (tx) => {
-        await store.lockHead(tx)
-        const allowsBefore = (await store.wide(tx)).some((r) => isWideAllow(r))
-        const rows = await store.endOver(tx, now)
-        if (rows.length === 0) return 0
-        await store.bumpVersion(tx, now, `${rows.length} ${rows.length === 1 ? 'rule' : 'rules'} ended`)
-        await queue(tx, rows, allowsBefore, null)
-        await announceChange(tx)
-        return rows.length
-      })
-      if (over > 0) await drain()
-      return over
-    },
-
-    /** Checks all seals; rules that somebody else wrote are shown as such. Returns their ids. */
-    checkSeals: async (): Promise<string[]> => {
-      const forged: string[] = []
-      for (let from = '00000000-0000-0000-0000-000000000000'; ; ) {
-        const rows = await store.after(db, from, 5_000)
-        forged.push(...rows.filter((row) => !seals.isAuthentic(row)).map((row) => row.rule_id))
-        const last = rows.at(-1)
-        if (last === undefined || rows.length < 5_000) break
-        from = last.rule_id
-      }
-      await store.markForged(db, forged)
-      return forged
-    },
   }
 }
 

@@ -6,9 +6,11 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Affected } from './affected.ts'
+import type { Candidate, DevicesRead } from './devices.read.ts'
 import { allowing } from './host.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
-import { type Candidate, type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
+import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 import { createRuleSet } from './rule-set.ts'
 import type { Seals } from './seal.ts'
@@ -18,6 +20,8 @@ export interface DraftDeps {
   clock: Clock
   store: PolicyStore
   seals: Seals
+  affected: Pick<Affected, 'designsOf'>
+  devices: DevicesRead
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
 }
 
@@ -41,7 +45,7 @@ const dayMs = 86_400_000
 const draftId = (n: number): string => `draft-${n + 1}`
 
 /** What a change of the rules would do, over stored devices; nothing is written. */
-export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) => {
+export const createDrafts = ({ db, clock, store, seals, affected, devices, designs }: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -53,17 +57,6 @@ export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) =>
     changed_by: '',
     seal: Buffer.alloc(0),
   })
-
-  const designsOf = async (tx: Tx, rules: readonly RuleRow[]): Promise<number[]> => {
-    const found = new Set<number>()
-    for (const rule of rules) {
-      const ids = (await store.designsMatching(tx, rule)).map((row) => row.design_id)
-      const wire = wireRule(rule)
-      for (const design of (await designs.byIds(ids)).values())
-        if (ruleMatches(wire, { ...design.device, serial: rule.serial ?? '' })) found.add(design.id)
-    }
-    return [...found]
-  }
 
   /** Decisions by the draft, of devices whose decision may differ. */
   const decisions = async (tx: Tx, actor: Actor, draft: PolicyDraft, since: Date) => {
@@ -85,7 +78,9 @@ export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) =>
     const changed = [...removed, ...added]
     const hosts = changed.every((r) => r.agent_id !== null) ? changed.map((r) => r.agent_id as string) : null
     const candidates =
-      changed.length === 0 ? [] : await store.candidates(tx, await designsOf(tx, changed), hosts, since)
+      changed.length === 0
+        ? []
+        : await devices.candidates(tx, [...(await affected.designsOf(tx, changed))], hosts, since)
     const known = await designs.byIds(candidates.map((c) => c.design_id))
     const gone = new Set(removed.map((r) => r.rule_id))
     const left = (rows: readonly RuleRow[]): RuleRow[] =>
@@ -100,14 +95,14 @@ export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) =>
     const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
     const addedIds = new Set(added.map((r) => r.rule_id))
     const result: DraftDecision[] = []
-    for (const [agentId, devices] of Map.groupBy(candidates, (c) => c.agent_id)) {
-      const first = devices[0] as Candidate
+    for (const [agentId, some] of Map.groupBy(candidates, (c) => c.agent_id)) {
+      const first = some[0] as Candidate
       const policy = rules.hostPolicy({
         armed: first.armed,
         hashtags: first.hashtags,
         own: (ownOf.get(agentId) ?? []).map((row): PolicyRule => wireRule(row)),
       })
-      for (const candidate of devices) {
+      for (const candidate of some) {
         const design = known.get(candidate.design_id)
         if (design === undefined) continue
         const device = { ...design.device, serial: candidate.serial }
@@ -134,7 +129,7 @@ export const createDrafts = ({ db, clock, store, seals, designs }: DraftDeps) =>
         const listed = [...moved].sort((a, b) => Number(stops(b)) - Number(stops(a))).slice(0, listedEffects)
         const names = new Map(
           (
-            await store.named(
+            await devices.named(
               tx,
               listed.map((d) => ({ agentId: d.candidate.agent_id, deviceId: d.candidate.device_id })),
             )

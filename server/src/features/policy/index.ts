@@ -10,9 +10,11 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
+import { createAffected } from './affected.ts'
 import { createAgentPolicy } from './agent-policy.ts'
 import { createApprovals } from './approvals.service.ts'
 import { createChanges } from './changes.service.ts'
+import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
@@ -20,9 +22,12 @@ import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
+import { createPolicyHostsStore } from './policy-hosts.store.ts'
 import { createPolicyTest } from './policy-test.service.ts'
 import { createReassess } from './reassess.ts'
+import { createRestore } from './restore.service.ts'
 import { createSeals } from './seal.ts'
+import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type HostPeripheral, hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
 export type { HostPolicy } from './rule-set.ts'
@@ -54,28 +59,34 @@ const changedTopic = 'policy-changed'
 export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const { db, clock, log, bus, jobs } = deps
   const store = createPolicyStore()
+  const hosts = createPolicyHostsStore()
+  const devices = createDevicesRead()
   const seals = createSeals(deps.keys.derive('policy-rules'))
   const settings = createPolicySettings({ store })
   const read = createPolicyRead(db)
   const { open } = createOpenPolicy({ store, seals, log })
   const reassess = createReassess({
     ...deps,
-    store,
+    store: hosts,
     open: async (tx, states) => (await open(tx, states)).policies,
     progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
   })
+  const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
+  const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
   const changes = createChanges({
     ...deps,
     store,
+    hosts,
+    affected,
     seals,
     settings,
-    designs: deps.peripherals.designs,
     startJob: (tx, actor, hosts, title) => jobs.enqueue(tx, actor, { kind: jobKind, title, total: hosts }),
-    announceChange: (tx) => bus.publish(tx, changedTopic),
+    announceChange,
     drain: reassess.drain,
   })
   const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
-  const drafts = createDrafts({ db, clock, store, seals, designs: deps.peripherals.designs })
+  const drafts = createDrafts({ db, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
+  const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({ ...deps, read, settings })
   bus.on(changedTopic, () => {
     reassess.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
@@ -91,6 +102,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     rules: createList(rulesList, deps),
     read,
     changes,
+    restore: createRestore({ db, clock, store, changes }),
     approvals,
     drafts,
     test: createPolicyTest({ db, clock, drafts }),
@@ -99,17 +111,17 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   return {
     /** Policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
-    writeModes: store.writeModes,
-    countAttachments: store.countAttachments,
+    writeModes: hosts.writeModes,
+    countAttachments: hosts.countAttachments,
     /** The signed policy of one host; null when it is unknown. */
-    forAgent: createAgentPolicy({ ...deps, store, settings, open }),
+    forAgent: createAgentPolicy({ ...deps, hosts, settings, open }),
     /** Decides anew about all that these hosts have, in a transaction of the caller. */
     reassess: reassess.hosts,
     /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */
     drain: reassess.drain,
     /** Carries the end of rules and grants out. */
-    endOver: changes.endOver,
-    checkSeals: changes.checkSeals,
+    endOver: upkeep.endOver,
+    checkSeals: upkeep.checkSeals,
     /** Runs a change of rules: locks the head, then the work, then makes decisions anew. */
     change: changes.change,
     approvePresent: approvals.approvePresent,

@@ -31,6 +31,7 @@ import type { Drafts } from './draft.service.ts'
 import type { PolicyOverview } from './overview.service.ts'
 import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
 import type { PolicyTest } from './policy-test.service.ts'
+import type { Restore } from './restore.service.ts'
 
 /** Devices that were blocked and taken away again wait for an approval this long. */
 const waitingMs = 7 * 86_400_000
@@ -40,6 +41,7 @@ export interface PolicyRoutesDeps {
   rules: List
   read: PolicyRead
   changes: Changes
+  restore: Restore
   approvals: Approvals
   drafts: Drafts
   test: PolicyTest
@@ -55,7 +57,7 @@ const iconName = (icon: number): string => (icons as Readonly<Record<number, str
 
 export const registerPolicyRoutes = (
   app: HttpApp,
-  { clock, rules, read, changes, approvals, drafts, test, overview }: PolicyRoutesDeps,
+  { clock, rules, read, changes, restore, approvals, drafts, test, overview }: PolicyRoutesDeps,
 ): void => {
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
@@ -73,7 +75,7 @@ export const registerPolicyRoutes = (
     const { total, rows } = await read.versions(limit, offset)
     return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
   })
-  app.register(restorePolicy, ({ actor, body }) => changes.restore(actor, body.version, body.dryRun === true))
+  app.register(restorePolicy, ({ actor, body }) => restore(actor, body.version, body.dryRun === true))
   app.register(policyActivity, async ({ query }) => ({
     data: await read.activity(new Date(clock.now()), query.days ?? 14),
   }))

@@ -19,18 +19,6 @@ export interface RuleRow extends SealedPart {
   seal: Buffer
 }
 
-/** A device that a draft may decide about. */
-export interface Candidate {
-  agent_id: string
-  device_id: string
-  design_id: number
-  serial: string
-  present: boolean
-  source: number
-  armed: boolean
-  hashtags: string
-}
-
 const ruleColumns = sql`r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_id, r.tag_name,
   r.expires_at, r.reason, r.override_attack_tool, r.origin, r.created_at, r.created_by, r.changed_at, r.changed_by, r.seal`
 
@@ -202,63 +190,6 @@ export const createPolicyStore = () => ({
   versionExists: async (tx: Tx, version: number): Promise<boolean> =>
     version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,
 
-  /** Rules whose end came; marks them, so that each is carried out once. */
-  endOver: async (tx: Tx, now: Date): Promise<RuleRow[]> =>
-    tx.query<RuleRow>(sql`
-      update policy_rules r set is_over = true where r.expires_at <= ${now} and not r.is_over returning ${ruleColumns}`),
-
-  /** Queues hosts whose decisions are to be made anew: all, those of a tag, or those that ever had one of some designs. */
-  queueAll: (tx: Tx, jobId: string | null): Promise<number> =>
-    tx.execute(
-      sql`insert into policy_queue (agent_id, job_id) select r.agent_id, ${jobId}::uuid from agent_rows r order by r.agent_id on conflict do nothing`,
-    ),
-  queueTagged: (tx: Tx, tagId: number, jobId: string | null): Promise<number> =>
-    tx.execute(sql`
-      insert into policy_queue (agent_id, job_id) select x.agent_id, ${jobId}::uuid from agent_tags x where x.tag_id = ${tagId}
-      order by x.agent_id on conflict do nothing`),
-  queueHolders: (tx: Tx, designIds: readonly number[], jobId: string | null): Promise<number> =>
-    tx.execute(sql`
-      insert into policy_queue (agent_id, job_id)
-      select distinct p.agent_id, ${jobId}::uuid from peripherals p where p.design_id = any(${designIds}::int[])
-      order by p.agent_id on conflict do nothing`),
-  queueThese: (tx: Tx, agentIds: readonly string[], jobId: string | null): Promise<number> =>
-    tx.execute(sql`
-      insert into policy_queue (agent_id, job_id)
-      select a.agent_id, ${jobId}::uuid from agents a where a.agent_id = any(${agentIds}::uuid[]) order by a.agent_id on conflict do nothing`),
-
-  /** Devices that rules about these designs may decide about. */
-  candidates: (
-    tx: Queryable,
-    designIds: readonly number[],
-    agentIds: readonly string[] | null,
-    since: Date,
-  ): Promise<Candidate[]> =>
-    tx.query<Candidate>(sql`
-      select p.agent_id, p.device_id, p.design_id, p.serial, p.present, p.source, r.armed, r.tags as hashtags
-      from peripherals p join agent_rows r on r.agent_id = p.agent_id
-      where p.design_id = any(${designIds}::int[]) and (${agentIds}::uuid[] is null or p.agent_id = any(${agentIds}::uuid[]))
-        and (p.present or p.last_seen >= ${since}) order by p.agent_id, p.device_id`),
-
-  /** Names of some devices, for screens. */
-  named: (
-    tx: Queryable,
-    devices: readonly { agentId: string; deviceId: string }[],
-  ): Promise<
-    { agent_id: string; device_id: string; host: string; caption: string; vid: string; pid: string; icon: number }[]
-  > =>
-    tx.query(sql`
-      select p.agent_id, p.device_id, a.host, coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, m.vid, m.pid, d.icon
-      from ${unnestOf([
-        [devices.map((d) => d.agentId), 'uuid[]'],
-        [devices.map((d) => d.deviceId), 'text[]'],
-      ])} u(agent_id, device_id) join peripherals p on p.agent_id = u.agent_id and p.device_id = u.device_id
-        join agents a on a.agent_id = p.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id`),
-
-  /** Names the job of what was just queued. */
-  giveJob: async (tx: Tx, jobId: string): Promise<void> => {
-    await tx.execute(sql`update policy_queue q set job_id = ${jobId}::uuid where q.job_id is null`)
-  },
-
   /** A version without changes a person made: rules ended by themselves. */
   bumpVersion: async (tx: Tx, at: Date, summary: string): Promise<void> => {
     await tx.execute(sql`
@@ -266,77 +197,10 @@ export const createPolicyStore = () => ({
       insert into policy_versions (version, created_at, created_by, summary) select h.version, ${at}, 'system', ${summary} from h`)
   },
 
-  /** Takes some hosts of the queue; they are back there when the transaction fails. */
-  takeQueued: (tx: Tx, limit: number): Promise<{ agent_id: string; job_id: string | null }[]> =>
-    tx.prepared(sql`
-      delete from policy_queue q where q.agent_id in (
-        select w.agent_id from policy_queue w order by w.agent_id limit ${limit}::int for update skip locked)
-      returning q.agent_id, q.job_id`),
-
-  designsMatching: (
-    tx: Queryable,
-    match: { vid: string | null; pid: string | null },
-  ): Promise<{ design_id: number }[]> =>
-    tx.query(sql`
-      select d.design_id from designs d join models m on m.model_id = d.model_id
-      where (${match.vid}::text is null or m.vid = ${match.vid}) and (${match.pid}::text is null or m.pid = ${match.pid})`),
-
-  /** The rules of these armed hosts changed: they are told at their next check-in. */
-  markDue: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
-    await tx.prepared(
-      sql`update agent_heartbeats h set policy_due = true where h.agent_id = any(${agentIds}::uuid[]) and not h.policy_due`,
-    )
-  },
-  /** Before the policy is read for a host: a change after that makes it due again. */
-  clearDue: async (tx: Tx, agentId: string): Promise<{ armed: boolean; hashtags: string } | undefined> => {
-    await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
-    return (
-      await tx.prepared<{ armed: boolean; hashtags: string }>(
-        sql`select r.armed, r.tags as hashtags from agent_rows r where r.agent_id = ${agentId}::uuid`,
-      )
-    )[0]
-  },
-
-  /** What hosts say of their mode. */
-  writeModes: async (
-    tx: Tx,
-    rows: readonly { agentId: string; armed: boolean; version: number; reason: string }[],
-  ): Promise<void> => {
-    if (rows.length === 0) return
-    const ids = rows.map((r) => r.agentId)
-    await tx.prepared(sql`
-      update agent_rows r set armed = u.armed
-      from ${unnestOf([
-        [ids, 'uuid[]'],
-        [rows.map((r) => r.armed), 'boolean[]'],
-      ])} u(agent_id, armed) where r.agent_id = u.agent_id and r.armed <> u.armed`)
-    await tx.prepared(sql`
-      update agents a set policy_version = u.version, mode_reason = u.reason
-      from ${unnestOf([
-        [ids, 'uuid[]'],
-        [rows.map((r) => r.version), 'int[]'],
-        [rows.map((r) => r.reason), 'text[]'],
-      ])} u(agent_id, version, reason)
-      where a.agent_id = u.agent_id and (a.policy_version, a.mode_reason) is distinct from (u.version, u.reason)`)
-  },
-
-  /** Counts attachments of the day. */
-  countAttachments: async (
-    tx: Tx,
-    now: Date,
-    rows: readonly { agentId: string; deviceId: string; n: number; blocked: number }[],
-  ): Promise<void> => {
-    if (rows.length === 0) return
-    await tx.prepared(sql`
-      insert into attachment_days as d (day, agent_id, device_id, n, blocked)
-      select (${now}::timestamptz at time zone 'UTC')::date, u.agent_id, u.device_id, u.n, u.blocked from ${unnestOf([
-        [rows.map((r) => r.agentId), 'uuid[]'],
-        [rows.map((r) => r.deviceId), 'text[]'],
-        [rows.map((r) => r.n), 'int[]'],
-        [rows.map((r) => r.blocked), 'int[]'],
-      ])} u(agent_id, device_id, n, blocked)
-      on conflict (agent_id, device_id, day) do update set n = d.n + excluded.n, blocked = d.blocked + excluded.blocked`)
-  },
+  /** Rules whose end came; marks them, so that each is carried out once. */
+  endOver: async (tx: Tx, now: Date): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      update policy_rules r set is_over = true where r.expires_at <= ${now} and not r.is_over returning ${ruleColumns}`),
 })
 
 export type PolicyStore = ReturnType<typeof createPolicyStore>

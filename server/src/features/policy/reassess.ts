@@ -3,7 +3,7 @@ import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/ind
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
-import type { PolicyStore } from './policy.store.ts'
+import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** Hosts of one transaction: some 6,000 peripherals, about 200 ms. */
@@ -12,7 +12,7 @@ const hostsAtOnce = 500
 export interface ReassessDeps {
   db: Db
   clock: Clock
-  store: PolicyStore
+  store: Pick<PolicyHostsStore, 'takeQueued' | 'markDue'>
   agents: Pick<AgentsApi, 'reports'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
   open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>

@@ -1,0 +1,96 @@
+import type { Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** What the policy keeps of hosts: whose decisions are to be made anew, who is to be told, and what hosts say of their mode. */
+export const createPolicyHostsStore = () => ({
+  /** Queues hosts whose decisions are to be made anew: all, those of a tag, or those that ever had one of some designs. */
+  queueAll: (tx: Tx): Promise<number> =>
+    tx.execute(
+      sql`insert into policy_queue (agent_id) select r.agent_id from agent_rows r order by r.agent_id on conflict do nothing`,
+    ),
+  queueTagged: (tx: Tx, tagId: number): Promise<number> =>
+    tx.execute(sql`
+      insert into policy_queue (agent_id) select x.agent_id from agent_tags x where x.tag_id = ${tagId}
+      order by x.agent_id on conflict do nothing`),
+  queueHolders: (tx: Tx, designIds: readonly number[]): Promise<number> =>
+    tx.execute(sql`
+      insert into policy_queue (agent_id)
+      select distinct p.agent_id from peripherals p where p.design_id = any(${designIds}::int[])
+      order by p.agent_id on conflict do nothing`),
+  queueThese: (tx: Tx, agentIds: readonly string[]): Promise<number> =>
+    tx.execute(sql`
+      insert into policy_queue (agent_id)
+      select a.agent_id from agents a where a.agent_id = any(${agentIds}::uuid[]) order by a.agent_id on conflict do nothing`),
+
+  /** Names the job of what was just queued. */
+  giveJob: async (tx: Tx, jobId: string): Promise<void> => {
+    await tx.execute(sql`update policy_queue q set job_id = ${jobId}::uuid where q.job_id is null`)
+  },
+
+  /** Takes some hosts of the queue; they are back there when the transaction fails. */
+  takeQueued: (tx: Tx, limit: number): Promise<{ agent_id: string; job_id: string | null }[]> =>
+    tx.prepared(sql`
+      delete from policy_queue q where q.agent_id in (
+        select w.agent_id from policy_queue w order by w.agent_id limit ${limit}::int for update skip locked)
+      returning q.agent_id, q.job_id`),
+
+  /** The rules of these armed hosts changed: they are told at their next check-in. */
+  markDue: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    await tx.prepared(
+      sql`update agent_heartbeats h set policy_due = true where h.agent_id = any(${agentIds}::uuid[]) and not h.policy_due`,
+    )
+  },
+  /** Before the policy is read for a host: a change after that makes it due again. */
+  clearDue: async (tx: Tx, agentId: string): Promise<{ armed: boolean; hashtags: string } | undefined> => {
+    await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
+    return (
+      await tx.prepared<{ armed: boolean; hashtags: string }>(
+        sql`select r.armed, r.tags as hashtags from agent_rows r where r.agent_id = ${agentId}::uuid`,
+      )
+    )[0]
+  },
+
+  /** What hosts say of their mode. */
+  writeModes: async (
+    tx: Tx,
+    rows: readonly { agentId: string; armed: boolean; version: number; reason: string }[],
+  ): Promise<void> => {
+    if (rows.length === 0) return
+    const ids = rows.map((r) => r.agentId)
+    await tx.prepared(sql`
+      update agent_rows r set armed = u.armed
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.armed), 'boolean[]'],
+      ])} u(agent_id, armed) where r.agent_id = u.agent_id and r.armed <> u.armed`)
+    await tx.prepared(sql`
+      update agents a set policy_version = u.version, mode_reason = u.reason
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.version), 'int[]'],
+        [rows.map((r) => r.reason), 'text[]'],
+      ])} u(agent_id, version, reason)
+      where a.agent_id = u.agent_id and (a.policy_version, a.mode_reason) is distinct from (u.version, u.reason)`)
+  },
+
+  /** Counts attachments of the day. */
+  countAttachments: async (
+    tx: Tx,
+    now: Date,
+    rows: readonly { agentId: string; deviceId: string; n: number; blocked: number }[],
+  ): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.prepared(sql`
+      insert into attachment_days as d (day, agent_id, device_id, n, blocked)
+      select (${now}::timestamptz at time zone 'UTC')::date, u.agent_id, u.device_id, u.n, u.blocked from ${unnestOf([
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.deviceId), 'text[]'],
+        [rows.map((r) => r.n), 'int[]'],
+        [rows.map((r) => r.blocked), 'int[]'],
+      ])} u(agent_id, device_id, n, blocked)
+      on conflict (agent_id, device_id, day) do update set n = d.n + excluded.n, blocked = d.blocked + excluded.blocked`)
+  },
+})
+
+export type PolicyHostsStore = ReturnType<typeof createPolicyHostsStore>
