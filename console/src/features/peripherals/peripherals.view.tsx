@@ -4,6 +4,7 @@ import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
+import { verdictOf } from '../../ui/device/verdict.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { TagList } from '../../ui/TagList.tsx'
@@ -37,7 +38,7 @@ export const peripheralFilters: readonly Filter[] = [
 export const peripheralsView: ViewSpec = {
   filters: peripheralFilters.map(({ name }) => name),
   defaultSort: 'lastSeen_desc',
-  defaultColumns: ['device', 'findings', 'vendor', 'ids', 'host', 'state', 'serial', 'seen'],
+  defaultColumns: ['device', 'findings', 'decision', 'vendor', 'ids', 'host', 'state', 'serial', 'seen'],
 }
 
 /** Id of a device over all hosts, as the tag operations know it. */
@@ -85,6 +86,13 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
         <DeviceText value={device.hostIdentifier} />
       </PlainLink>
     ),
+  },
+  {
+    id: 'decision',
+    title: 'Decision',
+    width: 150,
+    // Whether its host is armed is not known here: its detail says what that makes of it.
+    cell: (device) => <span title={device.decisionReason}>{verdictOf(device, null).word}</span>,
   },
   {
     id: 'state',
