@@ -60,11 +60,8 @@ const deviceOf = (p: Pick<HostPeripheral, 'design' | 'serial'>): PolicyDevice =>
 })
 
 /** The decision an armed host makes, by the rules of that host. */
-export const decideFor = (
-  host: HostPolicy,
-  p: Pick<HostPeripheral, 'design' | 'serial'>,
-  now: number,
-): PolicyDecision => decide(host.rulesFor(p.design), deviceOf(p), now)
+const decideFor = (host: HostPolicy, p: Pick<HostPeripheral, 'design' | 'serial'>, now: number): PolicyDecision =>
+  decide(host.rulesFor(p.design), deviceOf(p), now)
 
 /**
  * Decides about all peripherals of a host. Those that stay as they were come back as the same objects, so that the caller

@@ -84,10 +84,9 @@ export const rulesList: ListSpec = {
 
 export const isGrant: SqlFragment = raw('r.is_grant')
 export const isNoGrant: SqlFragment = raw('not r.is_grant')
-export const isOneOf = (ids: readonly string[]): SqlFragment => sql`r.rule_id = any(${ids}::uuid[])`
 
 /** One page of the history, newest first. */
-export const versionsPage = (limit: number, offset: number) => sql`
+const versionsPage = (limit: number, offset: number) => sql`
   select jsonb_build_object('version', v.version, 'createdAt', ${raw(utcSql('v.created_at'))}, 'createdBy', v.created_by, 'summary', v.summary,
     'changesTotal', (select count(*) from policy_changes c where c.version = v.version),
     'changes', coalesce((select jsonb_agg(jsonb_build_object('before', c.before, 'after', c.after) order by c.n)

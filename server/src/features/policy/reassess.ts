@@ -100,5 +100,3 @@ export const createReassess = ({
     },
   }
 }
-
-export type Reassess = ReturnType<typeof createReassess>
