@@ -117,4 +117,3 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
     },
   }
 }
-export type Commands = ReturnType<typeof createCommands>

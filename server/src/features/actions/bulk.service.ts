@@ -199,5 +199,3 @@ export const createBulk = (deps: BulkDeps) => {
 
   return { preview, run, enqueue }
 }
-
-export type Bulk = ReturnType<typeof createBulk>

@@ -134,7 +134,7 @@ describe('on 10,000 hosts', () => {
   beforeAll(async () => {
     await insertFleet(t, 10_000)
     await t.db.execute(sql`update agents set enforcement = 'before-driver' where os_name = 'Fleet OS'`)
-  })
+  }, 120_000)
   const filter = { osVersion: 'Fleet OS' }
 
   it('is one request, shows its progress and can be cancelled', async () => {
@@ -154,5 +154,5 @@ describe('on 10,000 hosts', () => {
       select count(*) as n from agent_rows r join agent_heartbeats h using (agent_id)
       join agents a using (agent_id) where a.os_name = 'Fleet OS' and (r.in_action or h.has_commands)`)
     expect(left?.n).toBe(0)
-  })
+  }, 120_000)
 })

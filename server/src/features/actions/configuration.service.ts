@@ -136,5 +136,3 @@ export const createConfiguration = ({
     },
   }
 }
-
-export type Configuration = ReturnType<typeof createConfiguration>

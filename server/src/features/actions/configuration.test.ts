@@ -168,5 +168,5 @@ describe('POST agents/configuration', () => {
     const answer = await configure(ids.map((row) => ({ uuid: row.agent_id, agentConfigViewResource: arm })))
     expect([answer.statusCode, answer.json().length]).toEqual([200, 10_000])
     expect((await pageOf(t, 'agents/commands?state=queued&PageSize=1')).recordsFiltered).toBeGreaterThanOrEqual(10_000)
-  })
+  }, 120_000)
 })

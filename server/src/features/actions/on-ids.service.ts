@@ -98,5 +98,3 @@ export const createOnIds = ({ db, commands, requests, read, audit, latestPackage
     },
   }
 }
-
-export type OnIds = ReturnType<typeof createOnIds>

@@ -18,8 +18,7 @@ const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
 }
 
 /** Why a host can not be armed although it has an agent. */
-export const observeOnly =
-  'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
+const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
 
 /** Why an action is impossible for a host; null when it is possible. */
 export const impossible = (action: BulkAction, target: Able, builds: Builds): string | null => {

@@ -105,6 +105,7 @@ describe('freeing more hosts than one person may', () => {
     )
     const bulk = await bob.api.post('/prime/webui/agents/bulk', { uuids, action: 'free' })
     expect([bulk.statusCode, bulk.json().code]).toEqual([403, 'second_person_required'])
+    t.clock.advance(1)
     const removal = await bob.api.post('/prime/webui/agents/deleteAgents', [...uuids, 'nobody'])
     expect([removal.statusCode, removal.json().detail]).toEqual([403, expect.stringContaining('4 hosts, more than 2')])
     expect((await pageOf(t, 'agents')).recordsTotal).toBe(4)

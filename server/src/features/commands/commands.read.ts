@@ -56,5 +56,3 @@ export const createCommandsRead = (db: Queryable) => ({
       select c.command_id as id, c.kind, c.state, to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as "createdAt"
       from commands c where c.agent_id = ${agentId}::uuid and c.state in ('queued', 'delivered') order by c.counter`),
 })
-
-export type CommandsRead = ReturnType<typeof createCommandsRead>

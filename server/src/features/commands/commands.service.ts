@@ -294,5 +294,3 @@ export const createCommandsService = ({
     forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
   }
 }
-
-export type CommandsService = ReturnType<typeof createCommandsService>

@@ -157,5 +157,3 @@ export const createCommandsStore = (db: Queryable) => ({
   forget: (before: Date): Promise<number> =>
     db.execute(sql`delete from commands c where c.ended_at < ${before} and not (${active})`),
 })
-
-export type CommandsStore = ReturnType<typeof createCommandsStore>

@@ -82,5 +82,3 @@ export const createDebugLogsStore = (db: Queryable) => ({
       )
     )[0]?.bytes,
 })
-
-export type DebugLogsStore = ReturnType<typeof createDebugLogsStore>

@@ -5,7 +5,6 @@ import { createRunner, type RunnerDeps } from './jobs.runner.ts'
 import { createJobsService, type JobsDeps, jobsTopic } from './jobs.service.ts'
 
 export type { JobHandler, JobRun } from './jobs.runner.ts'
-export type { PartCount } from './jobs.store.ts'
 export type JobsApi = ReturnType<typeof jobsFeature>
 
 /**
@@ -25,7 +24,6 @@ export const jobsFeature = (app: HttpApp, deps: JobsDeps & RunnerDeps & { bus: B
     count: service.count,
     /** Names who carries out jobs of a kind; once per kind, when the server is wired. */
     handle: runner.handle,
-    runOnce: runner.runOnce,
     drain: runner.drain,
     /** Looks for jobs that are due: after a crash of another replica nothing else says so. */
     wake: runner.wake,

@@ -47,16 +47,18 @@ export interface RunnerDeps {
 }
 
 /**
- * Takes due jobs one after the other: a replica works on one at a time, others take others. A claim is a row lock and a
+ * Takes due jobs, of each kind one after the other: judging a million devices anew does not keep an order to free hosts
+ * waiting. Other replicas take others. A claim is a row lock and a
  * lease with an id of its own (fencing): a runner that was away too long can save nothing any more.
  */
 export const createRunner = ({ db, clock, log }: RunnerDeps) => {
   const store = createJobsStore(db)
   const handlers = new Map<string, JobHandler>()
   let stopping = false
-  let running: Promise<boolean> | null = null
-  /** A look is to come already, behind the job under way. */
-  let isWoken = false
+  /** The job under way of each kind. */
+  const lanes = new Map<string, Promise<boolean>>()
+  /** Kinds that are looked at again anyway, behind the job under way. */
+  const woken = new Set<string>()
 
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
 
@@ -92,27 +94,41 @@ export const createRunner = ({ db, clock, log }: RunnerDeps) => {
     }
   }
 
-  const takeOne = async (): Promise<boolean> => {
-    if (stopping || handlers.size === 0) return false
+  const takeOne = async (kind: string): Promise<boolean> => {
+    if (stopping) return false
     const leaseId = newId(clock.now())
-    const job = await store.claim(leaseId, inMs(0), inMs(leaseMs), [...handlers.keys()])
+    const job = await store.claim(leaseId, inMs(0), inMs(leaseMs), kind)
     if (job === undefined) return false
     await work(job, leaseId)
     return true
   }
 
-  /** Looks for a due job and runs it, after the one under way. False when there was none. */
-  const runOnce = async (): Promise<boolean> => {
-    while (running !== null) await running.catch(() => {})
-    running = takeOne().finally(() => {
-      running = null
-    })
-    return running
+  /** Looks for a due job of a kind and runs it, after the one under way. False when there was none. */
+  const runOne = async (kind: string): Promise<boolean> => {
+    for (let before = lanes.get(kind); before !== undefined; before = lanes.get(kind)) await before.catch(() => {})
+    const lane = takeOne(kind).finally(() => lanes.delete(kind))
+    lanes.set(kind, lane)
+    return lane
   }
 
-  /** Runs due jobs until none is left. */
-  const drain = async (): Promise<void> => {
-    while (await runOnce());
+  /** Runs due jobs of a kind until none is left; true when there was one. */
+  const drainKind = async (kind: string): Promise<boolean> => {
+    let ran = false
+    while (await runOne(kind)) ran = true
+    return ran
+  }
+
+  const wakeKind = (kind: string): void => {
+    if (woken.has(kind)) return
+    woken.add(kind)
+    const before = lanes.get(kind) ?? Promise.resolve(false)
+    before
+      .catch(() => {})
+      .then(() => {
+        woken.delete(kind)
+        return drainKind(kind)
+      })
+      .catch((error: unknown) => log.warn({ err: error, kind }, 'jobs could not be taken'))
   }
 
   return {
@@ -120,26 +136,18 @@ export const createRunner = ({ db, clock, log }: RunnerDeps) => {
       if (handlers.has(kind)) throw new Error(`jobs of kind ${kind} have a handler already`)
       handlers.set(kind, handler)
     },
-    runOnce,
-    drain,
+    /** Runs due jobs until none is left, those too that jobs enqueue. */
+    drain: async (): Promise<void> => {
+      while ((await Promise.all([...handlers.keys()].map(drainKind))).some((ran) => ran));
+    },
     /** Something may be due: looks, and works it off in the background. */
     wake: (): void => {
-      if (isWoken) return
-      isWoken = true
-      const idle = running === null ? Promise.resolve(false) : running.catch(() => {})
-      idle
-        .then(() => {
-          isWoken = false
-          return drain()
-        })
-        .catch((error: unknown) => log.warn({ err: error }, 'jobs could not be taken'))
+      for (const kind of handlers.keys()) wakeKind(kind)
     },
     /** Takes no more; a job under way is given back at its next step. */
     close: async (): Promise<void> => {
       stopping = true
-      await running?.catch(() => {})
+      await Promise.allSettled(lanes.values())
     },
   }
 }
-
-export type Runner = ReturnType<typeof createRunner>

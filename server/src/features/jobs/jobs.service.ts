@@ -93,5 +93,3 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
     forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
   }
 }
-
-export type JobsService = ReturnType<typeof createJobsService>

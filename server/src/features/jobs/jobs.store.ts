@@ -55,13 +55,13 @@ export const createJobsStore = (db: Queryable) => ({
         ${JSON.stringify(job.data)}::jsonb)`)
   },
 
-  /** Takes the job that waits longest, if there is one nobody works on. */
-  claim: async (leaseId: string, now: Date, until: Date, kinds: readonly string[]): Promise<ClaimedJob | undefined> =>
+  /** Takes the job of a kind that waits longest, if there is one nobody works on. */
+  claim: async (leaseId: string, now: Date, until: Date, kind: string): Promise<ClaimedJob | undefined> =>
     (
       await db.query<ClaimedJob>(sql`
         update jobs j set lease_id = ${leaseId}, lease_until = ${until}, attempts = j.attempts + 1
         where j.job_id = (
-          select d.job_id from jobs d where d.is_due and d.lease_until <= ${now} and d.kind = any(${kinds}::text[])
+          select d.job_id from jobs d where d.is_due and d.lease_until <= ${now} and d.kind = ${kind}
           order by d.lease_until, d.created_at limit 1 for update skip locked)
         returning j.job_id, j.kind, j.state, j.data, j.cursor, j.created_by, j.attempts`)
     )[0],
@@ -135,5 +135,3 @@ export const createJobsStore = (db: Queryable) => ({
   forget: (before: Date): Promise<number> =>
     db.execute(sql`delete from jobs j where j.ended_at < ${before} and not j.is_due`),
 })
-
-export type JobsStore = ReturnType<typeof createJobsStore>

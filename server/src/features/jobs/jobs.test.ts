@@ -1,5 +1,5 @@
 import type { Job } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -165,6 +165,29 @@ describe('a job', () => {
     // A confirmation that comes after a cancel was counted as failed before.
     await count(1, -1)
     expect(await read(id)).toMatchObject({ state: 'completed', done: 3, failed: 0 })
+  })
+
+  it('does not wait for one of another kind', async () => {
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow = await enqueue(
+      kindOf({
+        run: async () => {
+          await held
+          return 'done'
+        },
+      }),
+    )
+    const seen: number[] = []
+    const quick = await enqueue(kindOf(adder(seen)), 5)
+    const drained = t.jobs.drain()
+    await vi.waitFor(async () => expect((await read(quick)).state).toBe('completed'))
+    expect((await read(slow)).state).toBe('running')
+    release()
+    await drained
+    expect((await read(slow)).state).toBe('completed')
   })
 
   it('that throws has failed, and says no more than it should', async () => {
