@@ -132,6 +132,7 @@ export const startServer = async (
     signIn,
     get: <T>(path: string) => call<T>('GET', path),
     post: <T>(path: string, body: unknown) => call<T>('POST', path, body),
+    put: <T>(path: string, body: unknown) => call<T>('PUT', path, body),
     agents: async (query = '') => (await call<{ data: Agent[] }>('GET', `agents?PageSize=1000${query}`)).data,
     agent: (agentId: string) => call<AgentDetail>('GET', `agents/agent/${agentId}`),
     peripherals: async (agentId: string) =>

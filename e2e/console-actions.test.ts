@@ -1,0 +1,229 @@
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
+import type { Agent, Command } from '@portcullis/contract'
+import { hostileStrings, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { startHosts } from './obedient-hosts.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+// A host names itself.
+const hostileName = 'KIOSK-3<img src="x">'
+const second = { userName: 'mia', password: 'another long password 1' }
+
+describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
+  let server: RunningServer
+  let browser: Browser
+  let hosts: Awaited<ReturnType<typeof startHosts>>
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const keyboard = plainKeyboard({ portPath: '1-1' })
+    hosts = await startHosts(server, [
+      { name: 'KIOSK-1', devices: [keyboard, storageStick({ portPath: '1-2' })] },
+      { name: 'KIOSK-2', devices: [keyboard, hostileStrings('html', { portPath: '1-3' })] },
+      { name: hostileName, devices: [keyboard] },
+      { name: 'OFFICE-1', devices: [keyboard, rubberDucky({ portPath: '1-2' })] },
+    ])
+  })
+  afterAll(async () => {
+    await hosts?.stop()
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const signedIn = async (path: string, { userName, password } = { userName: 'admin', password: adminPassword }) => {
+    const opened = await openWindow(browser, server.url, 1440, 900)
+    const { page } = opened
+    await page.goto(path)
+    await page.getByLabel('User name').fill(userName)
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return opened
+  }
+  const grid = (page: Page) => page.getByRole('grid')
+  const row = (page: Page, text: string) => grid(page).getByRole('row').filter({ hasText: text })
+  const tray = (page: Page) => page.getByRole('region', { name: 'Jobs' })
+  const dialog = (page: Page) => page.getByRole('dialog')
+  const selectAll = (page: Page) => page.getByLabel('Select the rows of this list').click()
+  const modes = async () =>
+    Object.fromEntries(
+      (await server.agents()).map(({ hostIdentifier, operationalStatus }: Agent) => [
+        hostIdentifier,
+        operationalStatus,
+      ]),
+    )
+  const whenModes = (wanted: Record<string, string>) =>
+    until(`the modes are ${JSON.stringify(wanted)}`, async () => {
+      const now = await modes()
+      return Object.entries(wanted).every(([name, mode]) => now[name] === mode)
+    })
+
+  it('arms all that match a filter, and no other: previewed, followed to the end over pages, taken back by Undo', async () => {
+    const { page, context, wrong } = await signedIn('/agents?HostIdentifier=KIOSK')
+    await row(page, 'KIOSK-3').waitFor()
+    await row(page, 'OFFICE-1').waitFor({ state: 'detached' })
+    await selectAll(page)
+    await page.getByText('All 3 that match').waitFor()
+    await page.getByRole('button', { name: 'Arm…' }).click()
+    // Nothing allows anything yet: the keyboards, the stick and the odd one.
+    await dialog(page).getByText('5 attached devices on 3 hosts would be blocked when attached anew').waitFor()
+    await dialog(page).getByRole('button', { name: 'Arm', exact: true }).click()
+    await page.getByText('Arming 3 hosts.').waitFor()
+    // The tray outlives the page, and the job ends in it.
+    await page.getByRole('link', { name: 'Events' }).click()
+    await tray(page).getByText('done, 3 of 3', { exact: true }).waitFor()
+    await whenModes({ 'KIOSK-1': 'Armed', 'KIOSK-2': 'Armed', [hostileName]: 'Armed', 'OFFICE-1': 'Free' })
+
+    await tray(page).getByRole('link', { name: 'commands' }).click()
+    await page.waitForURL(/commands\?jobId=/)
+    await row(page, 'KIOSK-1').getByText('confirmed', { exact: true }).waitFor()
+    expect(await grid(page).getByRole('row').count()).toBe(4)
+
+    await page.goto('/agents?HostIdentifier=KIOSK')
+    await row(page, 'KIOSK-1').waitFor()
+    await selectAll(page)
+    await page.getByRole('button', { name: 'Free…' }).click()
+    await dialog(page).getByRole('button', { name: 'Free', exact: true }).click()
+    await whenModes({ 'KIOSK-1': 'Free', 'KIOSK-2': 'Free', [hostileName]: 'Free' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await whenModes({ 'KIOSK-1': 'Armed', 'KIOSK-2': 'Armed', [hostileName]: 'Armed', 'OFFICE-1': 'Free' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('takes the list away as it is shown: filter, order and columns', async () => {
+    const { page, context, wrong } = await signedIn(
+      '/agents?HostIdentifier=KIOSK&sort=hostIdentifier_desc&cols=host,mode',
+    )
+    await row(page, 'KIOSK-3').waitFor()
+    const take = async (kind: 'CSV' | 'PDF') => {
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export', exact: true }).click()
+      await page.getByRole('menuitem', { name: kind }).click()
+      return readFile(await (await download).path())
+    }
+    const csv = (await take('CSV')).toString('utf8').replace('\ufeff', '').trimEnd().split('\r\n')
+    expect(csv).toEqual([
+      'hostIdentifier,operationalStatus',
+      `"${hostileName.replaceAll('"', '""')}",Armed`,
+      'KIOSK-2,Armed',
+      'KIOSK-1,Armed',
+    ])
+    await tray(page)
+      .getByText(/^saved, \d+ B/)
+      .waitFor()
+    expect((await take('PDF')).subarray(0, 5).toString()).toBe('%PDF-')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('leads from an insight to its evidence and its devices; reload computes it anew', async () => {
+    const { page, context, wrong } = await signedIn('/insights')
+    const table = page.getByRole('table', { name: 'Attack tools' })
+    await table.getByText('suspected attack tool').waitFor()
+    await page.getByRole('link', { name: 'Uncommon' }).click()
+    await page.getByText('Too few active hosts').waitFor()
+    const asked = page.waitForResponse((answer) => /UncommonPeripherals\/Reload/i.test(answer.url()))
+    await page.getByRole('button', { name: 'Reload' }).click()
+    expect((await asked).status()).toBe(200)
+    await page.goBack()
+    await table.getByRole('button').first().click()
+    await page.getByRole('link', { name: 'The devices with their evidence' }).click()
+    await page.waitForURL(/\/peripherals\?vid=/)
+    await row(page, 'OFFICE-1').waitFor()
+    expect(await row(page, 'KIOSK').count()).toBe(0)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('asks a host for its log and downloads it', async () => {
+    const [host] = await server.agents('&HostIdentifier=OFFICE')
+    const { page, context, wrong } = await signedIn(`/agents/${host?.uuid}?tab=logs`)
+    await page.getByRole('button', { name: 'Collect now' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('table', { name: 'Debug logs' }).getByRole('button', { name: 'Download' }).click()
+    const file = await download
+    expect(gunzipSync(await readFile(await file.path())).toString()).toBe('log of OFFICE-1\n')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('files a request where two people are needed, and another one approves it', async () => {
+    await server.post('admin/adduser', { userName: second.userName, password: second.password, userProfile: 10 })
+    const policy = await server.get<{ settings: Record<string, unknown> }>('policy')
+    await server.put('policy/settings', { ...policy.settings, twoPersonHosts: 2 })
+    const { page, context, wrong } = await signedIn('/agents?HostIdentifier=KIOSK')
+    await row(page, 'KIOSK-1').waitFor()
+    await selectAll(page)
+    await page.getByRole('button', { name: 'Free…' }).click()
+    await dialog(page).getByRole('button', { name: 'Ask for it' }).click()
+    await page.getByRole('link', { name: 'Open the requests' }).click()
+    await page.getByRole('button', { name: 'Take back' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Approve…' }).count()).toBe(0)
+    expect(await modes()).toMatchObject({ 'KIOSK-1': 'Armed' })
+    await context.close()
+
+    const other = await signedIn('/', second)
+    await other.page.getByRole('link', { name: '1 request waits for you' }).click()
+    await other.page.getByRole('button', { name: 'Approve…' }).click()
+    await dialog(other.page).getByRole('button', { name: 'Approve' }).click()
+    await whenModes({ 'KIOSK-1': 'Free', 'KIOSK-2': 'Free', [hostileName]: 'Free' })
+    await other.page.getByText('approved by mia').waitFor()
+    expect([...wrong, ...other.wrong]).toEqual([])
+    await other.context.close()
+  })
+
+  it('starts a rollout in rings after its plan, and shows it to its first ring', async () => {
+    const { page, context, wrong } = await signedIn('/rollouts/new')
+    await page.getByLabel('Name', { exact: true }).fill('Kiosks first')
+    await page.getByRole('table', { name: 'Rings' }).getByText('All others').waitFor()
+    await page.getByRole('button', { name: 'Start…' }).click()
+    await dialog(page).getByRole('button', { name: 'Start' }).click()
+    await page.waitForURL(/\/rollouts\/[0-9a-f-]{36}/)
+    await page.getByRole('heading', { name: 'Kiosks first' }).waitFor()
+    // The first ring takes one of four hosts; the others wait for it.
+    await page.getByText(/^1 (at work|done)$/).waitFor()
+    expect(await page.getByText('Its hosts are fixed when it starts.').count()).toBe(2)
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    await until('its host is armed', async () => {
+      const { data } = await server.get<{ data: Command[] }>(`agents/commands?jobId=${id}`)
+      return data.length === 1 && data[0]?.state === 'confirmed'
+    })
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows what hosts and devices say as text on every page of it', async () => {
+    const { page, context, wrong } = await signedIn('/')
+    for (const path of [
+      '/commands',
+      '/insights?tab=violations',
+      '/insights?tab=spoofed',
+      '/rollouts',
+      '/settings/packages',
+      '/settings/knowledge',
+    ]) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('main [aria-busy="true"]').first().waitFor({ state: 'detached' })
+      if (path === '/commands') await row(page, hostileName).first().waitFor()
+      expect(await page.locator('img[src="x"]').count(), path).toBe(0)
+      expect(
+        await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth'),
+        path,
+      ).toBeLessThanOrEqual(0)
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
