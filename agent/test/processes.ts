@@ -28,6 +28,6 @@ export const killAgent = async (agent: { child: ChildProcess; exit: Promise<unkn
 
 /** One of the agent's short commands, to its end. */
 export const runAgentCommand = (args: readonly string[]) => {
-  const done = spawnSync(process.execPath, [main, ...args], { env, encoding: 'utf8', timeout: 20_000 })
+  const done = spawnSync(process.execPath, [main, ...args], { env, encoding: 'utf8', timeout: 60_000 })
   return { code: done.status, output: done.stdout + done.stderr }
 }

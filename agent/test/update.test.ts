@@ -193,7 +193,7 @@ describe('an update', () => {
   })
 })
 
-describe('real processes', () => {
+describe('real processes', { timeout: 90_000 }, () => {
   it('hand over: the next version is started where no service manager does it, with the same arguments', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })
     onTestFinished(() => peer.stop())
@@ -215,7 +215,7 @@ describe('real processes', () => {
       executable,
     ]
     const agent = spawnAgent(args)
-    await until('first check-in', () => peer.seen.checkIns.length > 0, 10_000)
+    await until('first check-in', () => peer.seen.checkIns.length > 0, 30_000)
     peer.order('update', build)
     expect(await agent.exit).toBe(0)
     await until('started', () => existsSync(marker) && readFileSync(marker, 'utf8') !== '')
@@ -233,7 +233,7 @@ describe('real processes', () => {
     const id = swapTo()
     await host.ended()
     spawnAgent(host.args)
-    await until('confirmed', () => ackOf(id) !== undefined, 10_000)
+    await until('confirmed', () => ackOf(id) !== undefined, 30_000)
     expect(ackOf(id)).toMatchObject({ outcome: 'confirmed' })
   })
 })

@@ -20,25 +20,26 @@ const armedProcess = async () => {
   const args = ['--state-dir', stateDir, '--sysfs-root', tree.root]
   const all = ['--server', peer.url, '--token', peer.token, ...args]
   const agent = spawnAgent(all)
-  await until('first check-in', () => peer.seen.checkIns.length > 0, 10_000)
+  await until('first check-in', () => peer.seen.checkIns.length > 0, 30_000)
   const id = peer.order('configure', { mode: 'Armed', applyToPresent: false })
-  await until('armed', () => peer.seen.acks.some((ack) => ack.commandId === id), 10_000)
+  await until('armed', () => peer.seen.acks.some((ack) => ack.commandId === id), 30_000)
   tree.plug(stick)
-  await until('blocked', () => peer.only().devices.get('1-2')?.enforced?.effect === 'block', 10_000)
+  await until('blocked', () => peer.only().devices.get('1-2')?.enforced?.effect === 'block', 30_000)
   return { peer, tree, stateDir, args, all, agent }
 }
 
-describe('an agent that dies', () => {
+// Each of these starts up to five processes; a loaded machine takes seconds for one.
+describe('an agent that dies', { timeout: 90_000 }, () => {
   it('by kill -9 leaves a watchdog that gives the old defaults back; the next start goes on', async () => {
     const { peer, tree, args, all, agent, stateDir } = await armedProcess()
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     await killAgent(agent)
-    await until('restored', () => tree.read('usb1', 'authorized_default') === '1', 10_000)
+    await until('restored', () => tree.read('usb1', 'authorized_default') === '1', 30_000)
     expect(tree.isAuthorized('1-2')).toBe(false)
-    await until('noted', () => readIfThere(join(stateDir, 'lock')) === undefined, 10_000)
+    await until('noted', () => readIfThere(join(stateDir, 'lock')) === undefined, 30_000)
     expect(runAgentCommand(['restore', ...args])).toEqual({ code: 0, output: 'Nothing to restore.\n' })
     const again = spawnAgent(all)
-    await until('armed again', () => tree.read('usb1', 'authorized_default') === '0', 10_000)
+    await until('armed again', () => tree.read('usb1', 'authorized_default') === '0', 30_000)
     expect(runAgentCommand(['restore', ...args]).output).toContain('nothing to restore')
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     again.child.kill('SIGTERM')
@@ -61,16 +62,16 @@ describe('an agent that dies', () => {
     expect(watchdogs()).toHaveLength(1)
     agent.child.kill('SIGTERM')
     await agent.exit
-    await until('gone', () => watchdogs().length === 0)
+    await until('gone', () => watchdogs().length === 0, 30_000)
   })
 })
 
-describe('release', () => {
+describe('release', { timeout: 90_000 }, () => {
   it('frees a host through its running agent, which stays free and tells the server', async () => {
     const { peer, tree, args, agent } = await armedProcess()
     expect(runAgentCommand(['release', ...args])).toEqual({ code: 0, output: 'The host is free.\n' })
     expect([tree.read('usb1', 'authorized_default'), tree.isAuthorized('1-2')]).toEqual(['1', true])
-    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free')
+    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
     expect(peer.seen.enforcement.at(-1)?.reason).toContain('root')
     await killAgent(agent)
   })
@@ -83,7 +84,7 @@ describe('release', () => {
     expect(runAgentCommand(['release', ...args])).toEqual({ code: 0, output: 'The host is free.\n' })
     expect([tree.read('usb1', 'authorized_default'), tree.isAuthorized('1-2')]).toEqual(['1', true])
     spawnAgent(all)
-    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 10_000)
+    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
     expect(peer.seen.enforcement.at(-1)?.reason).toContain('root')
     expect(runAgentCommand(['release', '--state-dir', temporaryDir(), '--sysfs-root', tree.root]).output).toContain(
       'not armed',
