@@ -9,7 +9,7 @@ export const counted = (count: number, one: string, many: string): string =>
 
 export const hosts = (count: number): string => counted(count, 'host', 'hosts')
 export const devices = (count: number): string => counted(count, 'device', 'devices')
-export const times = (count: number): string => counted(count, 'time', 'times')
+const times = (count: number): string => counted(count, 'time', 'times')
 
 /** What a change of the rules would do, most serious part first. */
 export const previewSentence = (

@@ -4,7 +4,7 @@ import type { RowSource } from './column.ts'
 import { windowSize } from './useRows.ts'
 
 /** At most so many ids are read and held by one click: they travel in one body. */
-export const selectionLimit = 10_000
+const selectionLimit = 10_000
 
 /** A range by shift ends here: it is read in pages. */
 const rangeLimit = 2_000

@@ -17,8 +17,6 @@ const comeBack = (): AppError => {
   return new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
 }
 
-export type Slots = ReturnType<typeof createSlots>
-
 /** Lets so many through at a time, the others in the order in which they came. */
 export const createSlots = ({ atOnce, waiting, waitMs }: SlotsOptions) => {
   let taken = 0

@@ -92,12 +92,16 @@ const byPattern: ReadonlyMap<string, string> = new Map([
   ['^[A-Za-z0-9+/]+={0,2}$', base64],
   ['^[A-Za-z0-9_-]{22,64}$', 'bm9uY2Utb2YtMzItY2hhcmFjdGVycw'],
   ['^[0-9A-F]{4}$', '046D'],
+  ['^[0-9A-Fa-f]{4}$', '046D'],
+  ['^[A-Za-z0-9+/]{59}=$', `MCowBQYDK2VwAyEA${base64}`],
+  ['^[A-Za-z0-9+/]{86}==$', `${base64.slice(0, 43)}${base64.slice(0, 42)}A==`],
   ['^0x[0-9A-Fa-f]{6}$', '0x110001'],
   ['^#[0-9a-f]{6}$', '#1971c2'],
   ['^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{1,6}Z$', '2031-05-04T10:11:12.345Z'],
 ])
 const byFormat: ReadonlyMap<string, string> = new Map([
   ['date-time', '2031-05-04T10:11:12.345Z'],
+  ['date', '2031-05-04'],
   ['uuid', uuid],
 ])
 
