@@ -157,24 +157,36 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return null
   }
 
-  /** One transaction for a running rollout; whether there is more to do at once. */
-  const step = async (id: string, isFirst: boolean): Promise<boolean> => {
-    const stop = await withdrawn(id)
+  /**
+   * One transaction for a running rollout. `pending` is what the step before knew of hosts that are commanded; null: look
+   * at all and decide anew. Answers the same for the next step; `done` when there is nothing more to do at once.
+   */
+  const step = async (id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> => {
+    const stop = pending === null ? await withdrawn(id) : null
     return db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
-      if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return false
-      if (isFirst) await refresh(tx, row)
-      const tallies = await createHostsStore(tx).tallies(row)
-      const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
-      if (decision.do === 'nothing') {
-        const pending = tallies.reduce((sum, tally) => sum + tally.pending, 0)
-        return (await commandSome(tx, row, pending)) > 0
+      if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return 'done'
+      let known = pending
+      if (known === null) {
+        if (isFirst) await refresh(tx, row)
+        const tallies = await createHostsStore(tx).tallies(row)
+        const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
+        if (decision.do !== 'nothing') {
+          await carryOut(tx, row, decision)
+          if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
+          else await announce(tx)
+          return null
+        }
+        known = tallies.reduce((sum, tally) => sum + tally.pending, 0)
       }
-      await carryOut(tx, row, decision)
-      if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
-      else await announce(tx)
-      return true
+      const commanded = await commandSome(tx, row, known)
+      return commanded > 0 ? known + commanded : 'done'
     })
+  }
+
+  const stepOn = async (id: string): Promise<void> => {
+    let pending: number | null | 'done' = null
+    for (let i = 0; i < stepsAtOnce && pending !== 'done'; i++) pending = await step(id, pending, i === 0)
   }
 
   /** Takes commands back that are still out after a halt or an end; again after a crash in between. */
@@ -216,8 +228,8 @@ export const createAdvance = (deps: AdvanceDeps) => {
 
   const advanceOne = async (id: string, state: string): Promise<void> => {
     if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
-    const work = state === 'reverted' ? freeSome : step
-    for (let i = 0; i < stepsAtOnce; i++) if (!(await work(id, i === 0))) return
+    if (state !== 'reverted') return stepOn(id)
+    for (let i = 0; i < stepsAtOnce; i++) if (!(await freeSome(id, i === 0))) return
   }
 
   const run = async (): Promise<void> => {

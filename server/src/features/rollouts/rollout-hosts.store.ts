@@ -53,6 +53,8 @@ export const createHostsStore = (db: Queryable) => ({
         where not r.agentless and not exists (
           select from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.agent_id = r.agent_id)) c
       where ${chosen}`)
+    // Without knowing of them, plans for the next statements loop over 40,000 hosts for each of 40,000.
+    await db.execute(sql`analyze rollout_hosts`)
   },
 
   /** Architectures and versions that hosts of an update have. */
@@ -93,8 +95,11 @@ export const createHostsStore = (db: Queryable) => ({
       where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
   },
 
-  /** Notes how the commands of hosts ended. All of the rollout's are read at once: looked up host by host, 40,000 took over 4 s. */
+  /** Notes how the commands of hosts ended, in a transaction. All of the rollout's are read at once. */
   noteOutcomes: async ({ rollout_id: id }: Owner): Promise<void> => {
+    // Statistics are from before the hosts were commanded, so the planner expects none of them and would loop over all
+    // commands for each: over 4 s at 30,000.
+    await db.execute(sql`set local enable_nestloop = off`)
     await db.execute(sql`
       with newest as materialized (
         select distinct on (k.agent_id) k.agent_id, k.state, k.message, k.created_at
@@ -108,6 +113,7 @@ export const createHostsStore = (db: Queryable) => ({
           when c.state = 'confirmed' then case when x.state = 'reverting' then 'reverted' else 'done' end
           when c.state = 'cancelled' and x.state <> 'reverting' then 'skipped' else 'failed' end
       from ended c where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
+    await db.execute(sql`set local enable_nestloop = on`)
   },
 
   /** Notes what armed hosts do: which devices they blocked, and who is Free again. */
