@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { getPeripherals, policyApprovals } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ViewSpec } from '../../lib/view-state.ts'
@@ -19,7 +19,16 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import classes from './ApprovalsPage.module.css'
 import { WaitingModel } from './WaitingModel.tsx'
-import { changesBetween, type Line, linesOf, modelKey, nextLine, subjectOf, type Waiting } from './waiting.ts'
+import {
+  changesBetween,
+  type Line,
+  linesOf,
+  modelKey,
+  nextLine,
+  subjectOf,
+  type Waiting,
+  withModel,
+} from './waiting.ts'
 
 const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
@@ -57,16 +66,17 @@ export const ApprovalsPage = () => {
   const [cursor, setCursor] = useState<string | null>(null)
   const [pointerInside, setPointerInside] = useState(false)
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
-  const decided = useRef(false)
+  // Model that was decided about last: it follows the server at once, also when that is taken back.
+  const [decided, setDecided] = useState<string | null>(null)
   const latest = newest.data?.data
   const calm = !pointerInside && cursor === null && question === null
   useEffect(() => {
     if (latest === undefined) return
-    if (shown === null || calm || decided.current) {
-      decided.current = false
-      setShown(latest)
-    }
-  }, [latest, calm, shown])
+    setShown((old) => {
+      if (old === null || calm) return latest
+      return decided === null ? old : withModel(old, latest, decided)
+    })
+  }, [latest, calm, decided])
   const changes = shown === null || latest === undefined ? 0 : changesBetween(shown, latest)
 
   const all = shown ?? []
@@ -203,8 +213,8 @@ export const ApprovalsPage = () => {
       <DecideDialog
         question={question}
         close={() => {
+          setDecided(question === null ? null : modelKey(question.subject))
           setQuestion(null)
-          decided.current = true
           void newest.refetch()
         }}
       />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changesBetween, deviceKey, linesOf, nextLine, subjectOf, type Waiting } from './waiting.ts'
+import { changesBetween, deviceKey, linesOf, nextLine, subjectOf, type Waiting, withModel } from './waiting.ts'
 
 const device = (uuid: string, hashtags = '') => ({
   uuid,
@@ -48,6 +48,18 @@ describe('subjectOf', () => {
     expect(subjectOf(line!, [])).toMatchObject({ tags: ['kiosk', 'west'], devices: [{ uuid: 'a' }, { uuid: 'b' }] })
     const one = linesOf(all, '0781:0001')[2]
     expect(subjectOf(one!, [])).toMatchObject({ tags: ['kiosk'], devices: [{ uuid: 'b', serialNumber: 's-b' }] })
+  })
+})
+
+describe('withModel', () => {
+  const [first, second] = all as [Waiting, Waiting]
+  const keys = (models: readonly Waiting[]) => models.map(({ pid }) => pid)
+  it('moves nothing but the model that was decided about', () => {
+    const third = model('0003', [])
+    expect(keys(withModel(all, [third, second], '0781:0001'))).toEqual(['0002'])
+    expect(keys(withModel([second], [third, first, second], '0781:0001'))).toEqual(['0002', '0001'])
+    const grown = model('0001', [device('c')])
+    expect(withModel(all, [third, grown], '0781:0001')).toEqual([grown, second])
   })
 })
 

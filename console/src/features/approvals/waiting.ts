@@ -1,5 +1,5 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
-import { type DecideSubject, hostsOf } from '../../ui/policy/decide.ts'
+import type { DecideSubject } from '../../ui/policy/decide.ts'
 import { devices, hosts } from '../../ui/policy/words.ts'
 
 /** A model of which devices wait. */
@@ -50,11 +50,20 @@ export const subjectOf = ({ model, device }: Line, evidence: readonly string[]):
     name: modelName(model),
     vid: model.vid,
     pid: model.pid,
-    devices: device === null ? hostsOf(meant) : meant,
+    devices: meant,
     tags: [...counts].sort(([, one], [, other]) => other - one).map(([tag]) => tag),
     isAttackTool: model.isKnownAttackTool,
     evidence,
   }
+}
+
+/** What is shown, with one model as the newer answer has it: at its place, gone, or back where it belongs. */
+export const withModel = (shown: readonly Waiting[], newer: readonly Waiting[], key: string): Waiting[] => {
+  const model = newer.find((one) => modelKey(one) === key)
+  const at = shown.findIndex((one) => modelKey(one) === key)
+  const others = shown.filter((one) => modelKey(one) !== key)
+  if (model === undefined) return others
+  return others.toSpliced(at === -1 ? newer.indexOf(model) : at, 0, model)
 }
 
 /** Models that are in the newer answer only, or have other numbers there. */

@@ -1,0 +1,252 @@
+import { hostileStrings, hostileTexts, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import {
+  adminPassword,
+  createTree,
+  type RunningServer,
+  remove,
+  type Started,
+  startAgent,
+  startServer,
+  temporaryDir,
+  until,
+} from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+interface Policy {
+  version: number
+  rules: { allow: number; deny: number; grants: number }
+  waiting: number
+}
+interface Rule {
+  effect: string
+  vid: string | null
+  host: string | null
+  reason: string
+  sentence: string
+}
+
+describe.skipIf(chromiumPath === undefined)('policy in the console', () => {
+  let server: RunningServer
+  let browser: Browser
+  let agent: Started
+  let uuid = ''
+  let hostName = ''
+  const stick = storageStick({ portPath: '1-2' })
+  const tree = createTree([
+    plainKeyboard({ portPath: '1-1' }),
+    stick,
+    hostileStrings('html', { portPath: '1-3' }),
+    rubberDucky({ portPath: '1-4' }),
+  ])
+  const dirs = [tree.dir, temporaryDir(), temporaryDir()]
+
+  beforeAll(async () => {
+    server = await startServer(dirs[1] as string)
+    agent = startAgent(server, await server.enrolmentToken(), tree, dirs[2] as string)
+    const { value } = await until(
+      'a host with its devices',
+      async () => {
+        const [host] = await server.agents()
+        return host !== undefined && (await server.peripherals(host.uuid)).length === 4 ? host : undefined
+      },
+      30_000,
+    )
+    uuid = value.uuid
+    hostName = value.hostIdentifier
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    agent?.child.kill('SIGTERM')
+    await agent?.ended
+    await server?.stop()
+    for (const dir of dirs) remove(dir)
+  })
+
+  const open = async (path: string, width = 1440, height = 900) => {
+    const window = await openWindow(browser, server.url, width, height)
+    await window.page.goto(path)
+    await window.page.getByLabel('User name').fill('admin')
+    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await window.page.getByRole('button', { name: 'Sign in' }).click()
+    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return window
+  }
+  const policy = () => server.get<Policy>('policy')
+  const rules = async () => (await server.get<{ data: Rule[] }>('policy/rules')).data
+  const preview = (page: Page) => page.getByTestId('preview')
+  const reason = (page: Page) => page.getByRole('textbox', { name: 'Reason', exact: true })
+
+  it('writes a rule by the keyboard, says before what it changes, and takes it back', async () => {
+    const { page, context, wrong } = await open('/policy')
+    await page.getByText('No rule yet').waitFor()
+    await page.keyboard.press('n')
+    await page.getByRole('form', { name: 'New rule' }).waitFor()
+
+    // A rule without devices is not sent: each fault stands at its field.
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByText('Say which devices').waitFor()
+    expect((await policy()).version).toBe(0)
+
+    await page.getByRole('combobox', { name: 'Find a model of the fleet' }).fill('KB216')
+    await page.getByRole('option', { name: /413C:2113/ }).click()
+    expect(await page.getByRole('textbox', { name: 'Vendor id' }).inputValue()).toBe('413C')
+    await preview(page)
+      .getByText(/^Changes 1 device on 1 host: 1 will be allowed/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Try it on the last 30 days' }).click()
+    await page.getByText(/That is 1 device fewer than by the rules in force/).waitFor()
+    await reason(page).fill('one of <b>ours</b>')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Rule in force.').waitFor()
+
+    await page.getByRole('grid').getByRole('row').filter({ hasText: 'one of <b>ours</b>' }).waitFor()
+    expect(await rules()).toMatchObject([{ effect: 'allow', vid: '413C', reason: 'one of <b>ours</b>' }])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('No rule yet').waitFor()
+    expect(await rules()).toEqual([])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows what a version changed, and brings it back after saying what that does', async () => {
+    const { page, context, wrong } = await open('/policy/history')
+    // Written and taken back: two versions.
+    await page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1).waitFor()
+    await page.getByRole('button', { name: /1 Added a rule/ }).click()
+    await page.getByText(/Allow .*413C:2113 on all hosts/).waitFor()
+    expect(page.url()).toContain('version=1')
+    await page.getByRole('button', { name: 'Restore…' }).click()
+    await page.getByText('Of the rules and grants, 1 comes back.').waitFor()
+    await page.getByRole('button', { name: 'Restore version 1' }).click()
+    await page.getByText('The rules are those of version 1 again.').waitFor()
+    expect(await rules()).toHaveLength(1)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('arms a host only after showing what that would block, and says so until the host has confirmed', async () => {
+    const { page, context, wrong } = await open(`/agents/${uuid}`)
+    await page.getByText('would be blocked').first().waitFor()
+    await page.getByRole('button', { name: 'Arm…' }).click()
+    const gate = page.getByRole('dialog')
+    // The keyboard is allowed by the rule; stick, hostile stick and attack tool are not.
+    await gate.getByText(/arming would have blocked 3 devices on 1 host/).waitFor()
+    await gate.getByText('No rule allows it').first().waitFor()
+    await gate.getByText('Known attack tool').waitFor()
+    await gate.getByText(/1 attack tool is attached now/).waitFor()
+    await gate.getByRole('checkbox', { name: 'Judge what is attached now, too' }).check()
+    await gate.getByText(/stop working at once/).waitFor()
+    await gate.getByRole('button', { name: 'Arm', exact: true }).click()
+    await page.getByText(/^Arming 1 host/).waitFor()
+    await page.getByRole('button', { name: 'Free…' }).waitFor()
+    await until('the host is armed', async () => (await server.agent(uuid)).operationalStatus === 'Armed', 20_000)
+
+    // The decision of every device is on its line, its why one click away.
+    await page.getByText('blocked', { exact: true }).first().waitFor({ timeout: 20_000 })
+    await page.getByRole('button', { name: 'blocked: why' }).first().click()
+    await page.getByText(/case number PC-/).waitFor()
+    await page.getByRole('tab', { name: 'Policy' }).click()
+    await page.getByText(/413C:2113 on all hosts/).waitFor()
+    await page.getByRole('tab', { name: 'Commands' }).click()
+    await page.getByRole('table', { name: 'Commands' }).getByText('confirmed', { exact: true }).first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('approves from the inbox by two keys, and takes it back', async () => {
+    await until('devices wait', async () => (await policy()).waiting >= 2, 20_000)
+    const { page, context, wrong } = await open('/approvals')
+    const inbox = page.getByRole('list', { name: 'Waiting' })
+    await inbox.getByText('0781:5581').waitFor()
+    expect(await page.getByRole('link', { name: /Approvals/ }).textContent()).toMatch(/\d/)
+    // To the line of the sticks, wherever it is.
+    await inbox.getByRole('button', { name: /SanDisk/ }).focus()
+    for (let step = 0; step < 5; step++) {
+      await page.keyboard.press('j')
+      if ((await page.locator('[data-cursor]').textContent())?.includes('0781:5581') === true) break
+    }
+    await page.keyboard.press('a')
+    const dialog = page.getByRole('dialog')
+    await dialog
+      .getByText(/will be allowed/)
+      .first()
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Allowed on 1 host.').waitFor()
+    await inbox.getByText('0781:5581').waitFor({ state: 'detached' })
+    expect((await rules()).filter((rule) => rule.host === uuid)).toMatchObject([{ effect: 'allow', vid: '0781' }])
+    // The host confirms: the device works again.
+    await until(
+      'the stick works',
+      async () => (await server.peripherals(uuid)).some((device) => device.hierarchy === '1-2' && !device.isDisabled),
+      20_000,
+    )
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await inbox.getByText('0781:5581').waitFor()
+    expect((await rules()).filter((rule) => rule.host === uuid)).toEqual([])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('lets an attack tool in only with an override and a reason', async () => {
+    const { page, context, wrong } = await open('/approvals')
+    const inbox = page.getByRole('list', { name: 'Waiting' })
+    const line = inbox.getByRole('listitem').filter({ hasText: 'attack tool' })
+    await line.getByRole('button', { name: 'Approve' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/Rubber Ducky/).waitFor()
+    const allow = dialog.getByRole('button', { name: 'Allow on this host' })
+    expect(await allow.isDisabled()).toBe(true)
+    await dialog.getByRole('switch', { name: /although it is an attack tool/ }).check({ force: true })
+    expect(await allow.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('a test of the guards')
+    expect(await allow.isDisabled()).toBe(false)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it.each([
+    [1440, 900],
+    [1024, 768],
+  ])('fits %i x %i, and shows what devices and people wrote as text', async (width, height) => {
+    const { page, context, wrong } = await open('/policy', width, height)
+    for (const path of [
+      '/policy',
+      '/policy?open=new&device=413C:2113',
+      '/policy/grants',
+      '/policy/simulator',
+      '/policy/history?version=1',
+      '/policy/settings',
+      '/approvals',
+      `/agents/${uuid}?tab=policy`,
+    ]) {
+      await page.goto(path)
+      await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+      await page.waitForLoadState('load')
+      expect(
+        await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth'),
+        path,
+      ).toBeLessThanOrEqual(0)
+      expect(await page.locator('img[src="x"]').count(), path).toBe(0)
+    }
+    await page.goto(`/agents/${uuid}`)
+    await page.getByText(hostileTexts.html).first().waitFor()
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    await page.goto('/policy/settings')
+    await page
+      .getByTestId('two-person')
+      .getByText(/one Administrator only/)
+      .waitFor()
+    await page.goto('/policy/simulator')
+    await page.getByRole('grid').getByText(hostName).first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
