@@ -60,8 +60,9 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
       )
     // Counts may be a second old, rows never: a page that a change was announced for shows it.
     const rows = offset > 0 && offset >= filtered ? [] : await db.prepared<{ row: string }>(statement)
-    const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
-    const now = isLast ? offset + rows.length : Math.max(filtered, offset + rows.length)
+    const end = offset + rows.length
+    // A page past the end says nothing of how many there are but that they do not reach it.
+    const now = rows.length === 0 ? Math.min(filtered, offset) : rows.length < limit ? end : Math.max(filtered, end)
     return new JsonText(
       `{"recordsTotal":${list.isUnfiltered ? now : Math.max(total, now)},"recordsFiltered":${now},"data":[${rows.map((r) => r.row).join(',')}]}`,
     )

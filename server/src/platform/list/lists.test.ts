@@ -276,6 +276,22 @@ describe('the agents list', () => {
   })
 })
 
+describe.each([
+  ['agents', '', 30],
+  ['agents', 'HostIdentifier=web', null],
+  ['peripherals', '', null],
+  ['peripherals', 'present=true', null],
+  ['peripherals/models', '', null],
+])('a page of %s?%s past the end', (path, filters, rows) => {
+  it('has no rows and counts as the first does', async () => {
+    const first = await pageOf(t, `${path}?${filters}`)
+    if (rows !== null) expect(first.recordsFiltered).toBe(rows)
+    expect(first.recordsFiltered).toBeGreaterThan(0)
+    for (const place of ['PageSize=1000&PageNumber=2', 'PageSize=1&PageNumber=2147483647', 'PageNumber=50'])
+      expect(await pageOf(t, `${path}?${filters}&${place}`), place).toEqual({ ...first, data: [] })
+  })
+})
+
 describe('a host that has just come', () => {
   it('is on the page at once, and counted there, though counts may be a second old', async () => {
     const path = 'agents?HostIdentifier=just-come'
