@@ -1,6 +1,7 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import {
+  type Column,
   type Condition,
   contains,
   containsInDictionary,
@@ -46,6 +47,15 @@ const lastUpdated: Filter = (field, text) => {
   }
 }
 
+const heartbeat = 'join agent_heartbeats h on h.agent_id = r.agent_id'
+/** A key of the wide row: no index serves its order. */
+const wide = (expression: string): Column => ({
+  sort: `lower(${expression})`,
+  sortJoin: 'join agents a on a.agent_id = r.agent_id',
+})
+/** A key that is the same in every row. */
+const constant: Column = { sort: `''::text` }
+
 /** The agents list: narrow rows for filters and sorts, the wide ones only for the rows of the page. */
 export const agentsList: ListSpec = {
   name: 'agents',
@@ -80,6 +90,9 @@ export const agentsList: ListSpec = {
     approvedAndPresent: { sort: 'r.approved_present' },
     approvedAndDisconnected: { sort: 'r.approved_gone' },
     notApproved: { sort: 'r.not_approved' },
+    latestEventText: wide(`coalesce(a.latest_events[1], '')`),
+    latestMinus1EventText: wide(`coalesce(a.latest_events[2], '')`),
+    latestMinus2EventText: wide(`coalesce(a.latest_events[3], '')`),
     serviceVersion: {
       sort: 'dv.folded',
       sortJoin: 'join dictionary dv on dv.id = r.version_id',
@@ -88,7 +101,7 @@ export const agentsList: ListSpec = {
     },
     lastUpdated: {
       sort: 'h.last_seen',
-      sortJoin: 'join agent_heartbeats h on h.agent_id = r.agent_id',
+      sortJoin: heartbeat,
       filter: lastUpdated,
     },
     licenseStatus: {
@@ -103,11 +116,17 @@ export const agentsList: ListSpec = {
     },
     expirationDate: { sort: 'r.expiration', filter: isTime(`(r.expiration::timestamp at time zone 'UTC')`) },
     lastConfiguered: { sort: 'r.last_configured', filter: isTime('r.last_configured'), names: ['lastConfiguration'] },
+    kbDriverVersion: constant,
+    licenseAccountId: constant,
+    licenseAccountName: constant,
     severity: { sort: 'r.severity', filter: isNumber('r.severity') },
     hasUnapprovedPeripherals: { sort: 'r.unapproved', filter: isTrue('r.unapproved') },
     hasVulnerablePeripherals: { sort: 'r.vulnerable', filter: isTrue('r.vulnerable') },
     hasKnownAttackTools: { sort: 'r.attack_tool', filter: isTrue('r.attack_tool') },
     inAction: { sort: 'r.in_action' },
+    pcModel: wide('a.pc_model'),
+    nicsText: wide('a.nics_text'),
+    modelToolTip: wide('a.pc_model'),
     containsVulnerablePeripheralOrWLV: {
       sort: findings,
       filter: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
@@ -117,10 +136,16 @@ export const agentsList: ListSpec = {
       sortJoin: 'join dictionary dos on dos.id = r.os_id',
       filter: containsInDictionary('r.os_id'),
     },
+    runningMode: constant,
+    connectedSwitchIp: constant,
+    connectedSwitchName: constant,
+    connectedPortId: constant,
+    connectedPortName: constant,
     ethernetsCount: { sort: 'r.ethernets' },
     hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
     deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
     riskScore: { sort: 'r.risk' },
+    clockSkewSeconds: { sort: 'h.skew_seconds', sortJoin: heartbeat },
     firstSeen: { sort: 'r.first_seen' },
   },
   rowJoins: `join agent_rows r on r.agent_id = ids.id join agents a on a.agent_id = ids.id join agent_heartbeats h on h.agent_id = ids.id`,

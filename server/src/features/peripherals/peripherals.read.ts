@@ -24,6 +24,12 @@ const address = '(select r.address from agent_rows r where r.agent_id = p.agent_
 const ofModel = (column: string) =>
   `(select m.${column} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
 const ofDesign = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
+const ofBoth = (expression: string) =>
+  `(select ${expression} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
+/** Of its host, with the rule that decided. */
+const ofDecision = (expression: string) =>
+  `(select ${expression} from agents a join agent_rows pr on pr.agent_id = a.agent_id join agent_heartbeats ph on ph.agent_id = a.agent_id
+    left join policy_rules rule on rule.rule_id = p.rule_id where a.agent_id = p.agent_id)`
 const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from peripheral_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = p.agent_id and x.device_id = p.device_id), '')`
 
 /** Kept search texts begin with the ids (`046d c52b …`); people write what they see, `046D:C52B` or `046d/c52b`. */
@@ -57,6 +63,22 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
     ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and a whitelist applies to its host.')
   ) f(factor, points, evidence) where f.points > 0) end`
 
+/** Keys that are more than a column; each is shown and sorted by the same expression. */
+const shown = {
+  description: `coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')})`,
+  caption: `coalesce(nullif(d.product, ''), m.product)`,
+  product: `coalesce(nullif(m.product, ''), d.product)`,
+  status: `case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end`,
+  approved: `not p.unapproved and (p.present or not a.whitelist or not (${blocksSql}))`,
+  parent: `coalesce((select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
+      and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1), '')`,
+  inAction: 'pr.armed and ph.policy_due',
+  adminStatus: `case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end`,
+  fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
+  guard: `coalesce(p.enforced ->> 'guard', '')`,
+  enforcedVersion: `(p.enforced ->> 'policyVersion')::int`,
+}
+
 /** Peripherals of all hosts. The id is the row's place (ctid): stable within the one statement that uses it. */
 export const peripheralsList: ListSpec = {
   name: 'peripherals',
@@ -74,12 +96,18 @@ export const peripheralsList: ListSpec = {
       names: ['ipAddress'],
     },
     deviceID: { sort: 'p.device_id' },
-    caption: { sort: ofDesign('product') },
+    description: { sort: ofBoth(`lower(${shown.description})`) },
+    status: { sort: shown.status },
+    caption: { sort: ofBoth(`lower(${shown.caption})`) },
     manufacturer: { sort: ofDesign('manufacturer') },
     vid: { sort: ofModel('vid'), filter: inDesign((pattern) => sql`lower(m.vid) like ${pattern}::text`) },
     pid: { sort: ofModel('pid'), filter: inDesign((pattern) => sql`lower(m.pid) like ${pattern}::text`) },
     serialNumber: { sort: 'p.serial_folded', filter: contains('p.serial_folded') },
     classCode: { sort: ofDesign('class_code') },
+    subclassCode: { sort: ofDesign('subclass_code') },
+    protocolCode: { sort: ofDesign('protocol_code') },
+    uniqueSerial: { sort: `p.serial <> ''` },
+    guiSerial: { sort: 'p.serial_folded' },
     devIcon: {
       sort: ofDesign('icon'),
       filter: (field, text) =>
@@ -89,13 +117,30 @@ export const peripheralsList: ListSpec = {
     hierarchy: { sort: 'p.port_path' },
     present: { sort: 'p.present', filter: isTrue('p.present') },
     isDisabled: { sort: 'not p.authorized' },
+    approved: { sort: ofDecision(shown.approved) },
+    parentDeviceID: { sort: shown.parent },
+    inAction: { sort: ofDecision(shown.inAction) },
+    vulnerability: { sort: ofDesign('findings') },
+    configManagerErrorCode: { sort: '(-1)::int' },
+    adminStatus: { sort: ofDecision(shown.adminStatus) },
+    fpData: { sort: ofDesign('fingerprint') },
+    lesserFpData: { sort: ofDesign('without_revision') },
+    agentServiceVersion: { sort: ofDecision('a.version') },
+    decision: { sort: `(${blocksSql})` },
+    decisionReason: { sort: ofDecision(decisionReasonSql) },
+    rule: { sort: deciderSql },
+    fingerprint: { sort: ofBoth(shown.fingerprint) },
+    caseNumber: { sort: 'p.case_number' },
+    guard: { sort: shown.guard },
+    enforcedVersion: { sort: shown.enforcedVersion },
+    attackTool: { sort: ofDesign('attack_tool') },
     guiVid: {
       sort: ofModel('vendor'),
       filter: inDesign((pattern) => sql`lower(m.vendor || ' ' || d.manufacturer) like ${pattern}::text`),
       names: ['vendor'],
     },
     guiPid: {
-      sort: ofModel('product'),
+      sort: ofBoth(`lower(${shown.product})`),
       filter: inDesign((pattern) => sql`lower(m.product || ' ' || d.product) like ${pattern}::text`),
       names: ['productInfo'],
     },
@@ -132,22 +177,19 @@ export const peripheralsList: ListSpec = {
     join agent_rows pr on pr.agent_id = p.agent_id join agent_heartbeats ph on ph.agent_id = p.agent_id
     left join policy_rules rule on rule.rule_id = p.rule_id`,
   rowSelect: `p.agent_id as "uuid", a.host as "hostIdentifier", a.address as "hostIp", p.device_id as "deviceID",
-    coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')}) as "description",
-    case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end as "status",
-    d.manufacturer as "manufacturer", coalesce(nullif(d.product, ''), m.product) as "caption", m.vid as "vid", m.pid as "pid",
+    ${shown.description} as "description", ${shown.status} as "status",
+    d.manufacturer as "manufacturer", ${shown.caption} as "caption", m.vid as "vid", m.pid as "pid",
     p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", p.serial <> '' as "uniqueSerial",
     p.serial as "guiSerial", d.icon as "devIcon", ${iconName('d.icon')} as "devIconDescription", d.protocol_code as "protocolCode",
-    p.port_path as "hierarchy", not p.authorized as "isDisabled", not p.unapproved and (p.present or not a.whitelist or not (${blocksSql})) as "approved", p.present as "present",
-    m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product) as "guiPid",
-    coalesce((select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
-      and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1), '') as "parentDeviceID",
+    p.port_path as "hierarchy", not p.authorized as "isDisabled", ${shown.approved} as "approved", p.present as "present",
+    m.vendor as "guiVid", ${shown.product} as "guiPid", ${shown.parent} as "parentDeviceID",
     p.unapproved as "isUnapprovedPeripherals", d.vulnerable as "isVulnerablePeripheral", d.attack_tool > 0 as "isKnownAttackTool",
-    p.severity as "severity", pr.armed and ph.policy_due as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end as "adminStatus",
+    p.severity as "severity", ${shown.inAction} as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", ${shown.adminStatus} as "adminStatus",
     d.fingerprint as "fpData", d.without_revision as "lesserFpData", a.version as "agentServiceVersion", ${tagNames} as "hashtags",
     case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
-    d.bcd_device as "bcdDevice", p.speed as "speed", coalesce(nullif(d.policy_without_revision, ''), d.without_revision) as "fingerprint", p.case_number as "caseNumber",
-    coalesce(p.enforced ->> 'guard', '') as "guard", (p.enforced ->> 'policyVersion')::int as "enforcedVersion",
+    d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
+    ${shown.guard} as "guard", ${shown.enforcedVersion} as "enforcedVersion",
     (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities",
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }
@@ -171,6 +213,7 @@ export const modelsList: ListSpec = {
     guiVid: { sort: 'm.vendor', filter: contains('lower(m.vendor)'), names: ['vendor'] },
     guiPid: { sort: 'm.product', filter: contains('lower(m.product)'), names: ['productInfo'] },
     devIcon: { sort: modelIcon, filter: isNumber(modelIcon) },
+    devIconDescription: { sort: iconName(modelIcon) },
     agentsCount: { sort: 'm.hosts' },
     peripheralsCount: { sort: 'm.devices' },
     isVulnerablePeripheral: { sort: anyDesign('d.vulnerable'), filter: isTrue(anyDesign('d.vulnerable')) },

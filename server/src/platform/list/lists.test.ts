@@ -353,6 +353,14 @@ describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'
     }
   })
 
+  it('takes every key that is shown', async () => {
+    const known = new Set(await sortKeys(path))
+    const [row] = (await pageOf<Record<string, unknown>>(t, `${path}?PageSize=1`)).data
+    const single = Object.entries(row ?? {}).flatMap(([key, value]) => (Array.isArray(value) ? [] : [key]))
+    expect(single.length).toBeGreaterThan(8)
+    expect(single.filter((key) => !known.has(key))).toEqual([])
+  })
+
   it('by a column of the database that is not shown is refused', async () => {
     const known = new Set((await sortKeys(path)).map((key) => key.toLowerCase()))
     const columns = (
