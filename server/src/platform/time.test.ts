@@ -79,6 +79,15 @@ describe('requireTime', () => {
     )
   })
 
+  it.each(['9999-12-31', '12/31/9999', '9999-12-31T23:59:59Z', '9999-12-31T23:59', '9999-12-31T20:00:00-23:00'])(
+    'stays in years of four digits with %j',
+    (text) => {
+      const span = parseTime(text)
+      expect(span?.to.toISOString()).toMatch(/^9999-12-31T23:59:59/)
+      expect((span?.from ?? 0) < (span?.to ?? 0)).toBe(true)
+    },
+  )
+
   it.each([
     '',
     'now',

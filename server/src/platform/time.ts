@@ -21,6 +21,13 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s?(Z|[+-]\d{2}:?\d{2}| \d{2}:?\d{2})?)?$/i
 const american = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
+/** The last moment with a year of four digits: beyond it the database reads other forms. Clients write 9999-12-31 for "no end". */
+const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+const spanFrom = (at: number, length: number): TimeSpan => ({
+  from: new Date(Math.min(at, lastMoment - 1)),
+  to: new Date(Math.min(at + length, lastMoment)),
+})
+
 const fields = (text: string): { year: number; month: number; day: number; rest: RegExpExecArray | null } | null => {
   const us = american.exec(text)
   if (us !== null) return { year: Number(us[3]), month: Number(us[1]), day: Number(us[2]), rest: null }
@@ -35,7 +42,7 @@ const parseTime = (text: string): TimeSpan | null => {
   if (f === null || f.month < 1 || f.month > 12 || f.day < 1) return null
   const start = Date.UTC(f.year, f.month - 1, f.day)
   if (new Date(start).getUTCDate() !== f.day || f.year < 1900) return null
-  if (f.rest === null || f.rest[4] === undefined) return { from: new Date(start), to: new Date(start + 86_400_000) }
+  if (f.rest === null || f.rest[4] === undefined) return spanFrom(start, 86_400_000)
   const [, , , , hourText, minuteText, secondText, fraction, zone] = f.rest
   const hour = Number(hourText)
   const minute = Number(minuteText)
@@ -52,7 +59,7 @@ const parseTime = (text: string): TimeSpan | null => {
   const at = start + ((hour * 60 + minute - offset) * 60 + second) * 1000 + milliseconds
   const unit =
     secondText === undefined ? 60_000 : fraction === undefined ? 1000 : 10 ** Math.max(0, 3 - fraction.length)
-  return { from: new Date(at), to: new Date(at + unit) }
+  return spanFrom(at, unit)
 }
 
 /** As `parseTime`; what is no time is a 400 that names the field and the forms. */

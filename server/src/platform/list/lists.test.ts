@@ -292,6 +292,22 @@ describe.each([
   })
 })
 
+describe('the end of time', () => {
+  it.each([
+    ['agents?LastUpdated=2031-01-01..9999-12-31', 30],
+    ['agents?LastConfiguration=..9999-12-31T23:59:59Z', 30],
+    ['agents?LastUpdated=9999-12-31', 0],
+    ['agents?ExpirationDate=12/31/9999', 0],
+    ['agents/commands?createdAt=..9999-12-31', 0],
+    ['agents/errorTotal?FromDate=2031-05-04&ToDate=9999-12-31', 0],
+    ['events/getevents?category=Agent&source=web-1&toDate=9999-12-31T23:59:59.999999', null],
+  ])('%s is a time as any other', async (path, rows) => {
+    const { recordsFiltered } = await pageOf(t, path)
+    if (rows === null) expect(recordsFiltered).toBeGreaterThan(0)
+    else expect(recordsFiltered).toBe(rows)
+  })
+})
+
 describe('a host that has just come', () => {
   it('is on the page at once, and counted there, though counts may be a second old', async () => {
     const path = 'agents?HostIdentifier=just-come'
