@@ -166,6 +166,8 @@ describe('a policy', () => {
         'a'.repeat(32),
         'tag',
         'deny',
+        '\u{1f600}'.repeat(200),
+        '\u{1f600}'.repeat(256),
         '2026-11-21',
       ])
         cases.push({ ...good, rules: [{ ...first, [key]: value }] })

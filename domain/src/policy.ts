@@ -36,15 +36,20 @@ export interface PolicyDevice {
 }
 
 const HID_CLASS = 0x03
+const HUB_CLASS = 0x09
 
 /**
  * The part of a report that a decision may look at. The kernel shows report descriptors and the string of the active
- * configuration only while a device is authorised, and a decision has to be the same before and after. What judges
- * attack tools for a decision has to be given this as well.
+ * configuration only while a device is authorised, and a decision has to be the same before and after. Texts are cleaned,
+ * an empty one is none: the server keeps them so. What judges attack tools for a decision has to be given this as well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
-  const { reportDescriptors: _, configuration: __, ...steady } = report
-  return steady
+  const { reportDescriptors: _, configuration: __, manufacturer, product, serial, ...steady } = report
+  const texts = Object.entries({ manufacturer, product, serial }).flatMap(([key, value]) => {
+    const clean = cleanText(value ?? '')
+    return clean === '' ? [] : [[key, clean]]
+  })
+  return { ...steady, ...Object.fromEntries(texts) }
 }
 
 /**
@@ -59,11 +64,14 @@ export const policyDevice = (
   const plain = steadyReport(report)
   const prints = fingerprints(parsed, plain)
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
+  const { kinds } = classify(parsed, plain)
+  // Hubs always pass, so one that does anything else beside, if only in a vendor's own way, has to say so.
+  const isMore = kinds.includes('Hub') && interfaces.some((i) => i.class !== HUB_CLASS)
   return {
     vid: parsed.vid,
     pid: parsed.pid,
-    serial: hasSerial(parsed, plain) ? cleanText(plain.serial ?? '') : '',
-    kinds: classify(parsed, plain).kinds,
+    serial: hasSerial(parsed, plain) ? (plain.serial ?? '') : '',
+    kinds: isMore && kinds.length === 1 ? [...kinds, 'Unknown'] : kinds,
     mayType: interfaces.some((i) => i.class === HID_CLASS && i.protocol === 0),
     fingerprint: prints.exact,
     fingerprintWithoutRevision: prints.withoutRevision,

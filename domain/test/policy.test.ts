@@ -133,11 +133,15 @@ describe('an allow by kind', () => {
     const d = of(hub({ portPath: '1-1' }))
     expect(decide([], { ...d, kinds: ['Hub', 'Keyboard'] }, now)).toMatchObject({ effect: 'block' })
     expect(decide([], { ...d, attackTool: 'suspected' }, now)).toMatchObject({ source: 'attack-tool' })
+    const more = hub({ portPath: '1-1', interfaces: ['09:00:01', 'ff:ff:00'] })
+    expect(decide([], of(more), now)).toMatchObject({ effect: 'block', source: 'default' })
   })
 
   it('is the same before and after a driver shows more', () => {
     const plain = plainKeyboard({ portPath: '1-1' })
     expect(of({ ...plain, configuration: 'v1.2', reportDescriptors: ['BQEJBqEBwA=='] })).toEqual(of(plain))
+    // The server keeps texts cleaned, and none where a host reads an empty one.
+    expect(of({ ...plain, product: ` ${plain.product}\u200b `, serial: '' })).toEqual(of(plain))
   })
 })
 

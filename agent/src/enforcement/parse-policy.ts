@@ -8,10 +8,11 @@ import { agentLimits, type PolicyPayload, type PolicyRule, policyKinds } from '@
 type Fields = Readonly<Record<string, unknown>>
 type Check = (value: unknown) => boolean
 
+/** `max` counts characters as the contract does: one outside the basic plane is one, though two units of the string. */
 const isText =
   (max: number): Check =>
   (value) =>
-    typeof value === 'string' && value.length <= max
+    typeof value === 'string' && (value.length <= max || (value.length <= 2 * max && [...value].length <= max))
 const matches =
   (pattern: RegExp): Check =>
   (value) =>

@@ -33,6 +33,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
     configuration: '',
     sawReports: true,
     device: policyDevice(parseReport(report), report, null),
+    levelOf: () => null,
   }
   designs.set(key, design)
   return { report, design, serial: report.serial ?? '' }

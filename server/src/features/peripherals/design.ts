@@ -14,6 +14,7 @@ import {
   type Vulnerability,
 } from '@portcullis/domain'
 import { fold } from '#platform/list/columns.ts'
+import type { DeviceOfDesign, LevelOf } from './levels.ts'
 
 /**
  * Whether a design counts as vulnerable: the firmware or the model is known to be. A match on a whole family (every
@@ -45,11 +46,23 @@ export interface Design {
   manufacturer: string
   product: string
   configuration: string
-  /** What the policy looks at, but for the serial number. */
-  device: PolicyDevice
+  /** What the policy looks at in every device of it. */
+  device: Omit<PolicyDevice, 'serial' | 'attackTool'>
+  /** What the hosts of its devices find by the knowledge in force. */
+  levelOf: LevelOf
   /** HID report descriptors took part in the verdict. */
   sawReports: boolean
 }
+
+/** A design as it is stored: without what the knowledge in force says of its devices. */
+export type StoredDesign = Omit<Design, 'levelOf'>
+
+/** What a decision about a device of a design looks at: the same as its host sees. */
+export const deviceOf = (design: Design, device: DeviceOfDesign): PolicyDevice => ({
+  ...design.device,
+  serial: device.serial,
+  attackTool: design.levelOf(device),
+})
 
 /** A report with its design. */
 export interface JudgedDevice {
@@ -59,7 +72,7 @@ export interface JudgedDevice {
 }
 
 /** A design as it is first seen, before it has an id. */
-export interface NewDesign extends Omit<Design, 'id' | 'modelId' | 'shapeId'> {
+export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId'> {
   withoutRevision: string
   kinds: string[]
   classCode: string
@@ -154,7 +167,7 @@ export const judge = (
     bcdDevice: hex4(parsed.bcdDevice),
     descriptors: report.descriptors,
     configuration: cleanText(report.configuration ?? ''),
-    device: policyDevice(parsed, report, verdict.attackTool),
+    device: policyDevice(parsed, report, null),
     folded: foldedText({ ...device, ...names }, kind.kind),
     sawReports: (report.reportDescriptors ?? []).length > 0,
   }

@@ -3,7 +3,7 @@ import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Design, NewDesign } from './design.ts'
+import type { NewDesign, StoredDesign } from './design.ts'
 import { createDesigns } from './designs.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
@@ -20,7 +20,7 @@ const nobody: PolicyDevice = {
 
 /** A store that gives each new design an id and counts what it is asked for. */
 const fakeStore = () => {
-  const all = new Map<string, Design>()
+  const all = new Map<string, StoredDesign>()
   let asked = 0
   const ensureDesigns = async (_db: unknown, designs: readonly NewDesign[]) => {
     asked += designs.length

@@ -1,7 +1,8 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { cleanText, fingerprints, hasSerial, type Knowledge, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
-import { type Design, type JudgedDevice, judge, type NewDesign } from './design.ts'
+import { type Design, type JudgedDevice, judge, type NewDesign, type StoredDesign } from './design.ts'
+import { levelsBy } from './levels.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
 /** Characters of the designs kept in memory: some 20,000 of real devices; made-up ones may have 16,000 each. */
@@ -29,7 +30,8 @@ export const createDesigns = ({
   const byId = new Map<number, Design>()
 
   let kept = 0
-  const keep = (design: Design): void => {
+  const keep = (stored: StoredDesign): Design => {
+    const design = { ...stored, levelOf: levelsBy(knowledge(), stored) }
     if (kept >= limit) {
       byPrint.clear()
       byId.clear()
@@ -38,6 +40,7 @@ export const createDesigns = ({
     if (!byId.has(design.id)) kept += designOverhead + design.descriptors.length
     byPrint.set(design.fingerprint, design)
     byId.set(design.id, design)
+    return design
   }
 
   return {
@@ -57,8 +60,7 @@ export const createDesigns = ({
       }
       if (missing.size > 0)
         for (const design of await store.ensureDesigns(db, [...missing.values()], by.info.version, now)) {
-          keep(design)
-          found.set(design.fingerprint, design)
+          found.set(design.fingerprint, keep(design))
         }
       const again = new Map<number, DeviceReport>()
       for (const { report, prints } of parsed) {
@@ -68,8 +70,7 @@ export const createDesigns = ({
       for (const [id, report] of again) await onReports(id, report)
       if (again.size > 0)
         for (const design of await store.designsById([...again.keys()])) {
-          keep(design)
-          found.set(design.fingerprint, design)
+          found.set(design.fingerprint, keep(design))
         }
       return parsed.map(({ report, descriptors, prints }) => ({
         report,
@@ -95,8 +96,7 @@ export const createDesigns = ({
       }
       if (missing.length > 0)
         for (const design of await store.designsById(missing)) {
-          keep(design)
-          result.set(design.id, design)
+          result.set(design.id, keep(design))
         }
       return result
     },

@@ -8,7 +8,7 @@ import { createPeripheralsStore } from './peripherals.store.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
 export { decider, decisionReason } from './decision-words.ts'
-export type { Design, JudgedDevice } from './design.ts'
+export { type Design, deviceOf, type JudgedDevice } from './design.ts'
 export { modelsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>

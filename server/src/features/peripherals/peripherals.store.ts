@@ -4,7 +4,7 @@ import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
-import type { Design, NewDesign } from './design.ts'
+import type { NewDesign, StoredDesign } from './design.ts'
 
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
 
@@ -94,18 +94,16 @@ const columnsOf = (deltas: readonly CounterDelta[]) =>
 
 const attackLevels = [null, 'suspected', 'confirmed'] as const
 
-/** What the policy looks at; the serial number belongs to the device, not to its design. */
-const policyView = (row: DesignRow): PolicyDevice => {
+/** What the policy looks at in every device of a design. */
+const policyView = (row: DesignRow): StoredDesign['device'] => {
   const report = {
     portPath: '1-1',
     descriptors: row.descriptors.toString('base64'),
     manufacturer: row.manufacturer,
     product: row.product,
-    configuration: row.configuration,
   }
-  const level = attackLevels[row.attack_tool] ?? null
   const parsed = parseReport(report)
-  const plain = { ...policyDevice(parsed, report, level), serial: '' }
+  const { serial: _, attackTool: __, ...plain } = policyDevice(parsed, report, null)
   if (row.policy_fingerprint !== '')
     return {
       ...plain,
@@ -113,13 +111,13 @@ const policyView = (row: DesignRow): PolicyDevice => {
       fingerprintWithoutRevision: row.policy_without_revision,
     }
   // Stored before these were kept: which of both it is shows in the fingerprint over everything.
-  const withSerial = { ...report, serial: '1' }
-  return fingerprints(parsed, withSerial).exact === row.fingerprint
-    ? { ...policyDevice(parsed, withSerial, level), serial: '' }
-    : plain
+  const withSerial = { ...report, configuration: row.configuration, serial: '1' }
+  if (fingerprints(parsed, withSerial).exact !== row.fingerprint) return plain
+  const { fingerprint, fingerprintWithoutRevision } = policyDevice(parsed, withSerial, null)
+  return { ...plain, fingerprint, fingerprintWithoutRevision }
 }
 
-const designOf = (row: DesignRow): Design => ({
+const designOf = (row: DesignRow): StoredDesign => ({
   id: row.design_id,
   modelId: row.model_id,
   shapeId: row.shape_id,
@@ -152,7 +150,7 @@ export const createPeripheralsStore = (db: Db) => ({
     designs: readonly NewDesign[],
     knowledgeVersion: string,
     now: Date,
-  ): Promise<Design[]> => {
+  ): Promise<StoredDesign[]> => {
     const models = [...new Map(designs.map((d) => [`${d.vid}${d.pid}`, d])).values()].sort((a, b) =>
       a.vid + a.pid < b.vid + b.pid ? -1 : 1,
     )
@@ -210,7 +208,7 @@ export const createPeripheralsStore = (db: Db) => ({
     return rows.map(designOf)
   },
 
-  designsById: async (ids: readonly number[]): Promise<Design[]> =>
+  designsById: async (ids: readonly number[]): Promise<StoredDesign[]> =>
     (
       await db.query<DesignRow>(
         sql`select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.design_id = any(${ids}::int[])`,

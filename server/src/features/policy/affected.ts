@@ -23,7 +23,7 @@ export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps)
       const ids = (await devices.designsMatching(tx, rule)).map((row) => row.design_id)
       const wire = wireRule(rule)
       for (const design of (await designs.byIds(ids)).values())
-        if (ruleMatches(wire, { ...design.device, serial: rule.serial ?? '' })) found.add(design.id)
+        if (ruleMatches(wire, { ...design.device, serial: rule.serial ?? '', attackTool: null })) found.add(design.id)
     }
     return found
   }

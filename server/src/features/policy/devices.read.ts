@@ -8,6 +8,8 @@ export interface Candidate {
   device_id: string
   design_id: number
   serial: string
+  speed: number
+  port_path: string
   present: boolean
   source: number
   armed: boolean
@@ -32,7 +34,7 @@ export const createDevicesRead = () => ({
     since: Date,
   ): Promise<Candidate[]> =>
     tx.query<Candidate>(sql`
-      select p.agent_id, p.device_id, p.design_id, p.serial, p.present, p.source, r.armed, r.tags as hashtags
+      select p.agent_id, p.device_id, p.design_id, p.serial, p.speed, p.port_path, p.present, p.source, r.armed, r.tags as hashtags
       from peripherals p join agent_rows r on r.agent_id = p.agent_id
       where p.design_id = any(${designIds}::int[]) and (${agentIds}::uuid[] is null or p.agent_id = any(${agentIds}::uuid[]))
         and (p.present or p.last_seen >= ${since}) order by p.agent_id, p.device_id`),

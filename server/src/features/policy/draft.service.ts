@@ -1,6 +1,6 @@
 import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning } from '@portcullis/contract'
 import { decide, type PolicySource, policySources, ruleMatches } from '@portcullis/domain'
-import type { Design, PeripheralsApi } from '#features/peripherals/index.ts'
+import { type Design, deviceOf, type PeripheralsApi } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -105,7 +105,7 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
       for (const candidate of some) {
         const design = known.get(candidate.design_id)
         if (design === undefined) continue
-        const device = { ...design.device, serial: candidate.serial }
+        const device = deviceOf(design, { ...candidate, portPath: candidate.port_path })
         const speaking = policy.rulesFor(design)
         const { source, ruleId } = decide(speaking, device, now)
         const isMatched = speaking.some((rule) => addedIds.has(rule.id) && ruleMatches(rule, device))

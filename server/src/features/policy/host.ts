@@ -3,13 +3,12 @@ import {
   caseNumber,
   decide,
   type PolicyDecision,
-  type PolicyDevice,
   type PolicySource,
   policySources,
   riskScore,
   severityOf,
 } from '@portcullis/domain'
-import type { Design, StoredPeripheral } from '#features/peripherals/index.ts'
+import { type Design, deviceOf, type StoredPeripheral } from '#features/peripherals/index.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** A peripheral of one host, with what the policy says of it. */
@@ -54,14 +53,9 @@ export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<n
     caseNumber: row.case_number,
   }))
 
-const deviceOf = (p: Pick<HostPeripheral, 'design' | 'serial'>): PolicyDevice => ({
-  ...p.design.device,
-  serial: p.serial,
-})
-
 /** The decision an armed host makes, by the rules of that host. */
-const decideFor = (host: HostPolicy, p: Pick<HostPeripheral, 'design' | 'serial'>, now: number): PolicyDecision =>
-  decide(host.rulesFor(p.design), deviceOf(p), now)
+const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDecision =>
+  decide(host.rulesFor(p.design), deviceOf(p.design, p), now)
 
 /**
  * Decides about all peripherals of a host. Those that stay as they were come back as the same objects, so that the caller
@@ -79,7 +73,7 @@ export const judgeHost = (
     const unapproved = p.present && whitelist && effect === 'block'
     const number =
       p.caseNumber === '' && effect === 'block' && !p.authorized
-        ? caseNumber(agentId, { ...deviceOf(p), portPath: p.portPath })
+        ? caseNumber(agentId, { ...deviceOf(p.design, p), portPath: p.portPath })
         : p.caseNumber
     return p.source === source && p.ruleId === ruleId && p.unapproved === unapproved && p.caseNumber === number
       ? p

@@ -55,7 +55,7 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
     const known = candidates.get(design.id)
     if (known !== undefined) return known
     const found = [...(byVendor.get(design.vid) ?? []), ...anyVendor].filter(({ rule }) => {
-      const device: PolicyDevice = { ...design.device, serial: rule.serial ?? '' }
+      const device: PolicyDevice = { ...design.device, serial: rule.serial ?? '', attackTool: null }
       return ruleMatches(rule, device)
     })
     if (candidates.size >= remembered) candidates.clear()
