@@ -4,9 +4,11 @@ import { closed, nullable, operation, utcTime } from './operation.ts'
 /** Something that waits for a second person. */
 export const ChangeRequest = closed({
   id: Type.String(),
-  action: Type.Enum(['free', 'delete']),
-  title: Type.String({ description: 'What was asked for, in words.' }),
-  hosts: Type.Integer(),
+  action: Type.Enum(['free', 'delete', 'settings'], {
+    description: 'What makes it need a second person; `settings`: a second person would be asked less often.',
+  }),
+  title: Type.String({ description: 'All that it would do, in words.' }),
+  hosts: Type.Integer({ description: 'Hosts that would be freed or deleted; 0 for settings.' }),
   requestedBy: Type.String(),
   requestedAt: utcTime('When it was asked for.'),
   expiresAt: utcTime('Until when it can be approved.'),
@@ -35,7 +37,8 @@ export const approveChangeRequest = operation({
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/approve',
   summary: 'Approves a request; it is carried out at once',
-  description: 'Not by who asked. All or nothing, as of now: hosts that are gone meanwhile are left out.',
+  description:
+    'Not by who asked, nor by an account made after that; settings by an Administrator. All or nothing, as of now: hosts that are gone meanwhile are left out.',
   params: requestParams,
   response: ChangeRequest,
   errors: ['conflict', 'forbidden_object'],

@@ -105,7 +105,8 @@ export const errorTable = define({
     status: 403,
     title: 'A second person has to approve this',
     detail: 'This is for {hosts} hosts, more than {limit}: request {id} waits for the approval of another person.',
-    cause: 'Freeing or deleting more hosts than the policy settings say needs two people. Nothing was changed.',
+    cause:
+      'Freeing or deleting more hosts than the policy settings say needs two people, and so does raising that number. Nothing was changed.',
     cure: 'Another Manager or Administrator approves the request at policy/changerequests, or takes fewer hosts.',
   },
   origin_refused: {

@@ -43,20 +43,14 @@ const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly 
 /** Columns of an export of agents: the keys of the list, in its order. */
 export const agentExportRow = Agent
 
-/** Columns of an export of peripherals by model. */
+const { vid, pid, guiVid, guiPid, devIcon, devIconDescription, agentsCount, peripheralsCount, ...findings } =
+  PeripheralModel.properties
+
+/** Columns of an export of peripherals by model: the keys of the list, in its order, and how many are approved. */
 export const peripheralModelExportRow = closed({
-  vid: PeripheralModel.properties.vid,
-  pid: PeripheralModel.properties.pid,
-  guiVid: PeripheralModel.properties.guiVid,
-  guiPid: PeripheralModel.properties.guiPid,
-  devIconDescription: PeripheralModel.properties.devIconDescription,
-  agentsCount: PeripheralModel.properties.agentsCount,
-  peripheralsCount: PeripheralModel.properties.peripheralsCount,
+  ...{ vid, pid, guiVid, guiPid, devIcon, devIconDescription, agentsCount, peripheralsCount },
   approvedCount: Type.Integer({ description: 'Present devices that are not unapproved.' }),
-  isVulnerablePeripheral: PeripheralModel.properties.isVulnerablePeripheral,
-  isKnownAttackTool: PeripheralModel.properties.isKnownAttackTool,
-  firstSeen: PeripheralModel.properties.firstSeen,
-  lastSeen: PeripheralModel.properties.lastSeen,
+  ...findings,
 })
 
 const agentExportBody = exportBody(

@@ -24,7 +24,7 @@ const found = {
   share: Type.Number({ minimum: 0, maximum: 1, description: 'agentsCount of the population, 0 to 1.' }),
   firstSeen: utcTime('First attachment anywhere.'),
   lastSeen: utcTime('Last attachment anywhere.'),
-  agents: Type.Array(InsightAgent, { maxItems: 20, description: 'The first 20, by host name.' }),
+  agents: Type.Array(InsightAgent, { maxItems: 20, description: 'At most 20 of them, by host name.' }),
 }
 
 const interfaces = Type.String({ description: 'Its set of interfaces, class:subclass:protocol each.' })

@@ -18,7 +18,10 @@ const match = {
   pid: Type.Optional(nullable(hex4('Product id, four hex digits; needs vid.'))),
   serial: Type.Optional(
     nullable(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Equals the serial number; needs vid and pid.' }),
+      Type.String({
+        maxLength: 255,
+        description: 'Equals the serial number; empty: only devices that have none. Needs vid and pid.',
+      }),
     ),
   ),
   kinds: Type.Optional(
@@ -378,8 +381,10 @@ export const updatePolicySettings = operation({
   tag: 'Policy',
   summary: 'Changes the settings of the policy',
   permission: 'config:write',
+  description: 'Asking a second person less often than now needs one: it is filed as a change request.',
   body: PolicySettings,
   response: PolicySettings,
+  errors: ['second_person_required'],
 })
 
 /** Attachments and blocks by day, for the overview. */

@@ -204,6 +204,7 @@ export const compose = async (options: ComposeOptions) => {
     commands,
     knowledgeHash: () => knowledge.forAgents().hash,
     administrators: accounts.administrators,
+    refuseSettings: (actor, settings) => actions.refuseSettings(actor, settings),
     announce: live.announce,
     wake,
   })
@@ -218,6 +219,7 @@ export const compose = async (options: ComposeOptions) => {
     secondPersonAbove: async () => (await policy.twoPerson()).hosts,
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
+    saveSettings: policy.saveSettings,
   })
   const ingest = createIngest({
     db,

@@ -92,7 +92,7 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
         <TextInput
           size="xs"
           label="Serial number"
-          placeholder="any"
+          placeholder={draft.hasNoSerial ? 'none: devices without one' : 'any'}
           maxLength={255}
           value={draft.serial}
           error={faults.serial}

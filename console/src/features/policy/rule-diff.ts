@@ -13,7 +13,7 @@ const members: readonly (readonly [name: string, of: (rule: PolicyRuleResource) 
   ['Effect', (rule) => rule.effect],
   ['Vendor id', (rule) => rule.vid ?? 'any'],
   ['Product id', (rule) => rule.pid ?? 'any'],
-  ['Serial number', (rule) => rule.serial ?? 'any'],
+  ['Serial number', (rule) => (rule.serial === '' ? 'none' : (rule.serial ?? 'any'))],
   ['Kinds', (rule) => rule.kinds?.join(', ') ?? 'any'],
   ['Fingerprint', (rule) => rule.fingerprint ?? 'any'],
   [

@@ -17,6 +17,7 @@ import { useRequests } from './useRequests.ts'
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   free: 'every block on them is lifted at once.',
   delete: 'their keys are revoked within a second. They come back only by a new enrolment.',
+  settings: 'from then on one person can free or delete that many hosts.',
 }
 
 const Decided = ({ request }: { request: ChangeRequest }) => {

@@ -9,6 +9,8 @@ export interface RuleDraft {
   vid: string
   pid: string
   serial: string
+  /** Only devices without a serial number, while `serial` is empty. */
+  hasNoSerial: boolean
   fingerprint: string
   kinds: readonly PolicyKind[]
   scope: 'all' | 'tag' | 'host'
@@ -29,6 +31,7 @@ export const emptyDraft: RuleDraft = {
   vid: '',
   pid: '',
   serial: '',
+  hasNoSerial: false,
   fingerprint: '',
   kinds: [],
   scope: 'all',
@@ -45,6 +48,7 @@ export const draftOf = (rule: PolicyRuleResource): RuleDraft => ({
   vid: rule.vid ?? '',
   pid: rule.pid ?? '',
   serial: rule.serial ?? '',
+  hasNoSerial: rule.serial === '',
   fingerprint: rule.fingerprint ?? '',
   kinds: (rule.kinds ?? []) as PolicyKind[],
   scope: rule.host !== null ? 'host' : rule.tag !== null ? 'tag' : 'all',
@@ -85,7 +89,7 @@ export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
   effect: draft.effect,
   vid: draft.vid === '' ? null : draft.vid.toUpperCase(),
   pid: draft.pid === '' ? null : draft.pid.toUpperCase(),
-  serial: draft.serial === '' ? null : draft.serial,
+  serial: draft.serial !== '' ? draft.serial : draft.hasNoSerial ? '' : null,
   kinds: draft.kinds.length === 0 ? null : [...draft.kinds],
   fingerprint: draft.fingerprint === '' ? null : draft.fingerprint.toLowerCase(),
   host: draft.scope === 'host' ? draft.host : null,

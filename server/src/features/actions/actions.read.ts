@@ -54,16 +54,6 @@ export const createActionsRead = (db: Queryable) => ({
         where p.present and not r.agentless and a.enforcement <> 'observe' and ${where}`)
     )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0 },
 
-  /** Hosts that a person freed or deleted alone in the last quarter of an hour. */
-  recentlyReleased: async (now: number, userName: string): Promise<number> => {
-    const since = new Date(now - recentMs)
-    const [row] = await db.query<{ n: number }>(sql`
-      select (select count(distinct c.agent_id) from commands c
-          where c.created_at > ${since} and c.created_by = ${userName} and c.kind = 'configure' and c.title = 'Free')
-        + (select count(*) from revoked_agents v where v.revoked_at > ${since} and v.revoked_by = ${userName}) as n`)
-    return row?.n ?? 0
-  },
-
   /** Which of these exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>
     (

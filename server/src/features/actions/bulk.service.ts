@@ -46,7 +46,7 @@ export interface BulkDeps {
   agents: Pick<AgentsApi, 'remove'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'release' | 'refuse'>
   read: ActionsRead
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
@@ -130,7 +130,7 @@ export const createBulk = (deps: BulkDeps) => {
     const skipped = asked - uuids.length
     if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
     if (releases(action)) {
-      const limit = await requests.needsSecondPerson(actor, uuids.length)
+      const limit = await requests.release(actor, uuids.length)
       if (limit !== null) await requests.refuse(actor, action, uuids.length, limit, { kind: 'bulk', action, uuids })
     }
     const jobId = await db.transaction(async (tx) => {

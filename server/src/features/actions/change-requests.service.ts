@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { ChangeRequest } from '@portcullis/contract'
+import type { ChangeRequest, PolicySettings } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
-import type { ActionsRead } from './actions.read.ts'
 import { createChangeRequestsStore, type StoredRequest } from './change-requests.store.ts'
 
 /** What a request carries out when it is approved. */
 export type Change =
   | { kind: 'configuration'; items: ConfigurationItem[] }
   | { kind: 'bulk'; action: 'free' | 'delete'; uuids: string[] }
+  | { kind: 'settings'; settings: PolicySettings }
 
 /** One host of `configuration`, resolved. */
 export interface ConfigurationItem {
@@ -35,13 +35,36 @@ export interface ChangeRequestsDeps {
   /** Key of the seals. */
   sealKey: Secret<Buffer>
   audit: Pick<AuditApi, 'write'>
-  read: Pick<ActionsRead, 'recentlyReleased'>
   /** Hosts above which a second person is needed; null when that is off. */
   secondPersonAbove(): Promise<number | null>
 }
 
-/** Approval of a second person for what could disarm a fleet: freeing or deleting many hosts. */
-export const createChangeRequests = ({ db, clock, sealKey, audit, read, secondPersonAbove }: ChangeRequestsDeps) => {
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+const administrator = 10
+
+/** All that a request carries out, in words: who approves it approves nothing that is not said here. */
+const titleOf = (change: Change): string => {
+  if (change.kind === 'settings') {
+    const { twoPersonHosts } = change.settings
+    return twoPersonHosts === null
+      ? 'Never ask a second person'
+      : `Ask a second person above ${hostsText(twoPersonHosts)} only`
+  }
+  if (change.kind === 'bulk') return `${change.action === 'free' ? 'Free' : 'Delete'} ${hostsText(change.uuids.length)}`
+  const parts = [
+    ['Free', change.items.filter((item) => item.mode === 'Free').length],
+    ['arm', change.items.filter((item) => item.mode === 'Armed').length],
+    ['approve what is attached to', change.items.filter((item) => item.approveAll).length],
+  ] as const
+  return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
+}
+
+/**
+ * Approval of a second person for what could disarm a fleet: freeing or deleting many hosts, and asking for that less
+ * often. It guards against a slip and against one stolen session. Who can make accounts can make himself a second
+ * person, though not for a request that waits already.
+ */
+export const createChangeRequests = ({ db, clock, sealKey, audit, secondPersonAbove }: ChangeRequestsDeps) => {
   const store = createChangeRequestsStore(db)
 
   /** Over all that is carried out: who can write to the database alone can not have a request approved for something else. */
@@ -73,7 +96,7 @@ export const createChangeRequests = ({ db, clock, sealKey, audit, read, secondPe
       if (twin !== undefined) return twin
       if ((await store.waiting(tx, now)) >= maxWaiting)
         throw new AppError('conflict', { detail: `${maxWaiting} requests wait for a second person already.` })
-      const title = `${action === 'free' ? 'Free' : 'Delete'} ${hosts} hosts`
+      const title = titleOf(change)
       const request: Omit<StoredRequest, 'seal'> = {
         request_id: newId(clock.now()),
         action,
@@ -104,15 +127,29 @@ export const createChangeRequests = ({ db, clock, sealKey, audit, read, secondPe
     throw new AppError('conflict', { detail: `This request is ${known.state.toLowerCase()} already.` })
   }
 
+  const isOver = async (q: Queryable, actor: Actor, hosts: number, limit: number): Promise<boolean> =>
+    hosts + (await store.recentlyReleased(q, new Date(clock.now()), actor.userName)) > limit
+
   return {
     /**
-     * Whether one person may release so many hosts alone. What he released in the last quarter of an hour counts too, so
-     * that many small steps are as much as a large one.
+     * Whether one person may release so many hosts alone: null, else the limit. What he released in the last quarter of
+     * an hour counts too, so that many small steps are as much as a large one.
      */
     needsSecondPerson: async (actor: Actor, hosts: number): Promise<number | null> => {
       const limit = await secondPersonAbove()
+      return limit !== null && hosts > 0 && (await isOver(db, actor, hosts, limit)) ? limit : null
+    },
+
+    /** The same, and notes the release where it is allowed: to be called right before it is carried out. */
+    release: async (actor: Actor, hosts: number): Promise<number | null> => {
+      const limit = await secondPersonAbove()
       if (limit === null || hosts === 0) return null
-      return hosts + (await read.recentlyReleased(clock.now(), actor.userName)) > limit ? limit : null
+      return db.transaction(async (tx) => {
+        await store.lockReleases(tx, actor.userName)
+        if (await isOver(tx, actor, hosts, limit)) return limit
+        await store.noteRelease(tx, new Date(clock.now()), actor.userName, hosts)
+        return null
+      })
     },
 
     /** Files what one person may not do alone, and refuses it. */
@@ -125,6 +162,14 @@ export const createChangeRequests = ({ db, clock, sealKey, audit, read, secondPe
     ): Promise<never> => {
       const id = await file(actor, action, hosts, change)
       throw new AppError('second_person_required', { hosts, limit, id })
+    },
+
+    /** Refuses, and files, settings by which a second person would be asked less often. */
+    refuseSettings: async (actor: Actor, settings: PolicySettings): Promise<never> => {
+      const id = await file(actor, 'settings', 0, { kind: 'settings', settings })
+      throw new AppError('second_person_required', {
+        detail: `Asking a second person less often needs one: request ${id} waits for the approval of another Administrator.`,
+      })
     },
 
     list: async (): Promise<{ data: ChangeRequest[] }> => ({
@@ -141,6 +186,13 @@ export const createChangeRequests = ({ db, clock, sealKey, audit, read, secondPe
         const request = await lock(tx, id)
         if (isOwn(request, actor))
           throw new AppError('forbidden_object', { detail: 'Another person has to approve this: you asked for it.' })
+        if (request.action === 'settings' && actor.profile > administrator)
+          throw new AppError('forbidden_object', { detail: 'An Administrator has to approve this.' })
+        const made = actor.accountId === null ? undefined : await store.accountMade(tx, actor.accountId)
+        if (made === undefined || made > request.requested_at)
+          throw new AppError('forbidden_object', {
+            detail: 'Your account was made after this was asked for: somebody who was there before has to approve it.',
+          })
         if (!timingSafeEqual(sealOf(request), request.seal))
           throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
         const now = new Date(clock.now())

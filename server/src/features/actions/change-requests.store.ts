@@ -3,6 +3,9 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
+/** Over so long many small steps add up: longer than an impatient person waits, shorter than a shift. */
+const recentMs = 15 * 60_000
+
 /** A request with what it would do. */
 export interface StoredRequest {
   request_id: string
@@ -25,6 +28,34 @@ const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
 
 export const createChangeRequestsStore = (db: Queryable) => ({
+  /** Hosts that a person released alone lately. */
+  recentlyReleased: async (q: Queryable, now: Date, userName: string): Promise<number> =>
+    (
+      await q.query<{ n: number }>(sql`
+        select coalesce(sum(x.hosts), 0)::int as n from released_hosts x
+        where x.user_name = lower(${userName}) and x.released_at > ${new Date(now.getTime() - recentMs)}`)
+    )[0]?.n ?? 0,
+
+  /** Others who release for the same person wait here until this transaction ends. */
+  lockReleases: async (tx: Tx, userName: string): Promise<void> => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('released_hosts ' || lower(${userName}), 0))`)
+  },
+
+  noteRelease: async (tx: Tx, now: Date, userName: string, hosts: number): Promise<void> => {
+    await tx.execute(sql`delete from released_hosts x where x.released_at <= ${new Date(now.getTime() - recentMs)}`)
+    await tx.execute(
+      sql`insert into released_hosts (user_name, hosts, released_at) values (lower(${userName}), ${hosts}::int, ${now})`,
+    )
+  },
+
+  /** When an account was made; undefined when it is gone. */
+  accountMade: async (tx: Tx, accountId: string): Promise<Date | undefined> =>
+    (
+      await tx.query<{ created_at: Date }>(
+        sql`select a.created_at from accounts a where a.account_id = ${accountId}::uuid`,
+      )
+    )[0]?.created_at,
+
   insert: async (tx: Tx, r: StoredRequest): Promise<void> => {
     await tx.execute(sql`
       insert into change_requests (request_id, action, title, hosts, body, seal, requested_by, requested_by_account, requested_at, expires_at)

@@ -17,7 +17,7 @@ export interface ConfigurationDeps {
   db: Db
   agents: Pick<AgentsApi, 'resolve'>
   commands: Pick<CommandsApi, 'queue'>
-  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  requests: Pick<ChangeRequests, 'release' | 'refuse'>
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Pick<AuditApi, 'write'>
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
@@ -104,8 +104,7 @@ export const createConfiguration = ({
       if (given.length === 0) return []
       const asked = given.map(readRequest)
       const freed = asked.filter((request) => request.mode === 'Free').length
-      const limit = await requests.needsSecondPerson(actor, freed)
-      const outcome = await inTransaction(async (tx) => {
+      const plan = async (tx: Tx) => {
         const resolved = await agents.resolve(tx, given, 'body')
         const places = new Map<string, number>()
         const items = resolved.map((agent, i) => {
@@ -117,12 +116,20 @@ export const createConfiguration = ({
           assertPossible(agent, request, i)
           return { uuid: agent.uuid, ...request }
         })
-        if (limit === null) await carryOut(tx, actor, items)
         return { resolved, items }
+      }
+      // What is wrong with the request shows before anybody is asked. Noted and filed in transactions of their own: a
+      // refusal rolls nothing of it back.
+      if (freed > 0) {
+        const { items } = await inTransaction(plan)
+        const limit = await requests.release(actor, freed)
+        if (limit !== null) await requests.refuse(actor, 'free', freed, limit, { kind: 'configuration', items })
+      }
+      const outcome = await inTransaction(async (tx) => {
+        const planned = await plan(tx)
+        await carryOut(tx, actor, planned.items)
+        return planned
       })
-      // Filed in a transaction of its own: the refusal rolls nothing of it back.
-      if (limit !== null)
-        await requests.refuse(actor, 'free', freed, limit, { kind: 'configuration', items: outcome.items })
       return outcome.resolved.map((agent, i) => ({
         uuid: agent.uuid,
         hostIdentifier: agent.hostIdentifier,

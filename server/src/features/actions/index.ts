@@ -4,6 +4,7 @@ import {
   deleteAgentsCommands,
   fetchAgentsDebugLogs,
   listChangeRequests,
+  type PolicySettings,
   previewBulk,
   rejectChangeRequest,
   runBulk,
@@ -20,12 +21,16 @@ import { type ConfigurationDeps, createConfiguration } from './configuration.ser
 import { createOnIds, type OnIdsDeps } from './on-ids.service.ts'
 
 type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'requests'> &
-  Omit<ChangeRequestsDeps, 'read' | 'sealKey'> & { keys: Pick<Keys, 'derive'> }
+  Omit<ChangeRequestsDeps, 'sealKey'> & {
+    keys: Pick<Keys, 'derive'>
+    /** Saves settings of the policy that a second person approved. */
+    saveSettings(tx: Tx, actor: Actor, settings: PolicySettings): Promise<unknown>
+  }
 
 /** What people order of hosts, one or ten thousand: modes, approvals, updates, logs, removal; and who has to agree. */
 export const actionsFeature = (app: HttpApp, given: Given) => {
   const read = createActionsRead(given.db)
-  const requests = createChangeRequests({ ...given, read, sealKey: given.keys.derive('change-requests') })
+  const requests = createChangeRequests({ ...given, sealKey: given.keys.derive('change-requests') })
   const deps = { ...given, read, requests }
   const bulk = createBulk(deps)
   const configuration = createConfiguration(deps)
@@ -33,6 +38,7 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
 
   const carryOut = async (tx: Tx, actor: Actor, change: Change): Promise<void> => {
     if (change.kind === 'configuration') await configuration.carryOut(tx, actor, change.items)
+    else if (change.kind === 'settings') await given.saveSettings(tx, actor, change.settings)
     else await bulk.enqueue(tx, actor, { action: change.action, applyToPresent: false, uuids: change.uuids })
   }
 
@@ -45,5 +51,5 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
   app.register(listChangeRequests, () => requests.list())
   app.register(approveChangeRequest, ({ actor, params }) => requests.approve(actor, params.id, carryOut))
   app.register(rejectChangeRequest, ({ actor, params }) => requests.reject(actor, params.id))
-  return { assertMayDelete: onIds.assertMayDelete }
+  return { assertMayDelete: onIds.assertMayDelete, refuseSettings: requests.refuseSettings }
 }

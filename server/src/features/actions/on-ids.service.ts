@@ -13,7 +13,7 @@ import { recordOrder } from './record.ts'
 export interface OnIdsDeps {
   db: Db
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'refuse'>
+  requests: Pick<ChangeRequests, 'release' | 'refuse'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
@@ -92,7 +92,7 @@ export const createOnIds = ({ db, commands, requests, read, audit, latestPackage
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)
-      const limit = await requests.needsSecondPerson(actor, hosts)
+      const limit = await requests.release(actor, hosts)
       if (limit !== null)
         await requests.refuse(actor, 'delete', hosts, limit, { kind: 'bulk', action: 'delete', uuids: ids })
     },

@@ -14,19 +14,14 @@ let user: Person
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
   agents = await Promise.all([1, 2, 3, 4].map(() => enrolAgent(t)))
-  await setLimit(2)
+  expect((await saveLimit(2)).statusCode).toBe(200)
 })
 afterAll(() => t.close())
 
-const setLimit = async (hosts: number | null) => {
-  const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
-  const saved = await t.request({
-    method: 'PUT',
-    url: '/prime/webui/policy/settings',
-    headers: { authorization: `Bearer ${await t.signIn()}`, 'content-type': 'application/json' },
-    payload: { ...settings, twoPersonHosts: hosts },
-  })
-  expect(saved.statusCode).toBe(200)
+const saveLimit = async (hosts: number | null) => {
+  const admin = await t.admin()
+  const { settings } = (await admin.get('/prime/webui/policy')).json()
+  return admin.put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: hosts })
 }
 /** People of one test: what somebody released lately counts. */
 const people = async () => {
@@ -89,6 +84,36 @@ describe('freeing more hosts than one person may', () => {
     expect((await one(agents[2])).statusCode).toBe(200)
   })
 
+  it('can not be done in many requests at once either', async () => {
+    await people()
+    const answers = await Promise.all(
+      agents.map((agent) => bob.api.post('/prime/webui/agents/configuration', free([agent]))),
+    )
+    expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 200, 403, 403])
+    const bulk = async (some: readonly TestAgent[]) =>
+      (await alice.api.post('/prime/webui/agents/bulk', { action: 'free', uuids: some.map((agent) => agent.agentId) }))
+        .statusCode
+    expect([await bulk(agents.slice(0, 2)), await bulk(agents.slice(2, 4))]).toEqual([200, 403])
+    await t.jobs.drain()
+  })
+
+  it('is not approved by an account that was made for it, and says all that it would do', async () => {
+    t.clock.advance(1)
+    await people()
+    const asked = [
+      ...free(agents.slice(0, 3)),
+      { uuid: agents[3]?.agentId, agentConfigViewResource: { approveAll: true } },
+    ]
+    expect((await alice.api.post('/prime/webui/agents/configuration', asked)).statusCode).toBe(403)
+    const [request] = await requests()
+    expect(request?.title).toBe('Free 3 hosts, approve what is attached to 1 host')
+    t.clock.advance(1)
+    const made = await person(t, { profile: 10 })
+    const refused = await decide(made, request?.id ?? '', 'approve')
+    expect([refused.statusCode, refused.json().detail]).toEqual([403, expect.stringContaining('made after this')])
+    expect((await decide(bob, request?.id ?? '', 'approve')).statusCode).toBe(200)
+  })
+
   const bobAgain = async () => {
     // His access token ended meanwhile.
     const token = await t.signIn(bob.userName, bob.password)
@@ -148,7 +173,12 @@ describe('freeing more hosts than one person may', () => {
       await single.close()
     }
     await people()
-    await setLimit(null)
+    const alone = await saveLimit(null)
+    expect([alone.statusCode, alone.json().code]).toEqual([403, 'second_person_required'])
+    const [request] = await requests()
+    expect(request).toMatchObject({ action: 'settings', title: 'Never ask a second person', hosts: 0 })
+    expect((await decide(bob, request?.id ?? '', 'approve')).json().detail).toMatch(/An Administrator has to/)
+    expect((await decide(alice, request?.id ?? '', 'approve')).statusCode).toBe(200)
     expect((await alice.api.post('/prime/webui/agents/configuration', free(agents))).statusCode).toBe(200)
   })
 })

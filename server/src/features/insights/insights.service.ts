@@ -72,9 +72,11 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
   }
 
   const errors = async (query: QueryOf<typeof errorTotal>) => {
-    const to = query.ToDate === undefined ? new Date(clock.now() + 1) : requireTime('ToDate', query.ToDate).to
+    const to = query.ToDate === undefined ? new Date(clock.now() + 1) : requireTime('query.ToDate', query.ToDate).to
     const from =
-      query.FromDate === undefined ? new Date(to.getTime() - errorsMs) : requireTime('FromDate', query.FromDate).from
+      query.FromDate === undefined
+        ? new Date(to.getTime() - errorsMs)
+        : requireTime('query.FromDate', query.FromDate).from
     const limit = query.PageSize ?? paging.defaultSize
     const { total, agents, rows } = await read.errors(from, to, limit, ((query.PageNumber ?? 1) - 1) * limit)
     return { total, recordsTotal: agents, recordsFiltered: agents, data: rows as ErrorRow[] }

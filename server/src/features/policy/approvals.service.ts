@@ -1,14 +1,14 @@
 import type { BodyOf, peripheralsCommand } from '@portcullis/contract'
 import type { AgentIdentity, ResolvedAgent } from '#features/agents/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
-import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
+import type { Design, PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Changes } from './changes.service.ts'
-import { matchKey } from './policy.rules.ts'
+import { matchKey, plainReason } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 
 export interface ApprovalsDeps {
@@ -60,6 +60,10 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     })
   }
 
+  /** By what the console shows, or by what the host will find. */
+  const isTool = (design: Design | undefined, row: StoredPeripheral): boolean =>
+    design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
+
   /** Devices of a host that an item means. */
   const meant = (item: Item, rows: readonly (StoredPeripheral & { vid: string; pid: string })[]) =>
     rows.filter(
@@ -84,7 +88,10 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     const keys = new Set(rules.map(matchKey))
     const old = (await store.approvalsOf(tx, agentIds)).filter((r) => keys.has(matchKey(r)))
     const isSame = (r: RuleRow, o: RuleRow) =>
-      matchKey(r) === matchKey(o) && r.effect === o.effect && r.override_attack_tool === o.override_attack_tool
+      o.expires_at === null &&
+      matchKey(r) === matchKey(o) &&
+      r.effect === o.effect &&
+      r.override_attack_tool === o.override_attack_tool
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
@@ -101,7 +108,8 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       if (items.length === 0) return []
       const effect = opCode === 'APPROVE' ? 'allow' : 'deny'
       const reason =
-        body.reason?.trim() || `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200)
+        plainReason(body.reason ?? '', 'body.reason') ||
+        `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200)
       const override = body.overrideAttackTool === true
       const done = await changes.change(async (tx) => {
         const agents = await resolve(tx, items, 'body.peripheralsIds')
@@ -122,7 +130,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
           const devices = meant(item, rowsOf.get(agentId) ?? [])
           if (devices.length === 0)
             throw invalid(field, `no such device (${item.vid}:${item.pid}) was ever seen on this agent`)
-          const tools = devices.filter((row) => designs.get(row.design_id)?.attackTool !== null)
+          const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
           if (effect === 'allow' && tools.length > 0) {
             const name = designs.get((tools[0] as StoredPeripheral).design_id)?.attackToolName ?? ''
             if (!override)
@@ -132,19 +140,21 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
               )
             if (actor.profile > administrator)
               throw new AppError('forbidden_object', { detail: 'Only an Administrator approves a known attack tool.' })
-            if (!body.reason?.trim()) throw invalid('body.reason', 'is needed to approve a known attack tool')
+            if (plainReason(body.reason ?? '', 'body.reason') === '')
+              throw invalid('body.reason', 'is needed to approve a known attack tool')
           }
           const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
-          const isOne = item.deviceID !== null && item.deviceID !== undefined
+          // Without a serial number the ids alone would speak of every device of the model.
+          const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
           // One device is meant: what it says of itself has to stay the same, its firmware may change.
           const matches: ByHand[] = isOne
             ? devices.map((row) => ({
                 vid,
                 pid,
-                serial: row.serial === '' ? null : row.serial,
+                serial: row.serial,
                 fingerprint: designs.get(row.design_id)?.device.fingerprintWithoutRevision ?? null,
               }))
-            : [{ vid, pid, serial: item.serialNumber || null, fingerprint: null }]
+            : [{ vid, pid, serial: item.serialNumber ?? null, fingerprint: null }]
           for (const match of matches) {
             const rule = ruleFor(
               actor,
@@ -208,7 +218,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       const rules = new Map<string, RuleRow>()
       for (const row of rows) {
         const design = designs.get(row.design_id)
-        if (design === undefined || design.attackTool !== null) continue
+        if (design === undefined || isTool(design, row)) continue
         const rule = ruleFor(
           actor,
           row.agent_id,
@@ -216,7 +226,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
           {
             vid: design.vid,
             pid: design.pid,
-            serial: row.serial === '' ? null : row.serial,
+            serial: row.serial,
             fingerprint: design.device.fingerprintWithoutRevision,
           },
           `Attached when ${actor.userName} approved all`.slice(0, 200),

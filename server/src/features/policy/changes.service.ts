@@ -112,6 +112,7 @@ export const createChanges = ({
       ),
     ]
     const old = await store.byIds(tx, [...before.keys()])
+    const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
     const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(
       tx,
@@ -124,11 +125,17 @@ export const createChanges = ({
     )
     const version = head + 1
     await store.addVersion(tx, version, new Date(clock.now()), actor.userName, summary, [
-      ...remove.map((r) => ({ ruleId: r.rule_id, before: before.get(r.rule_id) ?? null, after: null })),
+      ...remove.map((r) => ({
+        ruleId: r.rule_id,
+        before: before.get(r.rule_id) ?? null,
+        after: null,
+        seal: sealOf.get(r.rule_id) ?? null,
+      })),
       ...write.map((r) => ({
         ruleId: r.rule_id,
         before: before.get(r.rule_id) ?? null,
         after: after.get(r.rule_id) ?? null,
+        seal: sealOf.get(r.rule_id) ?? null,
       })),
     ])
     const queued = await affected.queue(tx, [...old, ...write], hadWideAllow)

@@ -17,7 +17,7 @@ import { createChanges } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
 import { createOpenPolicy } from './open-policy.ts'
-import { createPolicyOverview } from './overview.service.ts'
+import { createPolicyOverview, type OverviewDeps } from './overview.service.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings } from './policy.settings.ts'
@@ -47,6 +47,8 @@ export interface PolicyDeps {
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
   administrators(): Promise<number>
+  /** Refuses settings that a second person has to approve, and files them. */
+  refuseSettings: OverviewDeps['refuseSettings']
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
@@ -102,7 +104,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     rules: createList(rulesList, deps),
     read,
     changes,
-    restore: createRestore({ db, clock, store, changes }),
+    restore: createRestore({ db, clock, store, changes, seals, settings }),
     approvals,
     drafts,
     test: createPolicyTest({ db, clock, drafts }),
@@ -128,6 +130,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     ofAgent: read.ofAgent,
     settings: overview.settings,
     twoPerson: overview.twoPerson,
+    /** In a transaction of the caller, who asked whether it may be. */
+    saveSettings: overview.write,
   }
 }
 

@@ -1,9 +1,10 @@
 import type { PolicySettings } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { PolicyRead } from './policy.read.ts'
+import { plainReason } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 
 export interface OverviewDeps {
@@ -14,10 +15,20 @@ export interface OverviewDeps {
   settings: PolicySettingsApi
   /** Enabled Administrators. */
   administrators(): Promise<number>
+  /** Refuses settings that a second person has to approve, and files them. */
+  refuseSettings(actor: Actor, settings: PolicySettings): Promise<never>
 }
 
 /** The policy at a glance, its settings, and whether a second person is asked. */
-export const createPolicyOverview = ({ db, clock, audit, read, settings, administrators }: OverviewDeps) => {
+export const createPolicyOverview = ({
+  db,
+  clock,
+  audit,
+  read,
+  settings,
+  administrators,
+  refuseSettings,
+}: OverviewDeps) => {
   /** Hosts above which a second person is needed, and why it is so; null: never. */
   const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
     const { twoPersonHosts } = await settings.read(db)
@@ -32,6 +43,18 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, adminis
       hosts: twoPersonHosts,
       explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second person.`,
     }
+  }
+
+  const write = async (tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> => {
+    const before = await settings.read(tx)
+    await settings.write(tx, new Date(clock.now()), given)
+    await audit.write(tx, actor, {
+      action: 'policy.settingsChanged',
+      entity: 'policy settings',
+      details: `from ${JSON.stringify(before)} to ${JSON.stringify(given)}`,
+      severity: 4,
+    })
+    return settings.read(tx)
   }
 
   return {
@@ -49,18 +72,14 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, adminis
         twoPerson: { active: two.hosts !== null, explanation: two.explanation },
       }
     },
-    save: (actor: Actor, given: PolicySettings): Promise<PolicySettings> =>
-      db.transaction(async (tx) => {
-        const before = await settings.read(tx)
-        await settings.write(tx, new Date(clock.now()), given)
-        await audit.write(tx, actor, {
-          action: 'policy.settingsChanged',
-          entity: 'policy settings',
-          details: `from ${JSON.stringify(before)} to ${JSON.stringify(given)}`,
-          severity: 4,
-        })
-        return settings.read(tx)
-      }),
+    write,
+    save: async (actor: Actor, input: PolicySettings): Promise<PolicySettings> => {
+      const given = { ...input, contact: plainReason(input.contact, 'body.contact') }
+      const { hosts } = await twoPerson()
+      if (hosts !== null && (given.twoPersonHosts === null || given.twoPersonHosts > hosts))
+        await refuseSettings(actor, given)
+      return db.transaction((tx) => write(tx, actor, given))
+    },
   }
 }
 

@@ -17,7 +17,7 @@ const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || co
     case when r.pid is not null then concat_ws(' ', ${model}, r.vid || ':' || r.pid)
       when r.vid is not null then concat_ws(' ', 'all of', ${vendor}, r.vid) end,
     case when r.kinds is not null then case when r.effect = 'deny' then 'whatever is ' else 'what is nothing but ' end || array_to_string(r.kinds, ' or ') end,
-    case when r.serial is not null then 'serial number ' || r.serial end,
+    case when r.serial = '' then 'without a serial number' when r.serial is not null then 'serial number ' || r.serial end,
     case when r.fingerprint is not null then 'fingerprint ' || left(r.fingerprint, 8) || '…' end)
   || case when r.agent_id is not null then ' on ' || coalesce(${host}, 'a removed host') when r.tag_name is not null then ' on tag ' || r.tag_name else ' on all hosts' end
   || case when r.expires_at is not null then ' until ' || to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC' else '' end

@@ -1,4 +1,5 @@
 import type { PolicyGrantInput, PolicyRuleInput } from '@portcullis/contract'
+import { cleanText, isOddText } from '@portcullis/domain'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
@@ -33,6 +34,12 @@ const endOf = (text: string | null | undefined, now: number, field: string): Dat
   return at
 }
 
+/** A reason is read by people, on the host too: nothing in it may turn other text around or hide. */
+export const plainReason = (text: string, field: string): string => {
+  if (isOddText(text.trim())) throw invalid(field, 'holds control or invisible characters')
+  return text.trim()
+}
+
 /**
  * Checks a rule as a whole and brings it into the form it is stored in. Whether its host and tag exist is asked of the
  * database by the caller.
@@ -51,19 +58,21 @@ export const writtenRule = (
     is_grant: isGrant,
     vid: upper(input.vid),
     pid: upper(input.pid),
-    serial: input.serial ?? null,
+    serial: input.serial === null || input.serial === undefined ? null : cleanText(input.serial),
     kinds: input.kinds === null || input.kinds === undefined ? null : [...new Set(input.kinds)].sort(),
     fingerprint: input.fingerprint ?? null,
     agent_id: input.host ?? null,
     tag_name: input.tag?.trim().normalize('NFC') ?? null,
     expires_at: endOf(input.expiresAt, now, `${field}.expiresAt`),
-    reason: input.reason.trim(),
+    reason: plainReason(input.reason, `${field}.reason`),
     override_attack_tool: input.overrideAttackTool === true,
   }
   if (rule.vid === null && rule.kinds === null && rule.fingerprint === null)
     throw invalid(field, 'names no device: give vid, kinds or fingerprint')
   if (rule.pid !== null && rule.vid === null) throw invalid(`${field}.pid`, 'needs vid')
   if (rule.serial !== null && rule.pid === null) throw invalid(`${field}.serial`, 'needs vid and pid')
+  if (rule.serial === '' && input.serial !== '')
+    throw invalid(`${field}.serial`, 'holds nothing but blanks and invisible characters')
   if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'can not stand beside host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is no uuid of an agent')
   if (rule.reason === '') throw invalid(`${field}.reason`, 'says nothing')

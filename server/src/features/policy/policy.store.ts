@@ -64,20 +64,21 @@ export const createPolicyStore = () => ({
     at: Date,
     by: string,
     summary: string,
-    changes: readonly { ruleId: string; before: unknown; after: unknown }[],
+    changes: readonly { ruleId: string; before: unknown; after: unknown; seal: Buffer | null }[],
   ): Promise<void> => {
     await tx.execute(sql`update policy_head set version = ${version}`)
     await tx.execute(
       sql`insert into policy_versions (version, created_at, created_by, summary) values (${version}, ${at}, ${by}, ${summary})`,
     )
     await tx.execute(sql`
-      insert into policy_changes (version, n, rule_id, before, after)
-      select ${version}, u.n, u.rule_id, u.before, u.after from ${unnestOf([
+      insert into policy_changes (version, n, rule_id, before, after, seal)
+      select ${version}, u.n, u.rule_id, u.before, u.after, decode(u.seal, 'base64') from ${unnestOf([
         [changes.map((_, i) => i + 1), 'int[]'],
         [changes.map((c) => c.ruleId), 'uuid[]'],
         [changes.map((c) => (c.before === null ? null : JSON.stringify(c.before))), 'jsonb[]'],
         [changes.map((c) => (c.after === null ? null : JSON.stringify(c.after))), 'jsonb[]'],
-      ])} u(n, rule_id, before, after)`)
+        [changes.map((c) => c.seal?.toString('base64') ?? null), 'text[]'],
+      ])} u(n, rule_id, before, after, seal)`)
   },
 
   byIds: (tx: Queryable, ids: readonly string[]): Promise<RuleRow[]> =>
@@ -183,9 +184,12 @@ export const createPolicyStore = () => ({
     ),
 
   /** Rules that changed after a version, each as it was then; null: it was not there. */
-  changesSince: (tx: Tx, version: number): Promise<{ rule_id: string; before: PolicyRuleResource | null }[]> =>
+  changesSince: (
+    tx: Tx,
+    version: number,
+  ): Promise<{ rule_id: string; before: PolicyRuleResource | null; seal: Buffer | null }[]> =>
     tx.query(sql`
-      select distinct on (c.rule_id) c.rule_id, c.before from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
+      select distinct on (c.rule_id) c.rule_id, c.before, c.seal from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
 
   versionExists: async (tx: Tx, version: number): Promise<boolean> =>
     version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,

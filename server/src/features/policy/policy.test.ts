@@ -174,6 +174,48 @@ describe('rules', () => {
     await noRules()
   })
 
+  it('brings nothing back that was put into the history by hand, and no grant for longer than one may last now', async () => {
+    await noRules()
+    const a = await admin()
+    const tool = await addRule({ vid: '2222' })
+    const gone = ok<PolicyChange>(await a.delete(`${base}/policy/rules/${tool.rule?.id}`))
+    const forge = (from: string, to: string) =>
+      t.db.execute(
+        sql`update policy_changes set before = jsonb_set(before, '{vid}', to_jsonb(${to}::text)) where version = ${gone.version} and before ->> 'vid' = ${from}`,
+      )
+    await forge('2222', '03EB')
+    const forged = await a.post(`${base}/policy/restore`, { version: gone.version - 1 })
+    expect([forged.statusCode, forged.json().detail]).toEqual([409, expect.stringContaining('changed in the history')])
+    await forge('03EB', '2222')
+    const { settings } = ok(await a.get(`${base}/policy`))
+    const end = (hours: number) => new Date(t.clock.now() + hours * 3_600_000).toISOString()
+    const grant = ok<PolicyChange>(
+      await a.post(`${base}/policy/grants`, { vid: '0781', reason: 'week', expiresAt: end(167) }),
+    )
+    ok(await a.delete(`${base}/policy/grants/${grant.rule?.id}`))
+    ok(await a.put(`${base}/policy/settings`, { ...settings, grantMaxHours: 1 }))
+    ok(await a.post(`${base}/policy/restore`, { version: grant.version }))
+    const { data } = ok<{ data: { expiresAt: string }[] }>(await a.get(`${base}/policy/grants`))
+    expect(data.map((one) => one.expiresAt)).toEqual([end(1)])
+    ok(await a.put(`${base}/policy/settings`, settings))
+    await noRules()
+  })
+
+  it('have reasons that people can read, of any script, on any host', async () => {
+    const a = await admin()
+    for (const reason of ['\u202egnp', 'a\u001b[31m', '\u200b'])
+      expect((await a.post(`${base}/policy/rules`, { effect: 'deny', vid: '0999', reason })).statusCode).toBe(400)
+    const agent = await enrolAgent(t)
+    const { rule } = await addRule({ effect: 'deny', vid: '0999', reason: '\u{1f600}'.repeat(200) })
+    const answer = await agentPost(t, '/agent/v1/policy', { nonce: 'n'.repeat(32) }, agent.state.session)
+    expect(JSON.parse((JSON.parse(answer.text) as SignedText).payload).rules).toContainEqual(
+      expect.objectContaining({ id: rule?.id, reason: '\u{1f600}'.repeat(200) }),
+    )
+    const serial = await addRule({ effect: 'deny', vid: '0999', pid: '0001', serial: ' cafe\u0301\u0007 ' })
+    expect(serial.rule?.serial).toBe('caf\u00e9')
+    await noRules()
+  })
+
   it('say what they would do before they do', async () => {
     const agent = await enrolAgent(t, { devices: [stick(), rubberDucky({ portPath: '1-5' })] })
     const preview = ok<{
@@ -223,6 +265,34 @@ describe('approving', () => {
     expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'block', adminStatus: 'BLM' })
     const rules = ok<{ recordsTotal: number }>(await (await admin()).get(`${base}/policy/rules?host=${agent.agentId}`))
     expect(rules).toMatchObject({ recordsFiltered: 1 })
+  })
+
+  it('denies again where the deny of before has ended', async () => {
+    await noRules()
+    const agent = await enrolAgent(t, { devices: [stick()] })
+    const ids = { uuid: agent.agentId, vid: '0781', pid: '5581' }
+    const deny = async () => ok(await command('DISAPPROVE', ids))
+    await deny()
+    const [rule] = ok<{ data: { id: string }[] }>(await (await admin()).get(`${base}/policy/rules`)).data
+    const expiresAt = new Date(t.clock.now() + 3_600_000).toISOString()
+    const until = { effect: 'deny', vid: '0781', pid: '5581', host: agent.agentId, reason: 'tonight', expiresAt }
+    ok(await (await admin()).put(`${base}/policy/rules/${rule?.id}`, until))
+    t.clock.advance(3_600_001)
+    await t.server.policy.endOver()
+    await addRule({ vid: '0781' })
+    expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'allow' })
+    await deny()
+    expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'block' })
+    await noRules()
+  })
+
+  it('of devices without a serial number does not speak of those with one', async () => {
+    const { serial: _, ...bare } = stick()
+    const agent = await enrolAgent(t, { devices: [bare, stick('1-2', 'OTHER')] })
+    ok(await command('APPROVE', { uuid: agent.agentId, vid: '0781', pid: '5581', serialNumber: '' }))
+    const devices = await byPort(agent)
+    expect([devices['1-1']?.decision, devices['1-2']?.decision]).toEqual(['allow', 'block'])
+    await noRules()
   })
 
   it('refuses an attack tool without an override by an Administrator with a reason', async () => {

@@ -4,18 +4,25 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Changes } from './changes.service.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
+import type { Seals } from './seal.ts'
 
 export interface RestoreDeps {
   db: Db
   clock: Clock
   store: PolicyStore
   changes: Pick<Changes, 'change' | 'commit' | 'sealed'>
+  seals: Seals
+  settings: PolicySettingsApi
 }
 
-/** Makes the rules what they were at a version. Rules of hosts that are gone stay away; ended ones come back ended. */
+/**
+ * Makes the rules what they were at a version. Rules of hosts that are gone stay away; ended ones come back ended, grants for no
+ * longer than one may last today.
+ */
 export const createRestore =
-  ({ db, clock, store, changes }: RestoreDeps) =>
+  ({ db, clock, store, changes, seals, settings }: RestoreDeps) =>
   async (actor: Actor, version: number, dryRun: boolean) => {
     const plan = async (tx: Tx) => {
       const inForce = (await store.versionAndOwn(tx, [])).version
@@ -30,10 +37,11 @@ export const createRestore =
           )
         ).map((r) => [r.rule_id, r]),
       )
+      const grantEnd = new Date(clock.now() + (await settings.read(tx)).grantMaxHours * 3_600_000)
       const write: RuleRow[] = []
       const remove: RuleRow[] = []
       let added = 0
-      for (const { rule_id: id, before } of then) {
+      for (const { rule_id: id, before, seal } of then) {
         const current = now.get(id)
         if (before === null) {
           if (current !== undefined) remove.push(current)
@@ -43,7 +51,7 @@ export const createRestore =
         if (before.overrideAttackTool && actor.profile > 10)
           throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
         const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
-        const row = changes.sealed({
+        const was = {
           rule_id: id,
           effect: before.effect,
           is_grant: before.level === 'grant',
@@ -53,12 +61,22 @@ export const createRestore =
           kinds: before.kinds as RuleRow['kinds'],
           fingerprint: before.fingerprint,
           agent_id: before.host,
-          tag_id: tag?.tag_id ?? null,
           tag_name: before.tag,
           expires_at: before.expiresAt === null ? null : new Date(before.expiresAt),
           reason: before.reason,
           override_attack_tool: before.overrideAttackTool,
           origin: before.origin,
+        }
+        if (seal === null || !seals.isAuthentic({ ...was, seal }))
+          throw new AppError('conflict', {
+            detail: `Rule ${id} was changed in the history by somebody else than this server: it is not brought back.`,
+          })
+        // A grant may not last longer than one that is made today.
+        const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
+        const row = changes.sealed({
+          ...was,
+          expires_at: isTooLong ? grantEnd : was.expires_at,
+          tag_id: tag?.tag_id ?? null,
           created_at: new Date(before.createdAt),
           created_by: before.createdBy,
           changed_at: new Date(clock.now()),
