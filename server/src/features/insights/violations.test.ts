@@ -132,6 +132,6 @@ describe('errors of agents', () => {
 
   it('refuses a date that is none', async () => {
     const answer = await (await t.admin()).get('/prime/webui/agents/errorTotal?FromDate=yesterday')
-    expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'FromDate'])
+    expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'query.FromDate'])
   })
 })
