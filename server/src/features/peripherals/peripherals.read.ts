@@ -136,12 +136,16 @@ export const peripheralsList: ListSpec = {
     attackTool: { sort: ofDesign('attack_tool') },
     guiVid: {
       sort: ofModel('vendor'),
-      filter: inDesign((pattern) => sql`lower(m.vendor || ' ' || d.manufacturer) like ${pattern}::text`),
+      filter: inDesign(
+        (pattern) => sql`(lower(m.vendor) like ${pattern}::text or lower(d.manufacturer) like ${pattern}::text)`,
+      ),
       names: ['vendor'],
     },
     guiPid: {
       sort: ofBoth(`lower(${shown.product})`),
-      filter: inDesign((pattern) => sql`lower(m.product || ' ' || d.product) like ${pattern}::text`),
+      filter: inDesign(
+        (pattern) => sql`(lower(m.product) like ${pattern}::text or lower(d.product) like ${pattern}::text)`,
+      ),
       names: ['productInfo'],
     },
     isUnapprovedPeripherals: {
