@@ -232,7 +232,9 @@ export const EnrollmentToken = closed({
   maxUses: Type.Integer({ minimum: 1 }),
   uses: Type.Integer({ minimum: 0 }),
   hashtags: Type.Array(Type.String()),
-  allowTakeOver: Type.Boolean({ description: 'A known host whose agent is silent may take its agent id over.' }),
+  allowTakeOver: Type.Boolean({
+    description: 'A known host whose agent is silent and not armed may take its agent id over.',
+  }),
   status: Type.Enum(['Active', 'Expired', 'Used up', 'Revoked']),
 })
 export type EnrollmentToken = Static<typeof EnrollmentToken>

@@ -261,6 +261,23 @@ describe('the same host again', () => {
     expect((await old.post(old.body())).status).toBe(409)
   })
 
+  it('is a possible duplicate of an armed predecessor, however silent, which keeps its key', async () => {
+    const machine = { machineIdHash: machineIdHash(6) }
+    const old = await enrolAgent(t, machine)
+    await old.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    expect((await old.detail()).connectionStatus).toBe('Disconnected')
+    const fresh = await enrolAgent(t, machine)
+    expect(fresh.tookOver).toBe(false)
+    expect(fresh.agentId).not.toBe(old.agentId)
+    expect((await fresh.detail()).possibleDuplicates).toEqual([
+      { uuid: old.agentId, hostIdentifier: old.facts.hostname },
+    ])
+    await old.session()
+    expect((await old.checkIn()).nextCheckInSeconds).toBeGreaterThan(0)
+  })
+
   it('is a possible duplicate while its predecessor is connected', async () => {
     const machine = { machineIdHash: machineIdHash(2) }
     const one = await enrolAgent(t, machine)

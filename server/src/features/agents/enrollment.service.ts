@@ -175,7 +175,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
-        const silent = token.allow_take_over ? known.find((host) => !host.connected) : undefined
+        // An armed host that is silent may just be unplugged: who knows its ids must not replace it by one that is Free.
+        const silent = token.allow_take_over ? known.find((host) => !host.connected && !host.armed) : undefined
         const agentId = silent?.agent_id ?? newId(now.getTime())
         const row = {
           agentId,

@@ -35,6 +35,7 @@ export interface KnownHost {
   agent_id: string
   host: string
   connected: boolean
+  armed: boolean
 }
 
 export const createEnrollmentStore = (db: Queryable) => ({
@@ -69,10 +70,10 @@ export const createEnrollmentStore = (db: Queryable) => ({
       )
     )[0]?.agent_id,
 
-  /** Agents of what looks like the same machine. Both hashes must agree where both sides have both. */
+  /** Agents of what looks like the same machine, silent ones first. Both hashes must agree where both sides have both. */
   sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
     tx.query<KnownHost>(sql`
-      select a.agent_id, a.host, r.connected from agents a join agent_rows r on r.agent_id = a.agent_id
+      select a.agent_id, a.host, r.connected, r.armed from agents a join agent_rows r on r.agent_id = a.agent_id
       where (a.machine_id_hash = ${machineIdHash}::text and (a.smbios_hash is null or ${smbiosHash}::text is null or a.smbios_hash = ${smbiosHash}))
          or (a.machine_id_hash is null and a.smbios_hash = ${smbiosHash}::text)
       order by r.connected, a.enrolled_at limit 20 for update of a`),
