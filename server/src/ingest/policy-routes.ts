@@ -1,3 +1,4 @@
+import { finished } from 'node:stream'
 import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portcullis/contract'
 import { Type } from 'typebox'
 import type { AgentSession } from '#features/agents/index.ts'
@@ -6,6 +7,8 @@ import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createSlots } from '#platform/slots.ts'
+import { tooMany } from './shares.ts'
 
 const fetchPolicy = operation({
   id: 'agentPolicy',
@@ -16,7 +19,7 @@ const fetchPolicy = operation({
   permission: 'agent',
   body: PolicyRequest,
   response: SignedText,
-  errors: ['agent_session_expired', 'agent_unknown'],
+  errors: ['agent_session_expired', 'agent_unknown', 'too_many_requests'],
 })
 
 const fetchKnowledge = operation({
@@ -30,8 +33,16 @@ const fetchKnowledge = operation({
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/json',
-  errors: ['agent_session_expired'],
+  errors: ['agent_session_expired', 'too_many_requests'],
 })
+
+/**
+ * Policies that are made at once: each holds one of 12 connections, and check-ins need the others. When rules change for a
+ * whole fleet its armed hosts come together; those who wait for over 3 s come back.
+ */
+const makings = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
+/** Seconds after which an agent asks again whose first request is still under way. */
+const meanwhile = 2
 
 export interface AgentPolicyRouteDeps {
   clock: Clock
@@ -53,15 +64,36 @@ export const registerAgentPolicy = (
     if (session === null) throw new AppError('agent_session_expired')
     return session
   }
+  const slots = createSlots(makings)
+  /** Agents that a policy is made for, and those that knowledge is sent to. */
+  const [asking, reading] = [new Set<string>(), new Set<string>()]
+  /** An agent does one thing after another; what comes beside that is none, or has lost its way. */
+  const claim = (agents: Set<string>, agentId: string): void => {
+    if (agents.has(agentId)) throw tooMany(meanwhile)
+    agents.add(agentId)
+  }
+  /** Bytes of the knowledge in force: some megabytes that all answers share. */
+  let document = { hash: '', bytes: Buffer.alloc(0) }
+
   app.register(fetchPolicy, async ({ body, request }) => {
-    const signed = await policy.forAgent(sessionOf(request.headers.authorization).agentId, body.nonce)
-    if (signed === null) throw new AppError('agent_unknown')
-    return signed
+    const { agentId } = sessionOf(request.headers.authorization)
+    claim(asking, agentId)
+    try {
+      await slots.enter()
+      const signed = await policy.forAgent(agentId, body.nonce).finally(slots.leave)
+      if (signed === null) throw new AppError('agent_unknown')
+      return signed
+    } finally {
+      asking.delete(agentId)
+    }
   })
-  app.register(fetchKnowledge, async ({ params, request }) => {
-    sessionOf(request.headers.authorization)
+  app.register(fetchKnowledge, async ({ params, request, reply }) => {
+    const { agentId } = sessionOf(request.headers.authorization)
     const { text, hash } = knowledge()
     if (params.hash !== hash) throw notFound('This knowledge is not in force any more; fetch the policy anew.')
-    return new FileAnswer('knowledge.json', 'application/json; charset=utf-8', text)
+    claim(reading, agentId)
+    finished(reply.raw, () => reading.delete(agentId))
+    if (document.hash !== hash) document = { hash, bytes: Buffer.from(text) }
+    return new FileAnswer('knowledge.json', 'application/json; charset=utf-8', document.bytes)
   })
 }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { agentPaths } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { createFakeClock, startTestApp, type TestApp } from '#test/app.ts'
-import { agentPost, enrolAgent, rawHttp } from '#test/builders.ts'
+import { agentPost, enrolAgent, fetchText, rawHttp, type TestAgent } from '#test/builders.ts'
 import { createShares } from './shares.ts'
 
 let t: TestApp
@@ -100,6 +102,42 @@ describe('a rogue agent', () => {
     let status = 429
     while (status === 429 && performance.now() < deadline) status = (await agent.post(agent.body())).status
     expect(status).toBe(200)
+  })
+})
+
+describe('an agent that asks for its policy on hundreds of connections', () => {
+  it('is answered one at a time; others are answered beside it', async () => {
+    const [rogue, other] = [await enrolAgent(t), await enrolAgent(t)]
+    const ask = (agent: TestAgent) =>
+      agentPost(t, agentPaths.policy, { nonce: 'n'.repeat(32) }, agent.state.session).then((answer) => ({
+        status: answer.status,
+        retryAfter: Number(answer.headers.get('retry-after')),
+      }))
+    // While its row is locked its first request stays under way.
+    await t.server.db.transaction(async (tx) => {
+      await tx.query(sql`select from agent_heartbeats where agent_id = ${rogue.agentId} for update`)
+      const first = Promise.race(Array.from({ length: 100 }, () => ask(rogue)))
+      expect((await first).status).toBe(429)
+      expect((await first).retryAfter).toBeGreaterThan(0)
+      expect((await ask(other)).status).toBe(200)
+    })
+    const deadline = performance.now() + 5_000
+    let status = 429
+    while (status === 429 && performance.now() < deadline) status = (await ask(rogue)).status
+    expect(status).toBe(200)
+  })
+
+  it('gets knowledge one after the other', async () => {
+    const agent = await enrolAgent(t)
+    const signed = await agentPost(t, agentPaths.policy, { nonce: 'n'.repeat(32) }, agent.state.session)
+    const { knowledgeHash } = JSON.parse(JSON.parse(signed.text).payload)
+    for (let i = 0; i < 3; i++) {
+      const answer = await fetchText(t, `${agentPaths.knowledge}/${knowledgeHash}`, {
+        headers: { authorization: `Bearer ${agent.state.session}` },
+      })
+      expect(answer.status).toBe(200)
+      expect(createHash('sha256').update(answer.text).digest('hex')).toBe(knowledgeHash)
+    }
   })
 })
 

@@ -12,7 +12,7 @@ const perSecond = 32 * 1024
 /** What a change counts beside its bytes: it becomes rows and events. */
 const perChange = 1024
 
-const tooMany = (seconds: number): AppError =>
+export const tooMany = (seconds: number): AppError =>
   new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
 
 interface Account {

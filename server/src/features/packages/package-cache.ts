@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guarded } from '#platform/list/stream.ts'
+import { createSlots } from '#platform/slots.ts'
 import { decompressor } from './package-file.ts'
-import { createSlots } from './slots.ts'
 
 /**
  * Downloads at once from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The others wait for
  * less than the 30 s after which an agent gives an answer up.
  */
-const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000 }
+const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000, comeBack: { after: 20, spread: 20 } }
 
 /** A build that can be downloaded. */
 export interface CachedBuild {

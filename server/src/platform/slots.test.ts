@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createSlots } from './slots.ts'
 
+const comeBack = { after: 20, spread: 20 }
+
 const outcome = (work: Promise<void>) =>
   work.then(
     () => 'in',
@@ -10,7 +12,7 @@ const outcome = (work: Promise<void>) =>
 
 describe('slots', () => {
   it('lets so many in, the others in their order, and the rest come back later', async () => {
-    const slots = createSlots({ atOnce: 2, waiting: 2, waitMs: 60_000 })
+    const slots = createSlots({ atOnce: 2, waiting: 2, waitMs: 60_000, comeBack })
     const order: number[] = []
     const enter = async (n: number) => {
       await slots.enter()
@@ -32,7 +34,7 @@ describe('slots', () => {
   })
 
   it('gives up waiting, and that costs no slot', async () => {
-    const slots = createSlots({ atOnce: 1, waiting: 5, waitMs: 1 })
+    const slots = createSlots({ atOnce: 1, waiting: 5, waitMs: 1, comeBack })
     await slots.enter()
     expect(await outcome(slots.enter())).toBe('unavailable true')
     slots.leave()

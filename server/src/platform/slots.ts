@@ -1,4 +1,4 @@
-import { AppError } from '#platform/app-error.ts'
+import { AppError } from './app-error.ts'
 
 export interface SlotsOptions {
   /** How many may be under way. */
@@ -7,20 +7,19 @@ export interface SlotsOptions {
   waiting: number
   /** How long one waits, in milliseconds. */
   waitMs: number
-}
-
-/** Seconds after which those who got none ask again, spread so that they do not come back together. */
-const askAgain = { after: 20, spread: 20 }
-
-const comeBack = (): AppError => {
-  const seconds = askAgain.after + Math.floor(Math.random() * askAgain.spread)
-  return new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
+  /** Seconds after which those who got none ask again, spread so that they do not come back together. */
+  comeBack: { after: number; spread: number }
 }
 
 /** Lets so many through at a time, the others in the order in which they came. */
-export const createSlots = ({ atOnce, waiting, waitMs }: SlotsOptions) => {
+export const createSlots = ({ atOnce, waiting, waitMs, comeBack }: SlotsOptions) => {
   let taken = 0
   const queue = new Set<() => void>()
+
+  const later = (): AppError => {
+    const seconds = comeBack.after + Math.floor(Math.random() * comeBack.spread)
+    return new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
+  }
 
   const wait = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -31,7 +30,7 @@ export const createSlots = ({ atOnce, waiting, waitMs }: SlotsOptions) => {
       }
       const timer = setTimeout(() => {
         queue.delete(go)
-        reject(comeBack())
+        reject(later())
       }, waitMs).unref()
       queue.add(go)
     })
@@ -40,7 +39,7 @@ export const createSlots = ({ atOnce, waiting, waitMs }: SlotsOptions) => {
     /** Takes a slot; refused with a time to come back when there is none for too long. */
     enter: async (): Promise<void> => {
       if (taken < atOnce) taken++
-      else if (queue.size >= waiting) throw comeBack()
+      else if (queue.size >= waiting) throw later()
       else await wait()
     },
     /** Gives it back: to who waits longest. */
