@@ -38,6 +38,9 @@ export interface AgentDetailProps {
   setTab: (tab: string | null) => void
 }
 
+// A link may name a tab that is not there (any more).
+const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs']
+
 /** One host: what it is, what hangs on it and why that is marked, what happened. */
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
   const { api, session, queries } = useServices()
@@ -137,7 +140,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
         )}
       </header>
       <Tabs
-        value={tab ?? 'devices'}
+        value={tab !== null && tabs.includes(tab) ? tab : 'devices'}
         onChange={(next) => setTab(next === 'devices' ? null : next)}
         keepMounted={false}
         className={classes.tabs}

@@ -56,7 +56,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
           {model.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
           {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word="vulnerable" /> : null}
         </span>
-        <span>{amount(model)}</span>
+        <span className={classes.amount}>{amount(model)}</span>
         <span className={classes.quiet}>
           <Time value={model.lastSeen} />
         </span>
@@ -83,7 +83,13 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
                   <TagList oneLine tags={device.hashtags} />
                 </span>
                 <span className={classes.quiet}>
-                  {device.present ? 'attached' : 'gone'} <Time value={device.lastSeen} />
+                  {device.present ? (
+                    'attached'
+                  ) : (
+                    <>
+                      gone <Time value={device.lastSeen} />
+                    </>
+                  )}
                 </span>
                 {decide === null ? <span /> : <Actions line={{ key: own, model, device }} decide={decide} />}
               </li>

@@ -12,6 +12,8 @@ import classes from './insights.module.css'
 export interface FindingLine {
   key: string
   device: { vid: string; pid: string; guiVid: string; guiPid: string; devIcon: number; devIconDescription: string }
+  /** Tells devices of the same ids apart; absent or empty where it does not. */
+  serialNumber?: string
   finding: ReactNode
   hosts: number
   /** The devices behind it, in the list. */
@@ -95,6 +97,12 @@ export const FindingTable = ({
                             <code>
                               {line.device.vid}:{line.device.pid}
                             </code>
+                            {line.serialNumber ? (
+                              <>
+                                {' '}
+                                serial number <DeviceText value={line.serialNumber} />
+                              </>
+                            ) : null}
                           </span>
                         </span>
                       </button>

@@ -102,6 +102,7 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
   return {
     key: `${found.vid}:${found.pid}:${found.serialNumber}`,
     device: found,
+    serialNumber: found.serialNumber,
     finding: (
       <span className={classes.finding}>
         <SeverityTag severity="amber" word="not approved" />

@@ -12,6 +12,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
+import { counted } from '../../ui/policy/words.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -116,7 +117,7 @@ export const NewRolloutPage = () => {
       names: draft.rings.map(({ name }) => name),
       count: hosts,
       kind: ['host', 'hosts'],
-      consequence: `the first ring gets it now, each next one after ${number(draft.dwellMinutes)} quiet minutes. You can pause, halt${draft.kind === 'arm' ? ' and revert' : ''} it at any time.`,
+      consequence: `the first ring gets it now, each next one after ${counted(draft.dwellMinutes, 'quiet minute', 'quiet minutes')}. You can pause, halt${draft.kind === 'arm' ? ' and revert' : ''} it at any time.`,
       action: 'Start',
       run: async () => {
         const started = await api.call(startRollout, { body: input })

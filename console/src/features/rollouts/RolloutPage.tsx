@@ -21,6 +21,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { counted, devices, hosts } from '../../ui/policy/words.ts'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
@@ -55,8 +56,8 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
     <RingBar ring={ring} />
     {isArming && ring.startedAt !== null ? (
       <p className={classes.quiet}>
-        {number(ring.actualBlocks)} devices blocked, {number(ring.predictedBlocks)} were predicted
-        {ring.overPrediction === 0 ? '.' : `; ${number(ring.overPrediction)} hosts blocked more than predicted.`}
+        {devices(ring.actualBlocks)} blocked, {number(ring.predictedBlocks)} predicted
+        {ring.overPrediction === 0 ? '.' : `; ${hosts(ring.overPrediction)} blocked more than predicted.`}
       </p>
     ) : null}
   </li>
@@ -141,8 +142,8 @@ export const RolloutPage = () => {
             </p>
           )}
           <p className={classes.quiet}>
-            Each ring is watched for {number(data.dwellMinutes)} minutes. It halts by itself when more than{' '}
-            {data.failurePercent} % of a ring fail
+            Each ring is watched for {counted(data.dwellMinutes, 'minute', 'minutes')}. It halts by itself when more
+            than {data.failurePercent} % of a ring fail
             {data.kind === 'arm' ? `, or more than ${data.blocksOverPercent} % block beyond what was predicted` : ''}.
           </p>
           {session.may('fleet:write') ? (
