@@ -9,7 +9,7 @@ import { collectDebugLogs } from './debug-logs.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
 import { createKernel } from './enforcement/kernel.ts'
 import { RELEASED, releaseRequest } from './enforcement/offline.ts'
-import { createPolicyFetch, createRefresh } from './enforcement/policy-fetch.ts'
+import { createPolicyFetch } from './enforcement/policy-fetch.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
@@ -35,6 +35,8 @@ export interface AgentTiming {
     hurryMs: number
     /** How often deadlines and the kernel's defaults are looked after. */
     tickMs: number
+    /** Within which an armed host fetches its policy after a start, whatever the server says. */
+    freshenMs: number
   }
 }
 
@@ -42,7 +44,7 @@ export const agentTiming: AgentTiming = {
   loop: loopTiming,
   watcher: watcherTiming,
   factsEveryMs: 30_000,
-  enforcement: { hurryMs: 100, tickMs: 1000 },
+  enforcement: { hurryMs: 100, tickMs: 1000, freshenMs: 30_000 },
 }
 
 export interface AgentDeps {
@@ -133,8 +135,11 @@ export const runAgent = async (
       enforcement: enforcer,
       timing: timing.watcher,
     })
-    const fetchPolicy = createPolicyFetch({ calls, protocol, policyFile })
-    const refreshPolicy = createRefresh({ fetchPolicy, enforcer, reports, signal })
+    const policy = createPolicyFetch({
+      ...{ calls, protocol, policyFile, enforcer, reports, clock, log },
+      backoff: timing.loop.backoff,
+    })
+    cleanUps.push(policy.stop)
     const commands = createCommands({
       agentId: identity.agentId,
       commandKey: identity.commandKey,
@@ -145,7 +150,7 @@ export const runAgent = async (
       saveMemory: state.saveCommands,
       execute: createExecute({
         enforcer,
-        fetchPolicy,
+        fetchPolicy: policy.fetch,
         scanned: watcher.scanned,
         sendLogs: async (id, stopped) => {
           const gzip = await collectDebugLogs(config.stateDir)
@@ -163,7 +168,7 @@ export const runAgent = async (
       architecture: process.arch,
       record: createUpdateRecord(config.stateDir),
       identity,
-      saveIdentity: state.saveIdentity,
+      amendIdentity: state.amendIdentity,
       calls,
       transport,
       settle: commands.settle,
@@ -172,6 +177,8 @@ export const runAgent = async (
       log,
       reports,
     })
+    // What an earlier run was told and did not get, it took with it; and the server does not say it twice.
+    let isStale = false
     const wake = createWake({ transport, log, onWake: kick.kick, backoff: timing.loop.backoff })
     cleanUps.push(wake.stop)
     loop = createLoop({
@@ -199,7 +206,11 @@ export const runAgent = async (
       onAcknowledged: (told, needPolicy) => {
         updater.healthy()
         if (told?.mode === 'Armed') enforcer.contacted()
-        if (needPolicy || (enforcer.isArmed() && !enforcer.hasPolicy())) refreshPolicy()
+        if (needPolicy) policy.need()
+        // Without one at once: the host holds, and lets nothing new in.
+        else if (isStale && enforcer.isArmed())
+          policy.needWithin(enforcer.hasPolicy() ? timing.enforcement.freshenMs : 0)
+        isStale = false
       },
       onRevoked: () => {
         if (enforcer.isArmed()) enforcer.free('The server removed this host.')
@@ -219,6 +230,7 @@ export const runAgent = async (
       release.done()
     }
     enforcer.start()
+    isStale = enforcer.isArmed()
     onRelease()
     watcher.start()
     cleanUps.push(beat(enforcer, watcher, updater, timing.enforcement))

@@ -106,7 +106,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
         if (error instanceof Refusal && error.code === 'enrolment_refused') {
           throw new AgentExit(exitCodes.enrolmentRefused, `The server refused the enrolment: ${error.message}`)
         }
-        if (error instanceof Refusal && (error.code === 'agent_revoked' || error.code === 'agent_unknown')) {
+        if (error instanceof Refusal && error.code === 'agent_revoked') {
           throw new AgentExit(exitCodes.revoked, `The server refused the enrolment: ${error.message}`)
         }
         throw error
@@ -155,7 +155,9 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
   return async (signal: AbortSignal): Promise<Enrolled> => {
     const identity = state.identity()
     const isMoved = identity !== undefined && movesElsewhere(identity)
-    if (identity !== undefined && identity.revoked === undefined && !isMoved) return resume(identity)
+    const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
+    if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost) return resume(identity)
+    if (isLost) log.info('enrolling_anew', { agentId: identity.agentId, unknownSince: identity.unknownSince })
     if (isMoved) log.info('server_changed', { from: identity.server })
     if (identity?.revoked && !isFreshToken(identity)) {
       const { code, at } = identity.revoked
@@ -169,8 +171,8 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     const server = config.server ?? (identity && new URL(identity.server))
     if (server === undefined) throw cannotStart('No server address given (--server).')
     checkAddress(server, config.allowInsecureHttp)
-    // A revoked key stays revoked and another server gets no old key, so a fresh token gets a fresh key. The identity goes after the key is durable: a kill
-    // in between finds either the old pair or the new key without identity.
+    // A revoked key stays revoked and another server gets no old key, so a fresh token gets a fresh key. The identity goes
+    // after the key is durable: a kill in between finds either the old pair or the new key without identity.
     const key = identity === undefined ? (loadKey(state.dir) ?? createKey(state.dir)) : createKey(state.dir)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
     return enrol(server, config.token, key, signal)

@@ -15,11 +15,17 @@ import { Refusal } from './transport/refusal.ts'
 
 export interface LoopTiming {
   backoff: { minMs: number; maxMs: number }
+  /** Between questions to a server that does not know this agent. */
+  unknownBackoff: { minMs: number; maxMs: number }
   /** Quiet time after which a superseded session counts as a single event again. */
   supersededMemoryMs: number
 }
 
-export const loopTiming: LoopTiming = { backoff: { minMs: 1000, maxMs: 300_000 }, supersededMemoryMs: 600_000 }
+export const loopTiming: LoopTiming = {
+  backoff: { minMs: 1000, maxMs: 300_000 },
+  unknownBackoff: { minMs: 10_000, maxMs: 600_000 },
+  supersededMemoryMs: 600_000,
+}
 
 export interface LoopDeps {
   identity: Identity
@@ -36,7 +42,7 @@ export interface LoopDeps {
   deviceCount: () => number
   /** What was acknowledged about enforcement, and whether the policy has to be fetched. */
   onAcknowledged: (told: EnforcementState | undefined, needPolicy: boolean) => void
-  /** The identity is over: the host must not stay under a server that no longer knows it. */
+  /** The server removed this agent: the host must not stay under it. */
   onRevoked: () => void
   once: boolean
   clock: Clock
@@ -79,6 +85,7 @@ export const createLoop = (deps: LoopDeps) => {
   } = deps
   const wait = createBackoff({ ...timing.backoff, random })
   const supersededWait = createBackoff({ ...timing.backoff, random })
+  const unknownWait = createBackoff({ ...timing.unknownBackoff, random })
   const freshView = (): ServerView => ({
     bootId: randomUUID(),
     seq: 1,
@@ -98,6 +105,7 @@ export const createLoop = (deps: LoopDeps) => {
   let expiredInRow = 0
   let lastSuperseded = Number.NEGATIVE_INFINITY
   let lastCheckInAt: string | undefined
+  let isUnknown = identity.unknownSince !== undefined
 
   const tell = (name: string, more: { lastProblem?: string; nextCheckInSeconds?: number } = {}): void =>
     state.saveStatus({
@@ -108,6 +116,19 @@ export const createLoop = (deps: LoopDeps) => {
       spooledChanges: spool.size,
       ...more,
     })
+
+  /**
+   * Notes in the identity whether the server knows this agent. It is no reason to end: a restored backup, a wrong address
+   * or an agent that took this one's place say the same, and an armed host would be free for good.
+   */
+  const markUnknown = (unknownSince: string | undefined): void => {
+    isUnknown = unknownSince !== undefined
+    try {
+      state.amendIdentity({ unknownSince })
+    } catch (error) {
+      reports.add('identity_write_failed', messageOf(error))
+    }
+  }
 
   const startBoot = (): void => {
     flight = undefined
@@ -159,6 +180,11 @@ export const createLoop = (deps: LoopDeps) => {
     if (sent.upTo !== undefined) spool.acknowledge(sent.upTo)
     flight = undefined
     wait.reset()
+    unknownWait.reset()
+    if (isUnknown) {
+      markUnknown(undefined)
+      log.info('known_again')
+    }
     view.seq++
     view.factsHash = sent.factsHash ?? view.factsHash
     view.needInventory ||= answer.needInventory
@@ -187,11 +213,20 @@ export const createLoop = (deps: LoopDeps) => {
   const afterRefusal = (refusal: Refusal): Pause => {
     switch (refusal.code) {
       case 'agent_revoked':
-      case 'agent_unknown':
-        state.saveIdentity({ ...identity, revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
+        state.amendIdentity({ revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
         deps.onRevoked()
         tell('revoked', { lastProblem: refusal.message })
         throw new AgentExit(exitCodes.revoked, `The server no longer takes this agent: ${refusal.message}`)
+      case 'agent_unknown':
+        session = undefined
+        if (!isUnknown) {
+          reports.add(
+            'agent_unknown',
+            `The server does not know this agent, which goes on as it was: ${refusal.message}`,
+          )
+          markUnknown(new Date(clock.now()).toISOString())
+        }
+        return { ms: Math.max(unknownWait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
       case 'agent_session_expired':
         session = undefined
         // At once the first time; a server that refuses fresh tokens as well is waited for.
@@ -224,7 +259,7 @@ export const createLoop = (deps: LoopDeps) => {
     if (error instanceof AgentExit || signal.aborted) throw error
     const pause = error instanceof Refusal ? afterRefusal(error) : { ms: wait.next(), isFirm: true }
     log.warn('check_in_waits', { reason: messageOf(error), againInMs: Math.round(pause.ms) })
-    tell('waiting', { lastProblem: messageOf(error) })
+    tell(isUnknown ? 'unknown to the server' : 'waiting', { lastProblem: messageOf(error) })
     return pause
   }
 

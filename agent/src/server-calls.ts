@@ -1,12 +1,14 @@
 import { sleep } from './clock.ts'
 import { messageOf } from './exit.ts'
-import { Refusal } from './transport/refusal.ts'
+import { askedWaitOf, Refusal } from './transport/refusal.ts'
 
 /** What came is wrong: asking again would bring the same. */
 export class Unusable extends Error {}
 
 /** Waits between tries: a short gap is bridged, a long one is the caller's to report. */
 const TRIES_AFTER_MS: readonly number[] = [500, 2000]
+/** A `Retry-After` up to this is waited for; a longer one is the caller's: the commands behind would wait as well. */
+export const MAX_ASKED_WAIT_MS = 10_000
 /** The loop opens a session at its own pace; a command that waits longer has failed. */
 const SESSION_WAIT_MS = 30_000
 
@@ -52,7 +54,7 @@ export const createServerCalls = ({ renewSession }: { renewSession: () => void }
       waiting = []
     },
     /**
-     * Sends a request with the token of the session, again after a network error.
+     * Sends a request with the token of the session, again after a network error or when the server asks for a little time.
      *
      * @throws when the server says no, or could not be reached three times
      */
@@ -65,8 +67,11 @@ export const createServerCalls = ({ renewSession }: { renewSession: () => void }
           if (error instanceof Unusable) throw error
           const isFinal = error instanceof Refusal && error.status < 500 && error.status !== 429
           const pause = TRIES_AFTER_MS[attempt]
-          if (isFinal || pause === undefined) throw new Error(`${what}: ${messageOf(error)}`, { cause: error })
-          await sleep(pause, signal)
+          const asked = askedWaitOf(error)
+          if (isFinal || pause === undefined || asked > MAX_ASKED_WAIT_MS)
+            throw new Error(`${what}: ${messageOf(error)}`, { cause: error })
+          // Spread over as long again: a server that is asked too much says so to many at once.
+          await sleep(asked === 0 ? pause : Math.max(pause, asked) * (1 + Math.random()), signal)
         }
       }
     },

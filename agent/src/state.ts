@@ -19,6 +19,8 @@ export interface Identity {
   enrolledAt: string
   /** Set when the server said that this identity is over. */
   revoked?: { code: string; at: string }
+  /** ISO time since which the server says that it does not know this agent; a fresh token then enrols the host anew. */
+  unknownSince?: string | undefined
 }
 
 /** Outcome of a command, kept so that a repeated delivery gets the same answer. */
@@ -93,10 +95,17 @@ export const createState = (dir: string) => {
   const caPath = join(dir, 'ca.pem')
   const commandsPath = join(dir, 'commands.json')
   const statusPath = join(dir, 'status.json')
+  const identity = (): Identity | undefined => parseOr<Identity>(readIfThere(identityPath), identityPath)
+  const saveIdentity = (next: Identity): void => writeDurable(identityPath, `${JSON.stringify(next, null, 2)}\n`)
   return {
     dir,
-    identity: (): Identity | undefined => parseOr<Identity>(readIfThere(identityPath), identityPath),
-    saveIdentity: (identity: Identity): void => writeDurable(identityPath, `${JSON.stringify(identity, null, 2)}\n`),
+    identity,
+    saveIdentity,
+    /** Changes members of the identity on disk: several parts of a running agent do, each its own. */
+    amendIdentity(change: Partial<Identity>): void {
+      const current = identity()
+      if (current !== undefined) saveIdentity({ ...current, ...change })
+    },
     /** PEM of the pinned CA certificate. */
     pinnedCa: (): string | undefined => readIfThere(caPath),
     savePinnedCa: (pem: string): void => writeDurable(caPath, pem),

@@ -45,6 +45,7 @@ export const statusText = (where: StatusWhere): string => {
     if (identity) lines.push(['server', identity.server])
     if (identity) lines.push(['CA', state.pinnedCa() === undefined ? 'those of the system' : 'pinned at enrolment'])
     if (identity?.revoked) lines.push(['revoked', `${identity.revoked.code}, ${identity.revoked.at}`])
+    if (identity?.unknownSince) lines.push(['unknown', `to the server since ${identity.unknownSince}`])
     if (status) {
       lines.push(['state', `${status.state} (${status.updatedAt})`])
       lines.push(['last check-in', status.lastCheckInAt ?? 'none since the start'])

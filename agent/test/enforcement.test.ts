@@ -9,7 +9,7 @@ const mouse = plainMouse({ portPath: '1-3' })
 describe('an armed host', () => {
   it('holds new devices back, lets in what a rule allows, tells why, and is as before when freed', async () => {
     const { peer, tree, arm, free, reported } = await startHost({
-      rules: [rule({ id: 'mice', effect: 'allow', kinds: ['Mouse'] })],
+      rules: [rule({ id: 'mice', effect: 'allow', kinds: ['Mouse', 'Keyboard'] })],
     })
     expect(peer.seen.enforcement[0]).toEqual({ mode: 'Free', policyVersion: 0, reason: '' })
     expect(await arm()).toMatchObject({ outcome: 'confirmed', message: '' })

@@ -230,7 +230,10 @@ describe('the disks the system is on', () => {
 
 describe('hubs and refusals', () => {
   it('lets hubs in, and what hangs on them is judged', async () => {
-    const host = await startHost({ devices: [keyboard], rules: [rule({ effect: 'allow', kinds: ['Mouse'] })] })
+    const host = await startHost({
+      devices: [keyboard],
+      rules: [rule({ effect: 'allow', kinds: ['Mouse', 'Keyboard'] })],
+    })
     await host.arm()
     host.tree.plug(hub({ portPath: '1-2' }))
     host.tree.plug(plainMouse({ portPath: '1-2.1' }))

@@ -53,9 +53,13 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
 /** Real machinery with short waits: a retry after 10 to 50 ms instead of seconds. */
 const quickTiming: AgentTiming = {
   ...agentTiming,
-  loop: { backoff: { minMs: 20, maxMs: 50 }, supersededMemoryMs: 60_000 },
+  loop: {
+    backoff: { minMs: 20, maxMs: 50 },
+    unknownBackoff: { minMs: 20, maxMs: 50 },
+    supersededMemoryMs: 60_000,
+  },
   watcher: { pollMs: 20, resyncMs: 1000, settleMs: 10, settleMaxMs: 100 },
-  enforcement: { hurryMs: 20, tickMs: 20 },
+  enforcement: { hurryMs: 20, tickMs: 20, freshenMs: 20 },
 }
 
 /** An agent in this process; it is stopped with the test. */
@@ -94,7 +98,7 @@ export const startAgent = (
 }
 
 /** Polls a condition; fails the test with its name after the deadline. */
-export const until = async (what: string, condition: () => boolean, deadlineMs = 5000): Promise<void> => {
+export const until = async (what: string, condition: () => boolean, deadlineMs = 15_000): Promise<void> => {
   const end = performance.now() + deadlineMs
   while (!condition()) {
     if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`)

@@ -30,6 +30,8 @@ export type Fault =
   | { kind: 'garbage' }
   /** The request is accepted and never answered. */
   | { kind: 'hang' }
+  /** The request is served when the promise is kept. */
+  | { kind: 'late'; after: Promise<void> }
 
 interface Agent {
   id: string
@@ -57,7 +59,7 @@ export interface PeerOptions {
  * (agent, bootId, seq), compares the inventory hash, and breaks where a test tells it to.
  */
 export const startPeer = async (options: PeerOptions = {}) => {
-  const token = options.token ?? 'pce_1_secret'
+  let token = options.token ?? 'pce_1_secret'
   const commandKeys = generateKeyPairSync('ed25519')
   const agents = new Map<string, Agent>()
   const sessions = new Map<string, { agent: Agent; bootId: string }>()
@@ -91,6 +93,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
   }
   const packages = new Map<string, Buffer>()
   let needPolicy = false
+  let isToldOnce = false
   let nextCounter = 1
   const sockets = new Set<Socket>()
 
@@ -210,6 +213,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     const answer: CheckInResponse = { nextCheckInSeconds: options.nextCheckInSeconds ?? 60 }
     if (!isSame || options.alwaysNeedsInventory) answer.needInventory = true
     if (needPolicy) answer.needPolicy = true
+    needPolicy &&= !isToldOnce
     const due = commands.filter((command) => !seen.acks.some((ack) => command.payload.includes(ack.commandId)))
     if (due.length > 0) answer.commands = due
     boot.lastSeq = request.seq
@@ -281,6 +285,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       if (fault.kind === 'problem') return problem(response, fault.status, fault.code, fault.headers)
       if (fault.kind === 'garbage') return ok(response, '<html>Welcome to the hotel</html>')
       if (fault.kind === 'hang') return
+      if (fault.kind === 'late') return void fault.after.then(() => serve(path, bytes, request, response))
       if (fault.kind === 'lost-answer')
         serve(
           path,
@@ -330,6 +335,19 @@ export const startPeer = async (options: PeerOptions = {}) => {
     /** How many faults of a path are still to come. */
     faultsLeft: (path: string) => faults.get(path)?.length ?? 0,
     expireSessions: () => sessions.clear(),
+    /** Another enrolment token counts from now on. */
+    useToken(next: string) {
+      token = next
+    },
+    /** The agents and sessions are gone, as from a database that was reset. Returns what brings them back. */
+    forget() {
+      const known = [...agents]
+      agents.clear()
+      sessions.clear()
+      return () => {
+        for (const [id, agent] of known) agents.set(id, agent)
+      }
+    },
     policy,
     packages,
     /** Policies are signed by another key from now on. */
@@ -350,9 +368,13 @@ export const startPeer = async (options: PeerOptions = {}) => {
     },
     /** Session tokens that are in use. */
     tokens: () => [...sessions.keys()],
-    askForPolicy: () => {
+    /** Says that the policy is needed until it was asked for, or once. */
+    askForPolicy: (isOnce = false) => {
       needPolicy = true
+      isToldOnce = isOnce
     },
+    /** Where the knowledge in force is fetched. */
+    knowledgePath: () => `${agentPaths.knowledge}/${createHash('sha256').update(policy.knowledge).digest('hex')}`,
     /** A command as the server would sign it, or with a foreign key. */
     command(fields: Record<string, unknown>, key = commandKeys.privateKey) {
       commands.push(signed(JSON.stringify(fields), key))

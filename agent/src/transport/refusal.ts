@@ -28,3 +28,9 @@ export class Refusal extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
+
+/** How long the server asked to be left alone by what was thrown, in ms; 0 when it did not ask. */
+export const askedWaitOf = (error: unknown): number => {
+  const refusal = error instanceof Error && error.cause instanceof Refusal ? error.cause : error
+  return refusal instanceof Refusal ? (refusal.retryAfterMs ?? 0) : 0
+}

@@ -16,8 +16,8 @@ export interface UpdaterDeps {
   version: string
   architecture: string
   record: UpdateRecordFile
-  identity: Identity
-  saveIdentity: (identity: Identity) => void
+  identity: Pick<Identity, 'releaseKey'>
+  amendIdentity: (change: Partial<Identity>) => void
   calls: ServerCalls
   transport: Pick<Transport, 'download'>
   /** The outcome of an update command; undefined: it succeeded. */
@@ -35,7 +35,7 @@ const PROBATION_MS = 120_000
 /** Replaces the executable by a newer one, and takes it back when that does not get through to the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
   const { executable, version, architecture, record, calls, transport, clock, log, reports } = deps
-  let { identity } = deps
+  let { releaseKey: pinned } = deps.identity
   let deadline = Number.POSITIVE_INFINITY
 
   const giveUp = (failure: string): void => {
@@ -56,9 +56,9 @@ export const createUpdater = (deps: UpdaterDeps) => {
   }
 
   const pin = (releaseKey: string): void => {
-    if (identity.releaseKey !== undefined) return
-    identity = { ...identity, releaseKey }
-    deps.saveIdentity(identity)
+    if (pinned !== undefined) return
+    deps.amendIdentity({ releaseKey })
+    pinned = releaseKey
     log.info('release_key_pinned')
   }
 
@@ -107,7 +107,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
       const under = record.load()
       if (under?.commandId === commandId) return
       if (under !== undefined) throw new Error(`The update to ${under.to} is not finished yet.`)
-      checkBuild(build, { version, architecture, releaseKey: identity.releaseKey })
+      checkBuild(build, { version, architecture, releaseKey: pinned })
       pin(build.releaseKey)
       const target = `${executable}.new`
       await calls.call(
