@@ -10,6 +10,8 @@ export const knowledgeLimits = {
   rows: 5_000,
   names: 20_000,
   pattern: 200,
+  /** Bytes of what agents are given of it: attack tools and genuine descriptors as JSON. */
+  agentDocument: 8 * 1024 * 1024,
 } as const
 
 const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength, pattern: '^[^\\p{Cc}]*$' })

@@ -7,6 +7,7 @@ import {
   type KnowledgeSet,
   type KnowledgeStatus,
   knowledgeFileNames,
+  knowledgeLimits,
   knowledgeProofText,
   type uploadKnowledge,
 } from '@portcullis/contract'
@@ -156,6 +157,15 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     throw new AppError('knowledge_signature_wrong')
   }
 
+  /** Agents refuse more; an armed one would be left without a policy. */
+  const assertFitsAgents = (knowledge: Knowledge): void => {
+    const bytes = Buffer.byteLength(documentOf(knowledge).text)
+    if (bytes > knowledgeLimits.agentDocument)
+      throw new AppError('knowledge_invalid', {
+        detail: `With what is in force, attack tools and genuine descriptors have ${bytes} bytes; agents take ${knowledgeLimits.agentDocument}.`,
+      })
+  }
+
   const effect = async (knowledge: Knowledge, version: string): Promise<KnowledgeEffect> => ({
     version,
     computedAt: new Date(clock.now()).toISOString(),
@@ -201,7 +211,9 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       applied_by: null,
       seal: seals.ofSet(part),
     }
-    const found = await effect(build(set), set.version)
+    const built = build(set)
+    assertFitsAgents(built)
+    const found = await effect(built, set.version)
     await db.transaction(async (tx) => {
       const writes = createKnowledgeStore(tx)
       await writes.lock(tx)

@@ -356,4 +356,38 @@ describe('knowledge files', () => {
       await forged.close()
     }
   })
+
+  it('are refused when agents could not hold what they get of it', async () => {
+    const own = await startTestApp()
+    try {
+      const admin = await own.admin()
+      const send = async (version: string, files: Record<string, unknown>) => {
+        const file = signed(payload(version, files))
+        const first = await admin.post(path, file)
+        if (first.json().code !== 'knowledge_key_unknown') return first
+        return admin.post(path, { ...file, trust: /trust=([0-9a-f]{64})/.exec(first.json().detail)?.[1] })
+      }
+      // A request may have 8 MiB; two sets on top of each other are more than agents take. A character here has 3 bytes.
+      const source = '\u6e90'.repeat(1_000)
+      const tools = Array.from({ length: 1_400 }, (_, i) => tool({ id: `own-${i}`, source }))
+      const genuine = Array.from({ length: 1_500 }, (_, i) => ({
+        vid: '0781',
+        pid: i.toString(16).toUpperCase().padStart(4, '0'),
+        name: 'A stick',
+        classes: ['08'],
+        samples: 1,
+        source,
+      }))
+      const first = await send('2031.1', { attackTools: tools })
+      expect(first.statusCode, first.body.slice(0, 300)).toBe(200)
+      expect((await admin.post(`${path}/apply`, { id: first.json().candidate.id })).statusCode).toBe(200)
+      const refused = await send('2031.2', { genuine })
+      expect([refused.statusCode, refused.json().code]).toEqual([422, 'knowledge_invalid'])
+      expect(refused.json().detail).toMatch(/\d{7} bytes; agents take 8388608/)
+      expect((await admin.get(path)).json().candidate).toBeNull()
+      expect((await send('2031.2', { genuine: genuine.slice(0, 100) })).statusCode).toBe(200)
+    } finally {
+      await own.close()
+    }
+  })
 })
