@@ -21,9 +21,6 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
   agents: number
 }
 
-/** What one person freed or deleted lately counts towards the next: many small steps are as much as a large one. */
-const recentMs = 15 * 60_000
-
 export const createActionsRead = (db: Queryable) => ({
   /** Condition for named agents; ids of other forms name nothing. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,

@@ -12,7 +12,7 @@ import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
@@ -181,7 +181,7 @@ export const createBulk = (deps: BulkDeps) => {
         await db.transaction((tx) => run.save(tx, { done: some.length, cursor }))
         continue
       }
-      await db.transaction(async (tx) => {
+      await transactionAgain(db, async (tx) => {
         const { ended, queued, order } = await step(tx, job, actor, run.id, some)
         await run.save(tx, { done: ended, failed: some.length - ended - queued.length, cursor })
         await recordOrder(audit, tx, actor, actionTitles[job.action], order)

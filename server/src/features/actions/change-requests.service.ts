@@ -3,7 +3,7 @@ import type { ChangeRequest, PolicySettings } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
@@ -182,7 +182,7 @@ export const createChangeRequests = ({ db, clock, sealKey, audit, secondPersonAb
       id: string,
       carryOut: (tx: Tx, actor: Actor, change: Change) => Promise<void>,
     ): Promise<ChangeRequest> =>
-      db.transaction(async (tx) => {
+      transactionAgain(db, async (tx) => {
         const request = await lock(tx, id)
         if (isOwn(request, actor))
           throw new AppError('forbidden_object', { detail: 'Another person has to approve this: you asked for it.' })

@@ -3,7 +3,7 @@ import type { AgentsApi, ResolvedAgent } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { invalid } from '#platform/app-error.ts'
-import { type Db, isConflict, type Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import type { ChangeRequests, ConfigurationItem } from './change-requests.service.ts'
@@ -86,16 +86,6 @@ export const createConfiguration = ({
     }
   }
 
-  /** Two orders for the same hosts may stand in each other's way; once more is enough. */
-  const inTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    try {
-      return await db.transaction(work)
-    } catch (error) {
-      if (!isConflict(error)) throw error
-      return db.transaction(work)
-    }
-  }
-
   return {
     carryOut,
 
@@ -121,11 +111,11 @@ export const createConfiguration = ({
       // What is wrong with the request shows before anybody is asked. Noted and filed in transactions of their own: a
       // refusal rolls nothing of it back.
       if (freed > 0) {
-        const { items } = await inTransaction(plan)
+        const { items } = await transactionAgain(db, plan)
         const limit = await requests.release(actor, freed)
         if (limit !== null) await requests.refuse(actor, 'free', freed, limit, { kind: 'configuration', items })
       }
-      const outcome = await inTransaction(async (tx) => {
+      const outcome = await transactionAgain(db, async (tx) => {
         const planned = await plan(tx)
         await carryOut(tx, actor, planned.items)
         return planned

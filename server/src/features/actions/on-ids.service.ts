@@ -2,7 +2,7 @@ import type { BulkResult } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { AppError } from '#platform/app-error.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
@@ -27,7 +27,7 @@ export const createOnIds = ({ db, commands, requests, read, audit, latestPackage
     work: (tx: Tx, targets: Target[]) => Promise<readonly string[]>,
   ): Promise<BulkResult> => {
     const ids = [...new Set(uuids)]
-    return db.transaction(async (tx) => {
+    return transactionAgain(db, async (tx) => {
       const targets = await read.targets(tx, read.named(ids.filter(isId)))
       const known = new Set(targets.map((target) => target.agent_id))
       const accepted = new Set(targets.length === 0 ? [] : await work(tx, targets))

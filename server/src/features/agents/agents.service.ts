@@ -1,7 +1,7 @@
 import type { Agent, AgentDetail, BulkResult, FleetEvent } from '@portcullis/contract'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { JsonText } from '#platform/http/answer.ts'
 import { isId } from '#platform/ids.ts'
@@ -151,7 +151,7 @@ export const createAgentsService = ({
 
   /** Removes agents for good: their keys are refused from the COMMIT on. */
   remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
-    db.transaction(async (tx) => {
+    transactionAgain(db, async (tx) => {
       const ids = [...new Set(uuids)]
       const known = ids.filter(isId).sort()
       const removed: Awaited<ReturnType<AgentsStore['remove']>> = []

@@ -8,10 +8,11 @@ import type {
 import type { AuditApi } from '#features/audit/index.ts'
 import { invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
@@ -23,6 +24,7 @@ import type { Seals } from './seal.ts'
 export interface ChangesDeps {
   db: Db
   clock: Clock
+  log: Log
   store: PolicyStore
   seals: Seals
   settings: PolicySettingsApi
@@ -49,6 +51,7 @@ export interface RuleChanges {
 export const createChanges = ({
   db,
   clock,
+  log,
   store,
   seals,
   settings,
@@ -149,11 +152,13 @@ export const createChanges = ({
 
   /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
   const change = async <T extends { jobId: string | null }>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    const done = await db.transaction(async (tx) => {
+    const done = await transactionAgain(db, async (tx) => {
       await store.lockHead(tx)
       return work(tx)
     })
-    if (done.jobId === null) await drain()
+    // The change is in force: that its decisions can not be made now is not the answer to it. The timer makes them.
+    if (done.jobId === null)
+      await drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
     return done
   }
 

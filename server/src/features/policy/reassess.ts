@@ -1,7 +1,7 @@
 import type { AgentState, AgentsApi } from '#features/agents/index.ts'
 import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import { hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
@@ -74,7 +74,7 @@ export const createReassess = ({
 
   /** One batch of the queue; false when there was nothing. */
   const step = (): Promise<boolean> =>
-    db.transaction(async (tx) => {
+    transactionAgain(db, async (tx) => {
       const taken = await store.takeQueued(tx, hostsAtOnce)
       if (taken.length === 0) return false
       await hosts(

@@ -4,7 +4,7 @@ import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { undefuse } from '#platform/csv.ts'
 import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
 import { elementId, parseElementId } from './tags.service.ts'
@@ -104,7 +104,7 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
   }
 
   const applyBatch = (actor: Actor, lines: readonly Line[]): Promise<Line[]> =>
-    db.transaction(async (tx) => {
+    transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
       await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
       const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]

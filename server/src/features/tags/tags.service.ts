@@ -1,7 +1,7 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
@@ -69,7 +69,7 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
     /** Tags elements, or creates tags. */
     add: (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
       const { names, entity, ids } = readChange(body)
-      return db.transaction(async (tx) => {
+      return transactionAgain(db, async (tx) => {
         const store = createTagsStore(tx)
         const found = ids === null ? null : await findElements(store, entity, ids)
         const { created, tags } = await ensure(store, names)
@@ -94,7 +94,7 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
     /** Untags elements, or deletes tags. */
     remove: (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
       const { names, entity, ids } = readChange(body)
-      return db.transaction(async (tx) => {
+      return transactionAgain(db, async (tx) => {
         const store = createTagsStore(tx)
         const found = ids === null ? null : await findElements(store, entity, ids)
         const tags = await store.byFolded(names.map((name) => name.folded))

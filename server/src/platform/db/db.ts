@@ -142,6 +142,26 @@ export const isPgError = (error: unknown, code: string, constraint?: string): bo
 /** Whether two transactions stood in each other's way: a deadlock or a failed serialisation. Running again helps. */
 export const isConflict = (error: unknown): boolean => isPgError(error, '40P01') || isPgError(error, '40001')
 
+/** Tries of a transaction that others stand in the way of. */
+const mostTries = 3
+
+/**
+ * A transaction that is run again, twice at most, when another one stood in its way; for what people order, who would be
+ * told that nothing was changed, and would order it again. `work` may keep nothing of a run before.
+ */
+export const transactionAgain = async <T>(
+  db: Pick<Db, 'transaction'>,
+  work: (tx: Tx) => Promise<T>,
+  tries = mostTries,
+): Promise<T> => {
+  try {
+    return await db.transaction(work)
+  } catch (error) {
+    if (tries <= 1 || !isConflict(error)) throw error
+    return transactionAgain(db, work, tries - 1)
+  }
+}
+
 /** Whether the failure means "the database is away or busy", so that a retry may succeed. */
 export const isUnavailable = (error: unknown): boolean => {
   const e = error as { code?: unknown; message?: unknown } | null
