@@ -187,9 +187,10 @@ export const createCommandsService = ({
     ): Promise<NewEvent[]> => {
       const acks = new Map<string, Ack>()
       for (const { agentId, acks: said } of reports)
+        // By agent, too: what another one says of a command must not come before what its own host says.
         for (const { commandId, outcome, message } of said ?? [])
-          if (isId(commandId) && !acks.has(commandId))
-            acks.set(commandId, {
+          if (isId(commandId) && !acks.has(`${agentId} ${commandId}`))
+            acks.set(`${agentId} ${commandId}`, {
               agentId,
               commandId,
               confirmed: outcome === 'confirmed',

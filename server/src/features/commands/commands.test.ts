@@ -99,6 +99,25 @@ describe('a command', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
+  it('is ended by its own host alone, whatever another one says of it in the same breath', async () => {
+    const [agent, rogue] = [await enrol(), await enrol()]
+    await queue(arm(agent))
+    const commandId = payloads(await agent.checkIn())[0]?.id ?? ''
+    // Reports that come together are carried out together.
+    await t.db.transaction((tx) =>
+      t.commands.acknowledge(
+        tx,
+        [
+          { agentId: rogue.agentId, acks: [{ commandId, outcome: 'failed', message: 'never' }] },
+          { agentId: agent.agentId, acks: [{ commandId, outcome: 'confirmed', message: '' }] },
+        ],
+        (agentId) => ({ agentId, entity: '', hashtags: '' }),
+      ),
+    )
+    expect(await ofAgent(agent)).toMatchObject([{ state: 'confirmed', message: '' }])
+    expect((await agent.detail()).inAction).toBe(false)
+  })
+
   it('is kept for a host that is away, and goes with a report as with a beat', async () => {
     const agent = await enrol()
     t.clock.advance(200_000)
