@@ -27,6 +27,9 @@ const MAX_POLICY = 10_000_000
 /** The same as JSON text inside JSON, in a script of three bytes a character. */
 const MAX_POLICY_ANSWER_BYTES = 3 * MAX_POLICY
 
+/** Eight times what the knowledge delivered needs, and twice what a server takes. */
+const MAX_KNOWLEDGE_BYTES = 16 * 1024 * 1024
+
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)
   if (typeof answer.body !== 'object' || answer.body === null) throw new BadAnswer('the answer is not a JSON object')
@@ -117,7 +120,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
 
   /** The text with this SHA-256; not yet compared with it. */
   async knowledge(hash: string, token: string, signal: AbortSignal): Promise<string> {
-    const answer = await transport.get(`${agentPaths.knowledge}/${hash}`, token, signal)
+    const answer = await transport.get(`${agentPaths.knowledge}/${hash}`, token, signal, MAX_KNOWLEDGE_BYTES)
     if (answer.status !== 200) throw new Refusal(answer)
     return answer.text
   },

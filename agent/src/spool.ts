@@ -1,8 +1,8 @@
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol'
 import { messageOf } from './exit.ts'
-import { syncDirectory } from './files.ts'
+import { syncDirectory, writeAll } from './files.ts'
 
 /** A check-in that was sent with changes and whose answer is not known. */
 export interface Flight {
@@ -108,19 +108,22 @@ export const createSpool = ({
     nextNumber = Math.max(nextNumber, upTo + 1)
   }
 
-  const guarded = (write: () => void): void => {
+  /** Whether it worked. */
+  const guarded = (write: () => void): boolean => {
     try {
       write()
+      return true
     } catch (error) {
       onWriteError(messageOf(error))
+      return false
     }
   }
 
-  const append = (lines: Line[]): void =>
+  const append = (lines: Line[]): boolean =>
     guarded(() => {
       const data = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
       try {
-        if (writeSync(fd, data) !== data.length) throw new Error('short write')
+        writeAll(fd, data)
         fsyncSync(fd)
         fileBytes += data.length
       } catch (error) {
@@ -131,7 +134,7 @@ export const createSpool = ({
     })
 
   /** Leaves only `lines` in the file, whole or not at all. */
-  const rewrite = (lines: Line[]): void =>
+  const rewrite = (lines: Line[]): boolean =>
     guarded(() => {
       if (lines.length === 0) {
         ftruncateSync(fd, 0)
@@ -145,13 +148,19 @@ export const createSpool = ({
         constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND,
         0o600,
       )
-      writeSync(next, data)
-      fsyncSync(next)
-      renameSync(`${path}.new`, path)
-      syncDirectory(dirname(path))
+      try {
+        writeAll(next, data)
+        fsyncSync(next)
+        renameSync(`${path}.new`, path)
+      } catch (error) {
+        closeSync(next)
+        rmSync(`${path}.new`, { force: true })
+        throw error
+      }
       closeSync(fd)
       fd = next
       fileBytes = data.length
+      syncDirectory(dirname(path))
     })
 
   const changeLines = (): Line[] => entries.map(({ n, change }): Line => ({ kind: 'change', n, change }))
@@ -195,8 +204,7 @@ export const createSpool = ({
     acknowledge(upTo: number): void {
       dropUpTo(upTo)
       if (entries.length === 0) rewrite([])
-      else if (fileBytes > REWRITE_BYTES) rewrite(changeLines())
-      else append([{ kind: 'ack', upTo }])
+      else if (fileBytes <= REWRITE_BYTES || !rewrite(changeLines())) append([{ kind: 'ack', upTo }])
     },
     /** The open flight did not arrive: its changes stay and travel with the next check-in. */
     forgetFlight(): void {

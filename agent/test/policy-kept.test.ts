@@ -119,3 +119,21 @@ describe('a server that asks for time', { timeout: 60_000 }, () => {
     expect(await host.order('policy', { version: 2 })).toMatchObject({ outcome: 'confirmed' })
   })
 })
+
+describe('the knowledge', { timeout: 60_000 }, () => {
+  const sized = (bytes: number) => {
+    const empty = JSON.stringify({ attackTools: [], genuine: [], more: '' })
+    return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`)
+  }
+
+  it('is taken up to 16 MiB', async () => {
+    const host = await armed()
+    publish(host)
+    host.peer.policy.knowledge = sized(16 * 1024 * 1024)
+    expect(await host.order('policy', { version: 2 })).toMatchObject({ outcome: 'confirmed' })
+    publish(host)
+    host.peer.policy.knowledge = sized(16 * 1024 * 1024 + 1)
+    const ack = await host.order('policy', { version: 3 })
+    expect(ack).toMatchObject({ outcome: 'failed', message: expect.stringContaining('too long') })
+  })
+})

@@ -7,9 +7,26 @@ import { onTestFinished } from 'vitest'
 export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
 export const env = { PATH: process.env.PATH ?? '' }
 
+/** `sh` counts the size of files in blocks of 512 bytes. */
+export const FILE_BLOCK = 512
+
+/** A program whose files can not grow over so many blocks: a write up to there is cut, the next one fails. */
+export const withFileLimit = (blocks: number, program: readonly string[]): [string, string[]] => [
+  'sh',
+  ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...program],
+]
+
 /** The agent as a process of its own; it is killed with the test. */
-export const spawnAgent = (args: readonly string[], more: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, ...args], {
+export const spawnAgent = (
+  args: readonly string[],
+  more: Record<string, string> = {},
+  { fileBlocks }: { fileBlocks?: number } = {},
+) => {
+  const [program, all] =
+    fileBlocks === undefined
+      ? [process.execPath, [main, ...args]]
+      : withFileLimit(fileBlocks, [process.execPath, main, ...args])
+  const child = spawn(program, all, {
     env: { ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

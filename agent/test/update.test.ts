@@ -9,7 +9,7 @@ import { isNewer } from '../src/update/version.ts'
 import { type HostOptions, startHost } from './enforcing.ts'
 import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
-import { main, spawnAgent } from './processes.ts'
+import { FILE_BLOCK, main, spawnAgent } from './processes.ts'
 
 const keyPair = () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
@@ -220,6 +220,24 @@ describe('real processes', { timeout: 90_000 }, () => {
     expect(await agent.exit).toBe(0)
     await until('started', () => existsSync(marker) && readFileSync(marker, 'utf8') !== '')
     expect(readFileSync(marker, 'utf8')).toBe(`${args.join(' ')}\n`)
+  })
+
+  it('refuse a build that the disk took but for its last bytes', async () => {
+    const peer = await startPeer({ nextCheckInSeconds: 0.2 })
+    onTestFinished(() => peer.stop())
+    const executable = installed()
+    const blocks = 400
+    const next = Buffer.concat([script('99.0.0'), Buffer.alloc(blocks * FILE_BLOCK, '#')])
+    const build = buildOf(next, '99.0.0')
+    peer.packages.set(build.sha256, next)
+    const where = ['--state-dir', temporaryDir(), '--sysfs-root', createTree().root, '--executable', executable]
+    spawnAgent(['--server', peer.url, '--token', peer.token, ...where], {}, { fileBlocks: blocks })
+    await until('first check-in', () => peer.seen.checkIns.length > 0, 30_000)
+    peer.order('update', build)
+    await until('answered', () => peer.seen.acks.length > 0, 30_000)
+    expect(peer.seen.acks[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('EFBIG') })
+    expect(readFileSync(executable, 'utf8')).toBe(script('1.0.0').toString())
+    expect(existsSync(`${executable}.new`)).toBe(false)
   })
 
   it('confirm: an agent that was put in place by an older one checks in and says so', async () => {

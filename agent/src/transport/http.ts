@@ -12,7 +12,7 @@ export interface TransportDeps {
   now: () => number
 }
 
-/** More than any answer but a policy needs; a server that sends more is not ours. */
+/** More than any answer but a policy and its knowledge needs; a server that sends more is not ours. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** Problem details are some hundred bytes. */
 const MAX_REFUSAL_BYTES = 65_536
@@ -33,7 +33,7 @@ interface Sent {
   body: string | Buffer
   contentType?: string
   token: string | undefined
-  maxAnswerBytes?: number
+  maxAnswerBytes?: number | undefined
   /** On a connection of its own: check-ins do not wait behind it. */
   isAside?: boolean
 }
@@ -146,8 +146,8 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
       more: Pick<Sent, 'contentType' | 'maxAnswerBytes' | 'isAside'> = {},
     ): Promise<Answer> => sendAgain({ method: 'POST', path, body, token, ...more }, signal),
     /** The same for what is only read, on a connection of its own. */
-    get: (path: string, token: string, signal: AbortSignal): Promise<Answer> =>
-      sendAgain({ method: 'GET', path, body: '', token, isAside: true }, signal),
+    get: (path: string, token: string, signal: AbortSignal, maxAnswerBytes?: number): Promise<Answer> =>
+      sendAgain({ method: 'GET', path, body: '', token, maxAnswerBytes, isAside: true }, signal),
     /**
      * Streams a long answer on a connection of its own, so that check-ins go on meanwhile. Resolves after the last byte.
      *

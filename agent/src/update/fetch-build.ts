@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type AgentCommandBodies, agentLimits, agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
 import { cutText } from '../collectors/text.ts'
-import { removeIfThere } from '../files.ts'
+import { removeIfThere, writeAll } from '../files.ts'
 import { verifySignature } from '../keys.ts'
 import { Unusable } from '../server-calls.ts'
 import type { Transport } from '../transport/http.ts'
@@ -81,7 +81,7 @@ export const fetchBuild = async (
         if (bytes > build.size)
           throw new Unusable(`The download is longer than the ${build.size} bytes that were announced.`)
         hash.update(chunk)
-        writeSync(fd, chunk)
+        writeAll(fd, chunk)
         sinceCollected += chunk.length
         if (sinceCollected >= COLLECT_BYTES) {
           sinceCollected = 0
