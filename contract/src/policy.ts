@@ -115,6 +115,7 @@ export const PolicyWarning = closed({
     'shadows',
     'duplicate',
     'matches-nothing',
+    'needs-keyboard',
     'blocks-present',
     'allows-attack-tool',
     'wide',

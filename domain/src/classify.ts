@@ -12,6 +12,8 @@ export interface Classification {
   kind: Kind
   /** All kinds the device is, in order of precedence, without duplicates; `['Unknown']` when there is none. */
   kinds: Kind[]
+  /** An interface says nothing of what it does: a vendor's own, or of a class without a kind. */
+  hasMore: boolean
   /** bInterfaceClass, -SubClass and -Protocol of the interface that gave the kind; of the device when none did. */
   classCode: number
   subclassCode: number
@@ -132,6 +134,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport): Class
     if (!by.has(kind)) by.set(kind, i)
   }
   // The data interface belongs to the control interface beside it, and a vendor's own one says nothing where others do.
+  const hasMore = by.has('Unknown')
   if (by.size > 1) by.delete('Unknown')
   if (by.has('Network') && by.get('Communication')?.class === 0x0a) by.delete('Communication')
   if (by.size === 0 && parsed.deviceClass === 0x09)
@@ -143,6 +146,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport): Class
     icon: iconOf(kind),
     kind,
     kinds: kinds.length > 0 ? kinds : ['Unknown'],
+    hasMore,
     classCode: from?.class ?? parsed.deviceClass,
     subclassCode: from?.subclass ?? parsed.deviceSubclass,
     protocolCode: from?.protocol ?? parsed.deviceProtocol,

@@ -52,6 +52,11 @@ export interface ParsedDescriptors {
   iSerial: number
   numConfigurations: number
   configurations: Configuration[]
+  /**
+   * All of it was read. False when a kernel may know of an interface that is not here: descriptors of impossible lengths,
+   * too many of them, fewer configurations than announced, or a file as long as is kept at all.
+   */
+  isComplete: boolean
   /** Oddities in words, at most 16; empty for a well-formed device. */
   problems: string[]
 }
@@ -64,7 +69,7 @@ const TYPE_HID = 0x21
 
 const DEVICE_LENGTH = 18
 /** Bounds of what is kept. Linux keeps 8 configurations, 32 interfaces each, 30 endpoints per interface (drivers/usb/core/config.c). */
-const limits = { problems: 16, configurations: 8, interfaces: 512, endpoints: 32 }
+const limits = { problems: 16, configurations: 8, interfaces: 512, endpoints: 32, bytes: 12_288 }
 
 /** A 16-bit number as four upper-case hex digits: vid, pid and bcdDevice as the product writes them. */
 export const hex4 = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0')
@@ -83,6 +88,7 @@ const emptyDevice = (problems: string[]): ParsedDescriptors => ({
   iSerial: 0,
   numConfigurations: 0,
   configurations: [],
+  isComplete: false,
   problems,
 })
 
@@ -119,16 +125,22 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     iSerial: u8(16),
     numConfigurations: u8(17),
     configurations: [],
+    isComplete: bytes.length >= DEVICE_LENGTH && bytes.length < limits.bytes,
     problems,
   }
 
   let configuration: Configuration | undefined
   let current: Interface | undefined
   let interfaces = 0
+  const missing = (text: string): void => {
+    device.isComplete = false
+    problem(text)
+  }
+  // Configuration descriptors may stand where none belong, and a kernel reads on behind them: so does this, into the last.
   const openConfiguration = (opened: Configuration): Configuration | undefined => {
     if (device.configurations.length >= limits.configurations) {
-      problem(`more than ${limits.configurations} configurations`)
-      return undefined
+      missing(`more than ${limits.configurations} configurations`)
+      return device.configurations.at(-1)
     }
     device.configurations.push(opened)
     return opened
@@ -142,7 +154,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     }
     if (!configuration) return
     if (interfaces >= limits.interfaces) {
-      problem(`more than ${limits.interfaces} interfaces`)
+      missing(`more than ${limits.interfaces} interfaces`)
       return
     }
     interfaces++
@@ -177,11 +189,11 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     const length = u8(at)
     const type = u8(at + 1)
     if (length < 2) {
-      problem(`descriptor of length ${length} at byte ${at}: the rest can not be read`)
+      missing(`descriptor of length ${length} at byte ${at}: the rest can not be read`)
       break
     }
     if (at + length > bytes.length) {
-      problem(`descriptor at byte ${at} is cut off`)
+      missing(`descriptor at byte ${at} is cut off`)
       break
     }
     if (type === TYPE_CONFIGURATION && length >= 9) {
@@ -193,7 +205,6 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
         iConfiguration: u8(at + 6),
         interfaces: [],
       })
-      if (!configuration) break
     } else if (type === TYPE_INTERFACE && length >= 9) readInterface(at)
     else if (type === TYPE_ENDPOINT && length >= 7) readEndpoint(at)
     else if (type === TYPE_HID && length >= 9 && current?.class === 3)
@@ -202,9 +213,10 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
       problem(`descriptor of type ${type} has only ${length} bytes`)
     at += length
   }
-  if (device.configurations.length === 0) problem('no configuration')
+  if (device.configurations.length === 0 && device.numConfigurations === 0) problem('no configuration')
+  else if (device.configurations.length === 0) missing('no configuration')
   else if (device.configurations.length < Math.min(device.numConfigurations, limits.configurations))
-    problem(`${device.configurations.length} of ${device.numConfigurations} configurations are there`)
+    missing(`${device.configurations.length} of ${device.numConfigurations} configurations are there`)
   return device
 }
 

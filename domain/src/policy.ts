@@ -26,10 +26,15 @@ export interface PolicyDevice {
   pid: string
   /** Cleaned; empty when the device has none. */
   serial: string
-  /** Kinds by the descriptors alone: what is known before a driver binds. */
+  /** Kinds by the descriptors alone: what is known before a driver binds. `Unknown` is among them when not all is known. */
   kinds: readonly Kind[]
-  /** A HID interface that does not say what it is: it may be a keyboard, so an allow by kind has to name keyboards. */
+  /**
+   * It may turn out to be a keyboard, so an allow by kind has to name keyboards. True of every HID interface, mice too:
+   * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims.
+   */
   mayType: boolean
+  /** A hub and nothing else: one configuration with one interface, which is all that the kernel's driver takes. */
+  isHub: boolean
   fingerprint: string
   fingerprintWithoutRevision: string
   attackTool: AttackLevel | null
@@ -64,22 +69,26 @@ export const policyDevice = (
   const plain = steadyReport(report)
   const prints = fingerprints(parsed, plain)
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
-  const { kinds } = classify(parsed, plain)
-  // Hubs always pass, so one that does anything else beside, if only in a vendor's own way, has to say so.
-  const isMore = kinds.includes('Hub') && interfaces.some((i) => i.class !== HUB_CLASS)
+  const { kinds, hasMore } = classify(parsed, plain)
+  const isUnknown = hasMore || !parsed.isComplete
   return {
     vid: parsed.vid,
     pid: parsed.pid,
     serial: hasSerial(parsed, plain) ? (plain.serial ?? '') : '',
-    kinds: isMore && kinds.length === 1 ? [...kinds, 'Unknown'] : kinds,
-    mayType: interfaces.some((i) => i.class === HID_CLASS && i.protocol === 0),
+    kinds: isUnknown && !kinds.includes('Unknown') ? [...kinds, 'Unknown'] : kinds,
+    mayType: !parsed.isComplete || interfaces.some((i) => i.class === HID_CLASS),
+    isHub:
+      parsed.isComplete &&
+      parsed.configurations.length === 1 &&
+      interfaces.length > 0 &&
+      interfaces.every((i) => i.class === HUB_CLASS && i.number === interfaces[0]?.number),
     fingerprint: prints.exact,
     fingerprintWithoutRevision: prints.withoutRevision,
     attackTool,
   }
 }
 
-/** Kinds that come along with keyboards and mice (media keys, second collections) and add no way to do harm. */
+/** Kinds that come along with keyboards (media keys, second collections) and add no way to do harm. */
 const companions: ReadonlySet<Kind> = new Set(['HID'])
 
 const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
@@ -90,7 +99,7 @@ const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
   // All that a device can do has to be allowed: a stick that also types is not covered by "allow Mass Storage".
   const canType = named('Keyboard')
   if (device.mayType && !canType) return false
-  return device.kinds.every((kind) => named(kind) || (companions.has(kind) && (canType || named('Mouse'))))
+  return device.kinds.every((kind) => named(kind) || (companions.has(kind) && canType))
 }
 
 /** Whether a rule speaks of a device. Absent members ask nothing; a rule without any never matches. */
@@ -130,8 +139,7 @@ const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
  * @param now ms since 1970; rules that expired by then are not in force
  */
 export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: number): PolicyDecision => {
-  if (device.attackTool === null && device.kinds.length === 1 && device.kinds[0] === 'Hub')
-    return { effect: 'allow', source: 'hub', ruleId: null }
+  if (device.attackTool === null && device.isHub) return { effect: 'allow', source: 'hub', ruleId: null }
   const matching = rules.filter((rule) => isInForce(rule, now) && ruleMatches(rule, device))
   const denied = surest(matching.filter((rule) => rule.effect === 'deny'))
   const allows = matching.filter((rule) => rule.effect === 'allow')

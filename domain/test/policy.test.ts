@@ -10,7 +10,7 @@ import {
   policyDevice,
   ruleMatches,
 } from '../src/index.ts'
-import { buildDevice, hub, plainKeyboard, storageStick } from '../src/testing.ts'
+import { buildDevice, hub, plainKeyboard, plainMouse, storageStick } from '../src/testing.ts'
 
 const now = Date.parse('2026-03-01T12:00:00Z')
 
@@ -26,6 +26,7 @@ const device: fc.Arbitrary<PolicyDevice> = fc.record({
   serial: fc.constantFrom('', 'S1', 'S2'),
   kinds,
   mayType: fc.boolean(),
+  isHub: fc.constant(false),
   fingerprint: print,
   fingerprintWithoutRevision: print,
   attackTool: fc.constantFrom(null, null, 'suspected' as const, 'confirmed' as const),
@@ -116,6 +117,19 @@ describe('an allow by kind', () => {
     expect(decide([allow('Mass Storage')], of(storageStick({ portPath: '1-1' })), now).effect).toBe('allow')
   })
 
+  it('covers nothing that has a part which says nothing of itself', () => {
+    const odd = of(buildDevice({ portPath: '1-1', vid: '0781', pid: '5581', interfaces: ['08:06:50', 'ff:ff:00'] }))
+    expect(decide([allow('Mass Storage')], odd, now).effect).toBe('block')
+    expect(decide([allow('Mass Storage', 'Unknown')], odd, now).effect).toBe('allow')
+  })
+
+  it('never lets a mouse pass: what it sends shows only after it was let in', () => {
+    const mouse = of(plainMouse({ portPath: '1-1' }))
+    expect(mouse.kinds).toEqual(['Mouse'])
+    expect(decide([allow('Mouse', 'HID')], mouse, now).effect).toBe('block')
+    expect(decide([allow('Mouse', 'Keyboard')], mouse, now).effect).toBe('allow')
+  })
+
   it('never lets a HID pass that may be a keyboard', () => {
     const kvm = of(buildDevice({ portPath: '1-1', vid: '3346', pid: '1009', interfaces: ['03:00:00'] }))
     expect(decide([allow('HID', 'Mass Storage', 'Mouse', 'Network')], kvm, now).effect).toBe('block')
@@ -131,10 +145,37 @@ describe('an allow by kind', () => {
   it('hubs pass, but not what says hub and can do more', () => {
     expect(decide([], of(hub({ portPath: '1-1' })), now)).toMatchObject({ effect: 'allow', source: 'hub' })
     const d = of(hub({ portPath: '1-1' }))
-    expect(decide([], { ...d, kinds: ['Hub', 'Keyboard'] }, now)).toMatchObject({ effect: 'block' })
     expect(decide([], { ...d, attackTool: 'suspected' }, now)).toMatchObject({ source: 'attack-tool' })
     const more = hub({ portPath: '1-1', interfaces: ['09:00:01', 'ff:ff:00'] })
     expect(decide([], of(more), now)).toMatchObject({ effect: 'block', source: 'default' })
+    const two = hub({ portPath: '1-1', interfaces: ['09:00:01', '09:00:01'] })
+    expect(decide([], of(two), now)).toMatchObject({ effect: 'block', source: 'default' })
+  })
+
+  describe('of descriptors that hide a keyboard behind what stops a reader', () => {
+    const deviceDescriptor = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 0, 0, 0, 1]
+    const part = (n: number, kind: number[]) => [9, 4, n, 0, 0, ...kind, 0]
+    const keyboard = part(1, [3, 1, 1])
+    const read = (first: number[], between: number[]) => {
+      const body = [...first, ...between, ...keyboard]
+      const length = body.length + 9
+      const bytes = [...deviceDescriptor, 9, 2, length & 255, length >> 8, 2, 1, 0, 0x80, 50, ...body]
+      return of({ portPath: '1-1', descriptors: Buffer.from(bytes).subarray(0, 12_288).toString('base64') })
+    }
+    const hubPart = part(0, [9, 0, 0])
+    const repeat = (n: number, bytes: number[]) => Array.from({ length: n }, () => bytes).flat()
+    it.each([
+      ['nothing', []],
+      ['bogus configurations', repeat(8, [9, 2, 9, 0, 0, 1, 0, 0, 0])],
+      ['more interfaces than are kept', repeat(512, hubPart)],
+      ['more bytes than are kept', repeat(49, [255, 0x24, ...Array<number>(253).fill(0)])],
+      ['a descriptor of no length', [0, 0]],
+      ['a descriptor that is longer than the rest', [200, 0x24]],
+    ])('is a block, after %s', (_what, between) => {
+      expect(decide([], read(hubPart, between), now)).toMatchObject({ effect: 'block' })
+      const storage: PolicyRule = { id: 'r', effect: 'allow', level: 'global', kinds: ['Mass Storage'] }
+      expect(decide([storage], read(part(0, [8, 6, 0x50]), between), now)).toMatchObject({ effect: 'block' })
+    })
   })
 
   it('is the same before and after a driver shows more', () => {

@@ -13,6 +13,7 @@ const nobody: PolicyDevice = {
   serial: '',
   kinds: ['Unknown'],
   mayType: false,
+  isHub: false,
   fingerprint: '',
   fingerprintWithoutRevision: '',
   attackTool: null,

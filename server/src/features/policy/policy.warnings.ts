@@ -59,6 +59,18 @@ export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): Polic
       else if (rule.effect === other.effect) add('shadows', `A narrower ${other.effect} is covered by this one.`, other)
     }
   }
+  const { kinds } = rule
+  if (
+    rule.effect === 'allow' &&
+    kinds !== null &&
+    !kinds.includes('Keyboard') &&
+    kinds.some((k) => k === 'Mouse' || k === 'HID')
+  )
+    add(
+      'needs-keyboard',
+      'Without Keyboard this covers no mouse and no other HID device: each may turn out to type, and that shows only after it was let in.',
+      null,
+    )
   if (rule.vid === null && rule.fingerprint === null && rule.agent_id === null && rule.tag_name === null)
     add('wide', `This speaks to every host and every device of kind ${rule.kinds?.join(', ')}.`, null)
   return found
