@@ -158,6 +158,7 @@ export const runAgent = async (
         },
         update: (id, build, stopped) => updater.update(id, build, stopped),
       }),
+      isUnderWay: (id) => updater.isUnderWay(id),
       onDue: kick.kick,
     })
     cleanUps.push(commands.stop)

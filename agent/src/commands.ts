@@ -24,6 +24,8 @@ export interface CommandsDeps {
    * rejects with the reason why it failed. A command may be executed again after a kill: it has to bear that.
    */
   execute: (command: AgentCommand, signal: AbortSignal) => Promise<'done' | 'later'>
+  /** Whether an earlier start began with this command, and its outcome is still to come. */
+  isUnderWay: (commandId: string) => boolean
   /** Acknowledgements are waiting. */
   onDue: () => void
 }
@@ -46,7 +48,9 @@ const laneOf = (kind: string): Lane => (kind === 'update' || kind === 'collect-l
  */
 export const createCommands = (deps: CommandsDeps) => {
   const { agentId, commandKey, clock, log, reports } = deps
-  let { memory } = deps
+  // Another identity has counters of its own, and what was pending is another agent's.
+  const isOurs = (deps.memory.agentId ?? agentId) === agentId
+  let memory: CommandMemory = isOurs ? { ...deps.memory, agentId } : { agentId, counter: 0, recent: [] }
   let due: Ack[] = []
   const running = new Map<Lane, Promise<void>>()
   const stop = new AbortController()
@@ -59,6 +63,14 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   const isLate = ({ expiresAt }: { expiresAt: string }): boolean => !(Date.parse(expiresAt) > clock.now())
+
+  /** What a start goes on with. The file is only as good as who can write it: all that was verified once is verified again. */
+  const isStillGood = ({ payload, signature }: SignedText): boolean => {
+    if (!verifySignature(commandKey, payload, signature)) return false
+    const parsed = parseCommand(payload)
+    if (parsed === undefined || parsed.agentId !== agentId || parsed.counter > memory.counter) return false
+    return !memory.recent.some(({ id }) => id === parsed.id)
+  }
 
   const acknowledge = ({ id, outcome, message }: CommandOutcome): void => {
     if (!due.some((ack) => ack.commandId === id)) due.push({ commandId: id, outcome, message })
@@ -140,15 +152,17 @@ export const createCommands = (deps: CommandsDeps) => {
       }
       start()
     },
-    /** Goes on with what an earlier run did not finish; what does not verify any more is dropped. */
+    /** Goes on with what an earlier run did not finish; what is not this agent's, or does not verify any more, is dropped. */
     resume(): void {
-      const pending = (memory.pending ?? []).filter((s) => verifySignature(commandKey, s.payload, s.signature))
-      if (pending.length === 0) return
-      memory = { ...memory, pending }
+      const left = (isOurs ? memory : deps.memory).pending ?? []
+      if (left.length === 0) return
+      const pending = left.filter(isStillGood)
+      if (pending.length < left.length) log.warn('pending_commands_dropped', { count: left.length - pending.length })
+      save({ pending })
       for (const { payload } of pending) {
         const parsed = parseCommand(payload)
-        // An update is answered by what became of it, however long the start took.
-        if (parsed !== undefined && parsed.kind !== 'update' && isLate(parsed))
+        // An update that began is answered by what became of it, however long the start took.
+        if (parsed !== undefined && isLate(parsed) && !deps.isUnderWay(parsed.id))
           settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it was executed.' })
       }
       start()

@@ -31,6 +31,8 @@ export interface CommandOutcome {
 }
 
 export interface CommandMemory {
+  /** Whom the commands were for; missing in what older versions wrote. */
+  agentId?: string
   /** Highest counter of a verified command: an older one is a replay. */
   counter: number
   recent: CommandOutcome[]

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../src/enforcement/parse-policy.ts'
 import { readIfThere } from '../src/files.ts'
 import { rule, startHost } from './enforcing.ts'
-import { until } from './harness.ts'
+import { startAgent, until } from './harness.ts'
 
 const keyboard = plainKeyboard({ portPath: '1-1' })
 const stick = storageStick({ portPath: '1-2' })
@@ -241,6 +241,28 @@ describe('commands', () => {
     host.begin()
     await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
     expect(host.peer.seen.acks.at(-1)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('Expired') })
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+  })
+
+  it('of an old identity are not executed under the next one, whose counters are its own', async () => {
+    const host = await startHost({ devices: [keyboard] })
+    host.peer.fail(agentPaths.policy, { kind: 'hang' })
+    const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
+    await until('pending', () => readIfThere(host.path('commands.json'))?.includes(id) === true)
+    await host.stop()
+    host.peer.clearFaults()
+    host.peer.only().revoked = true
+    host.begin()
+    expect(await host.ended()).toMatchObject({ code: 3 })
+    host.peer.forget()
+    host.peer.useToken('pce_2_fresh')
+    startAgent(host.args.map((arg) => (arg === host.peer.token ? 'pce_2_fresh' : arg)))
+    await until('enrolled anew', () => host.peer.agents.size === 1)
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const { id: agentId } = host.peer.only()
+    host.peer.command({ id: 'first', agentId, kind: 'policy', version: 1, counter: 1, expiresAt })
+    await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === 'first'))
+    expect(host.peer.seen.acks).toEqual([{ commandId: 'first', outcome: 'confirmed', message: '' }])
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 

@@ -193,6 +193,26 @@ describe('an update', () => {
   })
 })
 
+describe('an update that was not begun', () => {
+  it('is not begun after it expired', async () => {
+    let skipped = 0
+    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+    const { host, publish, content, ackOf } = await setUp({ clock })
+    const bytes = script('1.1.0')
+    const build = buildOf(bytes, '1.1.0')
+    publish(bytes)
+    host.peer.fail(`${agentPaths.packages}/${build.sha256}`, { kind: 'hang' })
+    const id = host.peer.order('update', build)
+    await until('fetched', () => host.peer.faultsLeft(`${agentPaths.packages}/${build.sha256}`) === 0)
+    await host.stop()
+    skipped = 61_000
+    host.begin()
+    await until('answered', () => ackOf(id) !== undefined)
+    expect(ackOf(id)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('Expired') })
+    expect(content()).toBe(script('1.0.0').toString())
+  })
+})
+
 describe('real processes', { timeout: 90_000 }, () => {
   it('hand over: the next version is started where no service manager does it, with the same arguments', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })

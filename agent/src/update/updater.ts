@@ -80,6 +80,8 @@ export const createUpdater = (deps: UpdaterDeps) => {
       if (starts > MAX_STARTS) giveUp(`${current.to} was started ${MAX_STARTS} times and never reached the server.`)
     },
 
+    isUnderWay: (commandId: string): boolean => record.load()?.commandId === commandId,
+
     /** The server acknowledged a check-in of this version. */
     healthy(): void {
       if (deadline === Number.POSITIVE_INFINITY) return
