@@ -30,6 +30,8 @@ type Result = ResponseOf<typeof runBulk>
 const jobKind = 'commands'
 /** Hosts of one step: their rows are locked for some 50 ms. */
 const hostsPerStep = 500
+/** Jobs of one person at once: each holds the ids of up to 100,000 hosts, and they are carried out one after the other. */
+const jobsPerPerson = 20
 /** What an armed host blocks, as the places of `policySourceNames` that decisions are stored by. */
 const blocking = (['attack-tool', 'deny', 'default'] as const).map((source) => policySourceNames.indexOf(source))
 
@@ -103,7 +105,12 @@ export const createBulk = (deps: BulkDeps) => {
     }
   }
 
-  const enqueue = async (tx: Tx, actor: Actor, job: Omit<BulkJob, 'actor'>): Promise<string> => {
+  const enqueue = async (
+    tx: Tx,
+    actor: Actor,
+    job: Omit<BulkJob, 'actor'>,
+    bounds: { mostPerPerson?: number } = {},
+  ): Promise<string> => {
     const { userName, accountId, profile, ip } = actor
     const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
     const id = await jobs.enqueue(tx, actor, {
@@ -111,6 +118,7 @@ export const createBulk = (deps: BulkDeps) => {
       title,
       total: job.uuids.length,
       canCancel: true,
+      ...bounds,
       data: { ...job, actor: { userName, accountId, profile, ip } } satisfies BulkJob,
     })
     return id
@@ -134,7 +142,8 @@ export const createBulk = (deps: BulkDeps) => {
       if (limit !== null) await requests.refuse(actor, action, uuids.length, limit, { kind: 'bulk', action, uuids })
     }
     const jobId = await db.transaction(async (tx) => {
-      const id = await enqueue(tx, actor, { action, applyToPresent: given.applyToPresent === true, uuids })
+      const order = { action, applyToPresent: given.applyToPresent === true, uuids }
+      const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
       await audit.write(tx, actor, {
         action: 'bulk.ordered',
         entity: hostsText(uuids.length),

@@ -156,3 +156,28 @@ describe('on 10,000 hosts', () => {
     expect(left?.n).toBe(0)
   }, 120_000)
 })
+
+describe('a person with twenty jobs under way', () => {
+  const wait = (createdBy: string, count: number) =>
+    // Somebody else holds their leases: nobody carries them out meanwhile.
+    t.db.execute(sql`
+      insert into jobs (job_id, kind, title, created_by, created_at, can_cancel, data, lease_until)
+      select gen_random_uuid(), 'commands', 'Arm', ${createdBy}, now(), true, '{}', 'infinity' from generate_series(1, ${count}::int)`)
+
+  it('orders no more; others do', async () => {
+    const agent = await enrolAgent(t)
+    const [busy, other] = [await person(t, { profile: 20 }), await person(t, { profile: 20 })]
+    const order = (api: typeof busy.api) =>
+      api.post('/prime/webui/agents/bulk', { action: 'collectLogs', uuids: [agent.agentId] })
+    await wait(busy.userName, 19)
+    expect((await order(busy.api)).statusCode).toBe(200)
+    await t.jobs.drain()
+    await wait(busy.userName, 1)
+    const refused = await order(busy.api)
+    expect([refused.statusCode, refused.json().code]).toEqual([409, 'conflict'])
+    expect(refused.json().detail).toContain('20 of your jobs are under way')
+    expect((await order(other.api)).statusCode).toBe(200)
+    await t.db.execute(sql`delete from jobs where lease_until = 'infinity'`)
+    expect((await order(busy.api)).statusCode).toBe(200)
+  })
+})

@@ -31,6 +31,8 @@ export interface NewJob {
   /** What its handler needs; ids, not objects. */
   data?: unknown
   canCancel?: boolean
+  /** Jobs of this kind that one person may have under way. */
+  mostPerPerson?: number
 }
 
 /** Topic of the bus: a job is due. */
@@ -48,6 +50,13 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
     /** Starts a job when the transaction commits: no commit, no job. Returns its id. */
     enqueue: async (tx: Tx, actor: Pick<Actor, 'userName'>, job: NewJob): Promise<string> => {
       const id = newId(clock.now())
+      if (job.mostPerPerson !== undefined) {
+        await store.lockPerson(tx, actor.userName)
+        if ((await store.underWay(tx, actor.userName, job.kind)) >= job.mostPerPerson)
+          throw new AppError('conflict', {
+            detail: `${job.mostPerPerson} of your jobs are under way already; order more when one of them has been carried out, or cancel one.`,
+          })
+      }
       await store.insert(tx, {
         id,
         kind: job.kind,

@@ -55,6 +55,19 @@ export const createJobsStore = (db: Queryable) => ({
         ${JSON.stringify(job.data)}::jsonb)`)
   },
 
+  /** Others who count jobs of the same person wait here until this transaction ends. */
+  lockPerson: async (tx: Tx, createdBy: string): Promise<void> => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('jobs ' || lower(${createdBy}), 0))`)
+  },
+
+  /** Jobs of a kind of one person that are carried out or about to be; not those that wait for hosts only. */
+  underWay: async (q: Queryable, createdBy: string, kind: string): Promise<number> =>
+    (
+      await q.query<{ n: number }>(sql`
+        select count(*)::int as n from jobs j
+        where j.is_due and j.state = 'running' and j.kind = ${kind} and lower(j.created_by) = lower(${createdBy})`)
+    )[0]?.n ?? 0,
+
   /** Takes the job of a kind that waits longest, if there is one nobody works on. */
   claim: async (leaseId: string, now: Date, until: Date, kind: string): Promise<ClaimedJob | undefined> =>
     (
