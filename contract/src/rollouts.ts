@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { ErrorCode } from './errors.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 import { packageArchitectures } from './packages.ts'
 
@@ -229,7 +230,6 @@ export const planRollout = operation({
   ...writing,
   id: 'planRollout',
   path: `${base}/plan`,
-  permission: 'fleet:read',
   summary: 'Says what a rollout would do, as of now; nothing is changed',
   body: RolloutInput,
   response: RolloutPlan,
@@ -250,7 +250,7 @@ export const startRollout = operation({
   examples: { request: inputExample },
 })
 
-const control = (action: string, summary: string, description?: string) =>
+const control = (action: string, summary: string, description?: string, errors: readonly ErrorCode[] = []) =>
   operation({
     ...writing,
     id: `${action}Rollout`,
@@ -259,7 +259,7 @@ const control = (action: string, summary: string, description?: string) =>
     ...(description === undefined ? {} : { description }),
     params,
     response: Rollout,
-    errors: ['conflict'],
+    errors: ['conflict', ...errors],
   })
 
 export const pauseRollout = control('pause', 'Holds a rollout: no further host gets it')
@@ -272,6 +272,7 @@ export const haltRollout = control('halt', 'Halts a rollout: commands that no ho
 export const revertRollout = control(
   'revert',
   'Ends a rollout of arming and frees what it armed',
-  'Hosts that were armed before stay armed. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
+  'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
+  ['second_person_required'],
 )
 export const cancelRollout = control('cancel', 'Ends a rollout; what it has done stays')

@@ -220,6 +220,7 @@ export const compose = async (options: ComposeOptions) => {
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
     saveSettings: policy.saveSettings,
+    revertRollout: (tx, actor, rollout) => rollouts.revert(tx, actor, rollout),
   })
   const ingest = createIngest({
     db,
@@ -265,6 +266,8 @@ export const compose = async (options: ComposeOptions) => {
     events,
     commands,
     packages,
+    release: actions.release,
+    refuseRevert: actions.refuseRevert,
     announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
   })
   registerDocs(app, packageFile.version)

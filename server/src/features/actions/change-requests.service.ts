@@ -14,6 +14,14 @@ export type Change =
   | { kind: 'configuration'; items: ConfigurationItem[] }
   | { kind: 'bulk'; action: 'free' | 'delete'; uuids: string[] }
   | { kind: 'settings'; settings: PolicySettings }
+  | { kind: 'revert'; rollout: RevertedRollout }
+
+/** A rollout whose hosts are freed, as it was when it was asked for. */
+export interface RevertedRollout {
+  rolloutId: string
+  name: string
+  hosts: number
+}
 
 /** One host of `configuration`, resolved. */
 export interface ConfigurationItem {
@@ -50,6 +58,8 @@ const titleOf = (change: Change): string => {
       ? 'Never ask a second person'
       : `Ask a second person above ${hostsText(twoPersonHosts)} only`
   }
+  if (change.kind === 'revert')
+    return `Free ${hostsText(change.rollout.hosts)}: take rollout ${change.rollout.name} back`
   if (change.kind === 'bulk') return `${change.action === 'free' ? 'Free' : 'Delete'} ${hostsText(change.uuids.length)}`
   const parts = [
     ['Free', change.items.filter((item) => item.mode === 'Free').length],

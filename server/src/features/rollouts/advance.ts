@@ -103,9 +103,12 @@ export const createAdvance = (deps: AdvanceDeps) => {
     await audit.write(tx, by, { action: `rollout.${row.state}`, entity: title, details: row.reason })
   }
 
-  const startRing = async (tx: Tx, row: RolloutRow, ring: number): Promise<void> => {
-    await createHostsStore(tx).fix(row.rollout_id, ring, row.settings.rings[ring] as RolloutRow['settings']['rings'][0])
+  /** Fixes the hosts of a ring; returns how many. */
+  const startRing = async (tx: Tx, row: RolloutRow, ring: number): Promise<number> => {
+    const settings = row.settings.rings[ring] as RolloutRow['settings']['rings'][0]
+    const fixed = await createHostsStore(tx).fix(row.rollout_id, ring, settings)
     row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
+    return fixed
   }
 
   /** Looks at the hosts anew; at 36,000 that are commanded this takes a second, so once in a run. */
@@ -119,7 +122,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   const carryOut = async (tx: Tx, row: RolloutRow, decision: Decision): Promise<void> => {
     const after = apply(positionOf(row), decision)
     if (decision.do === 'startRing') {
-      await startRing(tx, row, decision.ring)
+      await createHostsStore(tx).analyze(await startRing(tx, row, decision.ring))
       await createHostsStore(tx).judge(row, await updateFacts(tx, row))
     }
     const mark = row.rings[after.ring]

@@ -5,6 +5,9 @@ import { fold } from '#platform/list/columns.ts'
 import type { Tally } from './rollout-machine.ts'
 import type { RolloutRow } from './rollouts.store.ts'
 
+/** Of fewer hosts it does not matter how the database joins them. */
+const fewHosts = 2_000
+
 /** Days back in which a device that is gone now counts for the prediction: it may come again. */
 const predictedDays = 30
 
@@ -21,6 +24,10 @@ const blocking = { always: [1, 2], whenNew: [1, 2, 7] } as const
 
 const pairOf = raw(`(a.facts ->> 'architecture') || ' ' || a.version`)
 
+/** Hosts that the rollout armed, or may have armed. */
+const armedByIt = raw(`x.commanded_at is not null
+  and (x.state in ('commanded', 'done') or (r.armed and x.state in ('waiting', 'offline', 'failed')))`)
+
 /** State and reason of a host that was not commanded, or whose command was taken back. */
 const readiness = (update: UpdateFacts | null): SqlFragment =>
   update === null
@@ -36,15 +43,20 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
 
 export const createHostsStore = (db: Queryable) => ({
+  /** In a transaction that takes everything back: statistics, which it can not make, would tell the planner the same. */
+  joinByHash: async (): Promise<void> => {
+    await db.execute(sql`set local enable_nestloop = off`)
+  },
+
   /** Fixes the hosts of a ring: what no ring before took. The order of a share is random, and the same at every try. */
-  fix: async (rolloutId: string, ring: number, { tags, sharePercent }: RolloutRing): Promise<void> => {
+  fix: async (rolloutId: string, ring: number, { tags, sharePercent }: RolloutRing): Promise<number> => {
     const folded = (tags ?? []).map((name) => fold(name.trim()))
     const chosen =
       tags === undefined
         ? sql`c.place <= ceil(c.total * ${sharePercent ?? 100}::int / 100.0)`
         : sql`exists (select from agent_tags x join tags t on t.tag_id = x.tag_id
             where x.agent_id = c.agent_id and t.folded = any(${folded}::text[]))`
-    await db.execute(sql`
+    return db.execute(sql`
       insert into rollout_hosts (rollout_id, agent_id, host, ring)
       select ${rolloutId}::uuid, c.agent_id, c.host, ${ring}::int from (
         select r.agent_id, a.host, count(*) over () as total,
@@ -53,8 +65,14 @@ export const createHostsStore = (db: Queryable) => ({
         where not r.agentless and not exists (
           select from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.agent_id = r.agent_id)) c
       where ${chosen}`)
-    // Without knowing of them, plans for the next statements loop over 40,000 hosts for each of 40,000.
-    await db.execute(sql`analyze rollout_hosts`)
+  },
+
+  /**
+   * Without knowing of hosts that were just fixed, plans for the next statements loop over 40,000 hosts for each of 40,000.
+   * It keeps others from analysing until COMMIT.
+   */
+  analyze: async (fixed: number): Promise<void> => {
+    if (fixed > fewHosts) await db.execute(sql`analyze rollout_hosts`)
   },
 
   /** Architectures and versions that hosts of an update have. */
@@ -189,8 +207,15 @@ export const createHostsStore = (db: Queryable) => ({
     db.execute(sql`
       update rollout_hosts x set state = 'reverting', reason = '', commanded_at = null
       from agent_rows r
-      where x.rollout_id = ${rolloutId}::uuid and r.agent_id = x.agent_id and x.commanded_at is not null
-        and (x.state in ('commanded', 'done') or (r.armed and x.state in ('waiting', 'offline', 'failed')))`),
+      where x.rollout_id = ${rolloutId}::uuid and r.agent_id = x.agent_id and ${armedByIt}`),
+
+  /** How many of them there are. */
+  armedByIt: async (rolloutId: string): Promise<number> =>
+    (
+      await db.query<{ n: number }>(sql`
+        select count(*)::int as n from rollout_hosts x join agent_rows r on r.agent_id = x.agent_id
+        where x.rollout_id = ${rolloutId}::uuid and ${armedByIt}`)
+    )[0]?.n ?? 0,
 
   nextToFree: (rolloutId: string, limit: number): Promise<{ agent_id: string }[]> =>
     db.query(sql`

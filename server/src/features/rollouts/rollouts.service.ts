@@ -6,8 +6,10 @@ import {
   type ResponseOf,
   type Rollout,
   type RolloutPlan,
+  type RolloutState,
   type startRollout,
 } from '@portcullis/contract'
+import { isOddText } from '@portcullis/domain'
 import type { PackagesApi, PublishedBuild } from '#features/packages/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
@@ -27,6 +29,19 @@ export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan looks at every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'isPublished' | 'latestPackage'>
+  /** Whether one person may free so many hosts alone: null, and it is noted; else the limit. */
+  release(actor: Actor, hosts: number): Promise<number | null>
+  /** Refuses what one person may not do alone, and files it for a second one. */
+  refuseRevert(actor: Actor, limit: number, revert: Revert): Promise<never>
+}
+
+/** What a second person approves: hosts that the rollout armed are freed. */
+export interface Revert {
+  rolloutId: string
+  /** Name of the rollout. */
+  name: string
+  /** How many hosts that were. */
+  hosts: number
 }
 
 type Input = BodyOf<typeof startRollout>
@@ -58,9 +73,16 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   const read = createRolloutsRead(db)
   const { advance, tell, startRing } = createAdvance(deps)
 
+  /** Names stand in audit records and in requests that people approve: nothing in them may turn other text around. */
+  const assertName = (name: string, field: string): void => {
+    if (isOddText(name)) throw invalid(field, 'holds control or invisible characters')
+  }
+
   const assertRings = async (input: Input): Promise<void> => {
+    assertName(input.name, 'body.name')
     for (const [i, ring] of input.rings.entries()) {
       const field = `body.rings[${i}]`
+      assertName(ring.name, `${field}.name`)
       if ((ring.tags === undefined) === (ring.sharePercent === undefined))
         throw invalid(field, 'must have either tags or sharePercent')
       const unknown = await read.unknownTags(ring.tags ?? [])
@@ -109,6 +131,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   /** Fixes all rings and judges their hosts, as a rollout would. */
   const fixAll = async (tx: Tx, row: RolloutRow): Promise<void> => {
     const hosts = createHostsStore(tx)
+    await hosts.joinByHash()
     for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
     await hosts.judge(row, await updateFacts(tx, row))
     if (row.kind === 'arm') await hosts.predict(row, clock.now(), null)
@@ -121,6 +144,38 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       const mark = row.rings[i]
       if (mark !== undefined) mark.accepted = { failed, over }
     }
+  }
+
+  /** The state that an order leads to; a conflict when it can not be carried out. */
+  const after = (row: RolloutRow, order: Control): RolloutState => {
+    const state = control(positionOf(row), order)
+    if (state !== null) return state
+    throw new AppError('conflict', {
+      detail:
+        order === 'revert' && row.kind === 'update'
+          ? 'An update can not be reverted: a host goes back by itself when the new build fails.'
+          : `The rollout is ${row.state}: it can not ${order}.`,
+    })
+  }
+
+  const carryOut = async (tx: Tx, actor: Actor, row: RolloutRow, order: Control): Promise<void> => {
+    const state = after(row, order)
+    if (order === 'resume') await acceptSoFar(tx, row)
+    row.state = state
+    row.reason = order === 'resume' ? '' : `By ${actor.userName}.`.slice(0, 500)
+    row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
+    await createRolloutsStore(tx).save(row)
+    if (order === 'revert') await createHostsStore(tx).markReverting(row.rollout_id)
+    await tell(tx, row, actor)
+  }
+
+  /** Many hosts are freed by two people only, however they were armed. */
+  const assertMayRevert = async (actor: Actor, id: string): Promise<void> => {
+    const row = (await createRolloutsStore(db).one(id)) as RolloutRow
+    after(row, 'revert')
+    const hosts = await createHostsStore(db).armedByIt(id)
+    const limit = await deps.release(actor, hosts)
+    if (limit !== null) await deps.refuseRevert(actor, limit, { rolloutId: id, name: row.name, hosts })
   }
 
   return {
@@ -184,26 +239,24 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
 
     control: async (actor: Actor, id: string, order: Control): Promise<Rollout> => {
       await one(id)
-      await db.transaction(async (tx) => {
-        const row = (await createRolloutsStore(tx).lock(id)) as RolloutRow
-        const state = control(positionOf(row), order)
-        if (state === null)
-          throw new AppError('conflict', {
-            detail:
-              order === 'revert' && row.kind === 'update'
-                ? 'An update can not be reverted: a host goes back by itself when the new build fails.'
-                : `The rollout is ${row.state}: it can not ${order}.`,
-          })
-        if (order === 'resume') await acceptSoFar(tx, row)
-        row.state = state
-        row.reason = order === 'resume' ? '' : `By ${actor.userName}.`
-        row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
-        await createRolloutsStore(tx).save(row)
-        if (order === 'revert') await createHostsStore(tx).markReverting(id)
-        await tell(tx, row, actor)
-      })
+      if (order === 'revert') await assertMayRevert(actor, id)
+      await db.transaction(async (tx) =>
+        carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),
+      )
       void advance()
       return one(id)
+    },
+
+    /** Reverts what a second person approved, in his transaction; its hosts are commanded by the next run. */
+    revert: async (tx: Tx, actor: Actor, { rolloutId, hosts }: Revert): Promise<void> => {
+      const row = await createRolloutsStore(tx).lock(rolloutId)
+      if (row === undefined) throw new AppError('conflict', { detail: 'There is no such rollout any more.' })
+      const now = await createHostsStore(tx).armedByIt(rolloutId)
+      if (now > hosts)
+        throw new AppError('conflict', {
+          detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and ask again.`,
+        })
+      await carryOut(tx, actor, row, 'revert')
     },
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, type Said, type TestAgent } from '#test/builders.ts'
 import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
@@ -265,6 +266,99 @@ describe('arming in rings', () => {
     expect((await pageOf(t, 'agents?Status=Armed')).recordsFiltered).toBe(0)
   })
 
+  it('a plan holds no rollout up that is started beside it', async () => {
+    await fleet(1, 1)
+    const { db } = t.server
+    // A plan that takes long: it waits for whom it lists.
+    const body = { kind: 'arm', name: 'p', rings: [{ name: 'all', sharePercent: 100 }] }
+    await db.execute(sql`create table plan_waits (n int)`)
+    await db.execute(sql`
+      create function plan_waits() returns trigger language plpgsql as $$ begin
+        if (select x.state from rollouts x where x.rollout_id = new.rollout_id) = 'planned' then
+          lock table plan_waits in share mode;
+        end if;
+        return new;
+      end $$`)
+    await db.execute(
+      sql`create trigger plan_waits after update on rollout_hosts for each row execute function plan_waits()`,
+    )
+    let plan: ReturnType<typeof post> | undefined
+    const { id } = await db.transaction(async (tx) => {
+      await tx.execute(sql`lock table plan_waits in access exclusive mode`)
+      // Of hosts that are armed already the plan changes the state, so that the trigger fires.
+      await db.execute(sql`update agent_rows r set armed = true`)
+      plan = post('plan', body)
+      await expect
+        .poll(
+          async () =>
+            (await db.query(sql`select 1 from pg_locks l where l.relation = 'plan_waits'::regclass and not l.granted`))
+              .length,
+        )
+        .toBe(1)
+      await db.execute(sql`update agent_rows r set armed = false`)
+      return start(body)
+    })
+    expect(ring(await read(id), 0)).toEqual({ commanded: 2 })
+    expect((await plan)?.statusCode).toBe(200)
+  })
+
+  it('reverting it frees many hosts only when a second person agrees', async () => {
+    const { canary } = await fleet(3, 0)
+    const { id } = await start({ name: 'Kiosks' })
+    await takeAll(canary.slice(0, 2))
+    await advance(id)
+    const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
+    const saved = await (await t.admin()).put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: 2 })
+    expect(saved.statusCode, saved.body).toBe(200)
+    // Two people are needed where there are two Administrators.
+    const [alice, bob] = [await person(t, { profile: 10 }), await person(t, { profile: 20 })]
+
+    const refused = await alice.api.post(`${base}/${id}/revert`)
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'second_person_required'])
+    expect((await read(id)).state).toBe('running')
+    const requests = '/prime/webui/policy/changerequests'
+    const [request] = (await alice.api.get(requests)).json().data
+    expect(request).toMatchObject({
+      action: 'free',
+      hosts: 3,
+      state: 'Waiting',
+      title: 'Free 3 hosts: take rollout Kiosks back',
+      requestedBy: alice.userName,
+    })
+    expect((await alice.api.post(`${requests}/${request.id}/approve`)).statusCode).toBe(403)
+    expect((await read(id)).state).toBe('running')
+
+    const approved = await bob.api.post(`${requests}/${request.id}/approve`)
+    expect(approved.statusCode, approved.body).toBe(200)
+    const reverted = await advance(id)
+    expect(reverted).toMatchObject({
+      state: 'reverted',
+      reason: `By ${alice.userName}, approved by ${bob.userName}.`,
+    })
+    expect(ring(reverted, 0)).toEqual({ reverting: 3 })
+    for (const agent of canary) expect((await take(agent)).at(-1)).toMatchObject({ kind: 'configure', mode: 'Free' })
+  })
+
+  it('what a second person approved is not more hosts than he was told of', async () => {
+    const { canary, rest } = await fleet(2, 1)
+    const { id } = await start()
+    await takeAll(canary)
+    await advance(id)
+    const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
+    await (await t.admin()).put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: 1 })
+    const bob = await person(t, { profile: 10 })
+    expect((await post(`${id}/revert`)).statusCode).toBe(403)
+    await advance(id, 60)
+    await takeAll(rest)
+    const requests = '/prime/webui/policy/changerequests'
+    const [request] = (await (await t.admin()).get(requests)).json().data
+    expect(request).toMatchObject({ hosts: 2, title: 'Free 2 hosts: take rollout test back' })
+    const later = t.as(await t.signIn(bob.userName, bob.password))
+    const answer = await later.post(`${requests}/${request.id}/approve`)
+    expect(answer.json()).toMatchObject({ status: 409, detail: expect.stringContaining('has armed 3 hosts by now') })
+    expect((await read(id)).state).toBe('running')
+  })
+
   it('pause holds it, also over the end of the dwell; cancel leaves what was done', async () => {
     const { canary, rest } = await fleet(1, 1)
     const { id } = await start()
@@ -405,6 +499,8 @@ describe('bad input', () => {
     ['no dwell', { dwellMinutes: 0 }],
     ['an unknown kind', { kind: 'free' }],
     ['a name with control characters', { name: 'a\u0007' }],
+    ['a name that turns text around', { name: 'a\u202egnp.exe' }],
+    ['a name of a ring that is not seen', { rings: [{ name: 'all\u200b', sharePercent: 100 }] }],
     ['an unknown member', { force: true }],
   ])('%s is a 400, and nothing is started', async (_, change) => {
     const body = { kind: 'arm', name: 'x', rings: [{ name: 'all', sharePercent: 100 }], ...change }
@@ -415,7 +511,11 @@ describe('bad input', () => {
   it('is for Managers; everybody reads', async () => {
     const { id } = await start({ rings: [{ name: 'all', sharePercent: 100 }] })
     const user = await person(t)
-    for (const path of ['start', ...['pause', 'resume', 'halt', 'revert', 'cancel'].map((what) => `${id}/${what}`)])
+    for (const path of [
+      'plan',
+      'start',
+      ...['pause', 'resume', 'halt', 'revert', 'cancel'].map((what) => `${id}/${what}`),
+    ])
       expect((await user.api.post(`${base}/${path}`, {})).statusCode, path).toBe(403)
     expect((await user.api.get(`${base}/${id}`)).statusCode).toBe(200)
     expect((await user.api.get(`${base}/${id}/hosts`)).statusCode).toBe(200)
