@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, type Said, type TestAgent } from '#test/builders.ts'
+import { insertFleet } from '#test/fleet.ts'
 import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
 import { person } from '#test/people.ts'
 
@@ -269,6 +270,9 @@ describe('arming in rings', () => {
   it('a plan holds no rollout up that is started beside it', async () => {
     await fleet(1, 1)
     const { db } = t.server
+    // Enough that the database is told of them.
+    await insertFleet(t, 2_100)
+    await db.execute(sql`update agent_rows r set connected = false where r.host not like 'host-%'`)
     // A plan that takes long: it waits for whom it lists.
     const body = { kind: 'arm', name: 'p', rings: [{ name: 'all', sharePercent: 100 }] }
     await db.execute(sql`create table plan_waits (n int)`)
@@ -298,7 +302,7 @@ describe('arming in rings', () => {
       await db.execute(sql`update agent_rows r set armed = false`)
       return start(body)
     })
-    expect(ring(await read(id), 0)).toEqual({ commanded: 2 })
+    expect(ring(await read(id), 0)).toMatchObject({ commanded: 2 })
     expect((await plan)?.statusCode).toBe(200)
   })
 
