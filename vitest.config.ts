@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// The tree is the product of many hands on small machines: two workers leave room for the database beside them.
+// On two cores, two workers leave room for the database beside them. Times are bounds for machines that are slow, not measures.
 const WORKERS = 2
 
 export default defineConfig({
@@ -15,7 +15,7 @@ export default defineConfig({
             'console/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },
@@ -26,8 +26,8 @@ export default defineConfig({
           include: ['server/**/*.test.ts'],
           // One PostgreSQL for the whole run; every file clones its migrated template.
           globalSetup: ['server/test/global-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },

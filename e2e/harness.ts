@@ -23,7 +23,7 @@ export const adminPassword = 'correct horse battery staple'
 export const until = async <T>(
   what: string,
   look: () => T | undefined | false | null | Promise<T | undefined | false | null>,
-  deadlineMs = 10_000,
+  deadlineMs = 30_000,
 ): Promise<{ value: T; ms: number }> => {
   const startedAt = performance.now()
   for (;;) {

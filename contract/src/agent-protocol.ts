@@ -523,7 +523,7 @@ export const agentProblemActions = {
   agent_session_expired: 'open a new session, then repeat',
   agent_session_superseded: 'open a new session, then repeat',
   agent_revoked: 'say so, stop, exit 3; never enrol again by itself',
-  agent_unknown: 'say so, stop, exit 3; never enrol again by itself',
+  agent_unknown: 'say so, go on as before, ask again slowly; only a new token enrols anew',
   enrolment_refused: 'say so, exit 2',
   agent_report_invalid: 'drop what was refused, log it, send the full inventory next',
 } as const

@@ -56,7 +56,8 @@ const configRequest = Type.Object({
   approveAll: Type.Optional(
     nullable(
       Type.Boolean({
-        description: 'Approve every present peripheral that is not a suspected or confirmed attack tool.',
+        description:
+          'Approve every present peripheral that is not a suspected or confirmed attack tool; what was denied stays denied.',
       }),
     ),
   ),

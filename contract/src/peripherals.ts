@@ -110,6 +110,10 @@ export const Peripheral = closed({
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Version of the policy the host decided by; null where it enforces nothing.',
   }),
+  policyVersion: Type.Integer({
+    description:
+      'Version of the policy by which the decision holds: that of the host where it enforces, else the newest.',
+  }),
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
   evidence: Type.Array(Type.String(), { description: 'Why it is taken for an attack tool, in words.' }),
   vulnerabilities: Type.Array(Vulnerability),

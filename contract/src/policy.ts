@@ -328,7 +328,11 @@ export const restorePolicy = operation({
   summary: 'Makes the rules what they were at a version',
   description: 'Undo is a restore of the version before. With dryRun nothing changes and the answer says what would.',
   body: closed({
-    version: Type.Integer({ minimum: 0, description: 'The version to go back to; 0 is no rules.' }),
+    version: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      description: 'The version to go back to; 0 is no rules.',
+    }),
     dryRun: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: closed({
@@ -366,7 +370,7 @@ export const getPolicy = operation({
     version: Type.Integer(),
     rules: closed({ allow: Type.Integer(), deny: Type.Integer(), grants: Type.Integer(), inert: Type.Integer() }),
     agents: closed({ armed: Type.Integer(), free: Type.Integer() }),
-    waiting: Type.Integer({ description: 'Devices that wait for an approval.' }),
+    waiting: Type.Integer({ description: 'Attached devices of armed hosts that wait for an approval.' }),
     settings: PolicySettings,
     twoPerson: closed({
       active: Type.Boolean(),
@@ -419,7 +423,7 @@ export const policyApprovals = operation({
   tag: 'Policy',
   summary: 'Lists what waits for an approval, by model',
   description:
-    'Devices of armed hosts that no rule covers, present or seen in the last seven days. Those of most hosts first.',
+    'Devices of armed hosts that no rule covers, present or seen in the last seven days. Models of which one is blocked now come first, then those of most hosts.',
   permission: 'fleet:read',
   query: closed({
     PageNumber: listQuery.PageNumber,
@@ -437,6 +441,10 @@ export const policyApprovals = operation({
       isVulnerablePeripheral: Type.Boolean(),
       agentsCount: Type.Integer(),
       peripheralsCount: Type.Integer(),
+      blockedCount: Type.Integer({
+        description:
+          'Of these, attached and blocked now; the others work since they were there when the host was armed, or are gone.',
+      }),
       firstSeen: Type.String({ description: 'UTC without a zone.' }),
       lastSeen: Type.String({ description: 'UTC without a zone.' }),
       devices: Type.Array(
@@ -446,11 +454,12 @@ export const policyApprovals = operation({
           deviceID: Type.String(),
           serialNumber: Type.String(),
           present: Type.Boolean(),
+          isBlocked: Type.Boolean({ description: 'Attached, and the kernel keeps it from being used.' }),
           caseNumber: Type.String(),
           hashtags: Type.String({ description: 'Tags of the host.' }),
           lastSeen: Type.String(),
         }),
-        { description: 'The newest 20.' },
+        { description: 'At most 20: blocked ones first, then the newest.' },
       ),
     }),
   ),

@@ -219,6 +219,8 @@ export const compose = async (options: ComposeOptions) => {
     secondPersonAbove: async () => (await policy.twoPerson()).hosts,
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
+    settle: () =>
+      policy.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later')),
     saveSettings: policy.saveSettings,
     revertRollout: (tx, actor, rollout) => rollouts.revert(tx, actor, rollout),
   })

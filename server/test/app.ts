@@ -138,7 +138,12 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     close: async () => {
       await server.close()
       if (options.database === undefined)
-        await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`))
+        await admin.withClient((client) =>
+          client
+            .query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+            // An autovacuum worker is in there, which only a superuser may end by force; without it, it is asked to go.
+            .catch(() => client.query(`DROP DATABASE IF EXISTS ${database}`)),
+        )
       await admin.close()
       if (options.keyDir === undefined) rmSync(keyDir, { recursive: true, force: true })
     },

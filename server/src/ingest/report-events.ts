@@ -1,6 +1,8 @@
 import type { EventKind } from '@portcullis/contract'
+import { policySources } from '@portcullis/domain'
 import type { AgentState } from '#features/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import { decisionReason } from '#features/peripherals/index.ts'
 import type { HostPeripheral } from '#features/policy/index.ts'
 import type { Applied, HostChange } from './apply-report.ts'
 
@@ -33,8 +35,25 @@ const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, seria
 })
 
 /** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
-export const eventsOf = (host: EventHost, applied: Applied, isFirst: boolean): NewEvent[] => {
+export const eventsOf = (
+  host: EventHost,
+  applied: Applied,
+  isFirst: boolean,
+  /** The host's peripherals with their decisions, by id. */
+  judged: ReadonlyMap<string, HostPeripheral>,
+): NewEvent[] => {
   const events: NewEvent[] = []
+  /** Why, and the number by which its user asks for it. */
+  const blocked = (peripheral: HostPeripheral): NewEvent => {
+    const event = deviceEvent(host, 'blocked', peripheral)
+    const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
+    const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''
+    const words = [
+      ...(source === undefined ? [] : [decisionReason(policySources.indexOf(source), null)]),
+      ...(number === '' ? [] : [`case number ${number}`]),
+    ]
+    return words.length === 0 ? event : { ...event, details: `${event.details}: ${words.join(', ')}` }
+  }
   if (isFirst) {
     const present = applied.all.filter((p) => p.present).length
     const details = `${present} ${present === 1 ? 'device' : 'devices'} attached`
@@ -49,7 +68,7 @@ export const eventsOf = (host: EventHost, applied: Applied, isFirst: boolean): N
       if (peripheral.design.attackTool !== null) events.push(event('attackTool'))
       if (peripheral.design.vulnerable) events.push(event('vulnerable'))
     }
-    if (isBlocking(change)) events.push(event('blocked'))
+    if (isBlocking(change)) events.push(blocked(peripheral))
   }
   return events
 }

@@ -200,8 +200,10 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
           const mode = request.enforcement
           const host = policies.get(agentId) as HostPolicy
           const isModeNew = armedNow(state) !== state.armed
+          let after: readonly HostPeripheral[] = []
           if (applied.changes.length > 0 || isModeNew) {
             const all = judgeHost(agentId, applied.all, host, now.getTime())
+            after = all
             const stored = new Map(before.map((p) => [p.deviceId, p]))
             const writes = all.filter((p) => applied.touched.has(p.deviceId) || stored.get(p.deviceId) !== p)
             counters.add(before, all)
@@ -215,7 +217,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
             if (!isFirst) write.attachments.push(...attachmentsOf(agentId, applied.changes))
             changed.peripherals.push(agentId)
           }
-          write.events.push(...eventsOf(seen, applied, isFirst))
+          write.events.push(...eventsOf(seen, applied, isFirst, new Map(after.map((p) => [p.deviceId, p]))))
           if (mode !== undefined) {
             const reason = cleanText(mode.reason, 500)
             write.modes.push({ agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason })

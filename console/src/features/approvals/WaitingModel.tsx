@@ -53,6 +53,9 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
         </button>
         <DeviceIds device={model} />
         <span className={classes.findings}>
+          {model.blockedCount > 0 ? (
+            <SeverityTag severity="amber" word={`${model.blockedCount.toLocaleString('en')} blocked`} />
+          ) : null}
           {model.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
           {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word="vulnerable" /> : null}
         </span>
@@ -84,7 +87,11 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
                 </span>
                 <span className={classes.quiet}>
                   {device.present ? (
-                    'attached'
+                    device.isBlocked ? (
+                      <SeverityTag severity="amber" word="blocked" />
+                    ) : (
+                      'still works'
+                    )
                   ) : (
                     <>
                       gone <Time value={device.lastSeen} />

@@ -1,6 +1,7 @@
 import { getEvents } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -54,6 +55,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
       </EmptyState>
     )
   }
+  const ids = /VID\/PID are ([0-9A-F]{4})\/([0-9A-F]{4})/.exec(event.details)
   const led = (before.data?.data ?? []).filter((row) => row.eventID < id)
   const followed = (after.data?.data ?? []).filter((row) => row.eventID > id)
   return (
@@ -70,6 +72,20 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
             </Link>,
           ],
           ['Details', <DeviceText key="d" value={event.details} />],
+          ...(ids === null
+            ? []
+            : [
+                [
+                  'Device',
+                  <Link
+                    key="p"
+                    to="/peripherals"
+                    search={{ vid: ids[1], pid: ids[2], hostIdentifier: hostOf(entity) } as never}
+                  >
+                    {`${ids[1]}:${ids[2]} on this host, with the decision and why`}
+                  </Link>,
+                ] as [string, ReactNode],
+              ]),
           ['Tags then', event.hashtags === '' ? '–' : <TagList key="tags" tags={event.hashtags} />],
           ['Category', event.category],
           ['Code', <code key="c">{event.eventCode}</code>],

@@ -42,18 +42,14 @@ const Decision = ({ device, armed }: WhyProps) => {
         )}
         {change === undefined ? null : <span className={classes.quiet}>{change}</span>}
       </p>
-      {device.enforcedVersion === null && device.caseNumber === '' ? null : (
-        <p className={classes.quiet}>
-          {device.enforcedVersion === null
-            ? null
-            : `The host decided by version ${device.enforcedVersion.toLocaleString('en')} of the policy. `}
-          {device.caseNumber === '' ? null : (
-            <>
-              Its user reads the case number <code>{device.caseNumber}</code>.
-            </>
-          )}
-        </p>
-      )}
+      <p className={classes.quiet}>
+        {`${device.enforcedVersion === null ? 'Decided' : 'The host decided'} by version ${device.policyVersion.toLocaleString('en')} of the policy. `}
+        {device.caseNumber === '' ? null : (
+          <>
+            Its user reads the case number <code>{device.caseNumber}</code>.
+          </>
+        )}
+      </p>
     </section>
   )
 }

@@ -22,6 +22,8 @@ export interface ConfigurationDeps {
   audit: Pick<AuditApi, 'write'>
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
   approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[], orders: () => Promise<unknown>): Promise<unknown>
+  /** Makes decisions anew that approvals changed; never fails. */
+  settle(): Promise<unknown>
 }
 
 const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
@@ -49,6 +51,7 @@ export const createConfiguration = ({
   read,
   audit,
   approvePresent,
+  settle,
 }: ConfigurationDeps) => {
   const assertPossible = (agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void => {
     if (request.mode === null) return
@@ -120,6 +123,8 @@ export const createConfiguration = ({
         await carryOut(tx, actor, planned.items)
         return planned
       })
+      // So that who asked reads what he approved.
+      if (outcome.items.some((item) => item.approveAll)) await settle()
       return outcome.resolved.map((agent, i) => ({
         uuid: agent.uuid,
         hostIdentifier: agent.hostIdentifier,

@@ -77,6 +77,7 @@ const shown = {
   fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
   guard: `coalesce(p.enforced ->> 'guard', '')`,
   enforcedVersion: `(p.enforced ->> 'policyVersion')::int`,
+  policyVersion: `coalesce((p.enforced ->> 'policyVersion')::int, (select h.version from policy_head h))`,
 }
 
 /** Peripherals of all hosts. The id is the row's place (ctid): stable within the one statement that uses it. */
@@ -133,6 +134,7 @@ export const peripheralsList: ListSpec = {
     caseNumber: { sort: 'p.case_number' },
     guard: { sort: shown.guard },
     enforcedVersion: { sort: shown.enforcedVersion },
+    policyVersion: { sort: shown.policyVersion },
     attackTool: { sort: ofDesign('attack_tool') },
     guiVid: {
       sort: ofModel('vendor'),
@@ -193,7 +195,7 @@ export const peripheralsList: ListSpec = {
     case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
     d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
-    ${shown.guard} as "guard", ${shown.enforcedVersion} as "enforcedVersion",
+    ${shown.guard} as "guard", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
     (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities",
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }

@@ -175,7 +175,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
           all,
           `${verb} ${all.length === 1 ? `${all[0]?.vid}:${all[0]?.pid} on ${agents[0]?.hostIdentifier}` : `${all.length} devices on ${agentIds.length} hosts`}`,
           effect === 'allow'
-            ? override
+            ? all.some((r) => r.override_attack_tool)
               ? 'peripheral.attackToolApproved'
               : 'peripheral.approved'
             : 'peripheral.denied',
@@ -202,7 +202,8 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     },
 
     /**
-     * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already.
+     * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already
+     * for good. What was denied stays denied.
      * `orders`: what else the caller gives these hosts; it locks them, so it comes after the rules and before the audit
      * record. Returns how many rules were made.
      */
@@ -213,7 +214,9 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       orders: () => Promise<unknown> = async () => {},
     ): Promise<number> => {
       await store.lockHead(tx)
-      const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter((row) => row.present && row.source === 7)
+      const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter(
+        (row) => row.present && (row.source === 3 || row.source === 7),
+      )
       const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
       const rules = new Map<string, RuleRow>()
       for (const row of rows) {

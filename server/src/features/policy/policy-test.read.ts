@@ -72,7 +72,7 @@ export const createPolicyTestRead = (db: Queryable) => ({
         ${raw(zonelessSql('s.last_seen'))} as "lastSeen", coalesce(n.n, 0) as attachments
       from (select s.* from s left join n on n.agent_id = s.agent_id and n.device_id = s.device_id where ${wanted}
           order by (${raw(blocks)}) desc, coalesce(n.n, 0) desc, s.last_seen desc, s.agent_id, s.device_id
-          limit ${limit}::int offset ${offset}::int) s
+          limit ${limit}::int offset ${offset}::bigint) s
         join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id
         join agents a on a.agent_id = s.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
         left join n on n.agent_id = s.agent_id and n.device_id = s.device_id

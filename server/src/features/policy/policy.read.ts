@@ -60,6 +60,7 @@ export const rulesList: ListSpec = {
       filter: (_f, text) => sql`lower(r.tag_name) = any(${text.split(',').map((t) => fold(t.trim()))}::text[])`,
     },
     state: {
+      sort: state,
       filter: oneOf({
         'In force': `${state} = 'In force'`,
         Expired: `${state} = 'Expired'`,
@@ -69,6 +70,11 @@ export const rulesList: ListSpec = {
     },
     origin: { sort: 'r.origin', filter: oneOf({ rule: `r.origin = 'rule'`, approval: `r.origin = 'approval'` }) },
     expiresAt: { sort: 'r.expires_at' },
+    id: { sort: 'r.rule_id' },
+    sentence: { sort: sentence },
+    kinds: { sort: 'r.kinds' },
+    fingerprint: { sort: 'r.fingerprint' },
+    overrideAttackTool: { sort: 'r.override_attack_tool' },
     createdAt: { sort: 'r.created_at' },
     createdBy: { sort: 'r.created_by' },
     changedAt: { sort: 'r.changed_at' },
@@ -91,7 +97,7 @@ const versionsPage = (limit: number, offset: number) => sql`
     'changesTotal', (select count(*) from policy_changes c where c.version = v.version),
     'changes', coalesce((select jsonb_agg(jsonb_build_object('before', c.before, 'after', c.after) order by c.n)
       from policy_changes c where c.version = v.version and c.n <= 100), '[]')) as row
-  from policy_versions v order by v.version desc limit ${limit}::int offset ${offset}::int`
+  from policy_versions v order by v.version desc limit ${limit}::int offset ${offset}::bigint`
 
 export const createPolicyRead = (db: Queryable) => ({
   versions: async (limit: number, offset: number): Promise<{ total: number; rows: unknown[] }> => {
@@ -127,7 +133,7 @@ export const createPolicyRead = (db: Queryable) => ({
         count(*) filter (where not r.is_grant and r.effect = 'allow')::int as allow, count(*) filter (where r.effect = 'deny')::int as deny,
         count(*) filter (where r.is_grant)::int as grants, count(*) filter (where ${raw(state)} <> 'In force')::int as inert,
         (select count(*)::int from agent_rows n where n.armed) as armed, (select count(*)::int from agent_rows n where not n.armed) as free,
-        (select count(*)::int from peripherals p where p.unapproved and p.source = 7
+        (select count(*)::int from peripherals p where p.unapproved and p.source in (1, 7)
           and p.agent_id in (select n.agent_id from agent_rows n where n.armed)) as waiting
       from policy_rules r`)
     return row as NonNullable<typeof row>
@@ -150,25 +156,26 @@ export const createPolicyRead = (db: Queryable) => ({
     const waiting = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
       join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
       where p.source in (1, 7) and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
-    const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown>; total: number }>(sql`
+    const [count] = await db.query<{ n: number }>(sql`select count(distinct m.model_id)::int as n from ${waiting}`)
+    const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown> }>(sql`
       with w as materialized (
         select m.model_id, p.agent_id, p.device_id, p.serial, p.present, p.case_number, p.first_seen, p.last_seen, d.icon, d.attack_tool,
-          d.vulnerable, n.tags from ${waiting}),
+          d.vulnerable, n.tags, p.present and not p.authorized as blocked from ${waiting}),
       g as (
         select w.model_id, count(distinct w.agent_id)::int as agents, count(*)::int as devices, min(w.first_seen) as first_seen,
-          max(w.last_seen) as last_seen, max(w.icon) as icon, bool_or(w.attack_tool > 0) as attack_tool, bool_or(w.vulnerable) as vulnerable
+          max(w.last_seen) as last_seen, count(*) filter (where w.blocked)::int as blocked, max(w.icon) as icon, bool_or(w.attack_tool > 0) as attack_tool, bool_or(w.vulnerable) as vulnerable
         from w group by w.model_id)
-      select count(*) over ()::int as total, jsonb_build_object('vid', m.vid, 'pid', m.pid, 'guiVid', m.vendor, 'guiPid', m.product, 'devIcon', g.icon,
-        'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices,
+      select jsonb_build_object('vid', m.vid, 'pid', m.pid, 'guiVid', m.vendor, 'guiPid', m.product, 'devIcon', g.icon,
+        'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices, 'blockedCount', g.blocked,
         'firstSeen', ${raw(zonelessSql('g.first_seen'))}, 'lastSeen', ${raw(zonelessSql('g.last_seen'))},
         'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'deviceID', x.device_id,
-            'serialNumber', x.serial, 'present', x.present, 'caseNumber', x.case_number, 'hashtags', x.tags,
-            'lastSeen', ${raw(zonelessSql('x.last_seen'))}) order by x.last_seen desc, x.agent_id, x.device_id)
-          from (select * from w where w.model_id = g.model_id order by w.last_seen desc, w.agent_id, w.device_id limit 20) x
+            'serialNumber', x.serial, 'present', x.present, 'isBlocked', x.blocked, 'caseNumber', x.case_number, 'hashtags', x.tags,
+            'lastSeen', ${raw(zonelessSql('x.last_seen'))}) order by x.blocked desc, x.last_seen desc, x.agent_id, x.device_id)
+          from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit 20) x
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id
-      order by g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::int`)
-    return { total: rows[0]?.total ?? 0, rows: rows.map((r) => r.row) }
+      order by g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)
+    return { total: count?.n ?? 0, rows: rows.map((r) => r.row) }
   },
 })
 

@@ -91,7 +91,10 @@ export const registerPolicyRoutes = (
     const decision = query.decision?.toLowerCase()
     return test.inForce({
       days: query.days ?? 30,
-      tags: (query.hashtags ?? '').split(',').filter((tag) => tag.trim() !== ''),
+      tags: (query.hashtags ?? '')
+        .split(',')
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== ''),
       host,
       decision: decision === 'allow' || decision === 'block' ? decision : null,
       ...pageOf(query),

@@ -30,6 +30,19 @@ const covers = (a: Matching, b: Matching): boolean => {
   )
 }
 
+/** Both can be about the same device; a rule by fingerprint and one by ids may, as far as the rules tell. */
+const meets = (a: Matching, b: Matching): boolean => {
+  const alike = (x: string | null, y: string | null): boolean => x === null || y === null || x === y
+  const kinds = a.kinds === null || b.kinds === null || a.kinds.some((k) => b.kinds?.includes(k))
+  return (
+    alike(a.vid, b.vid) &&
+    alike(a.pid, b.pid) &&
+    alike(a.serial, b.serial) &&
+    alike(a.fingerprint, b.fingerprint) &&
+    kinds
+  )
+}
+
 /** What a person should know before a rule counts, told from the other rules. Pure. */
 export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): PolicyWarning[] => {
   const found: PolicyWarning[] = []
@@ -57,7 +70,14 @@ export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): Polic
       if (rule.effect === 'deny' && other.effect === 'allow')
         add('shadows', 'An allow does nothing any more while this deny stands.', other)
       else if (rule.effect === other.effect) add('shadows', `A narrower ${other.effect} is covered by this one.`, other)
-    }
+    } else if (rule.effect !== other.effect && meets(rule, other) && (reaches(rule, other) || reaches(other, rule)))
+      add(
+        'contradicts',
+        rule.effect === 'deny'
+          ? 'An allow may speak of some of the same devices; for those this deny wins.'
+          : 'A deny may speak of some of the same devices; for those it wins.',
+        other,
+      )
   }
   const { kinds } = rule
   if (

@@ -144,9 +144,11 @@ export const createAdvance = (deps: AdvanceDeps) => {
       .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
       .filter((spec) => spec !== null)
     if (specs.length === 0) return 0
+    // Taken before the commands are made: what they bring about is known by being no older.
+    const now = clock.now()
     const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
-    if (row.kind === 'arm') await hosts.predict(row, clock.now(), queued)
-    await hosts.commanded(row.rollout_id, queued, new Date(clock.now()))
+    if (row.kind === 'arm') await hosts.predict(row, now, queued)
+    await hosts.commanded(row.rollout_id, queued, new Date(now))
     await hosts.skip(row.rollout_id, missing)
     return specs.length
   }
@@ -213,6 +215,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
       if (isFirst) await hosts.noteOutcomes(row)
       const next = await hosts.nextToFree(id, hostsAtOnce)
       if (next.length === 0) return false
+      const now = new Date(clock.now())
       const { queued, missing } = await commands.queue(
         tx,
         { userName: row.created_by },
@@ -224,7 +227,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
           body: { mode: 'Free' as const, applyToPresent: false },
         })),
       )
-      await hosts.freeing(id, queued, new Date(clock.now()))
+      await hosts.freeing(id, queued, now)
       await hosts.skip(id, missing)
       return true
     })

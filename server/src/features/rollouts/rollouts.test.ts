@@ -125,6 +125,23 @@ describe('arming in rings', () => {
     expect((await pageOf(t, 'agents?Status=Armed')).recordsFiltered).toBe(5)
   })
 
+  it('knows its own commands while the clock runs', async () => {
+    const { now } = t.clock
+    let passed = 0
+    t.clock.now = () => now() + passed++
+    try {
+      const { canary } = await fleet(1, 1)
+      const { id } = await start()
+      await take(canary[0] as TestAgent)
+      expect(ring(await advance(id), 0)).toEqual({ done: 1 })
+      await order(id, 'revert')
+      await take(canary[0] as TestAgent)
+      expect(ring(await advance(id), 0)).toEqual({ reverted: 1 })
+    } finally {
+      t.clock.now = now
+    }
+  })
+
   it('fixes the hosts of a ring when it starts', async () => {
     const { canary } = await fleet(1, 1)
     const { id } = await start()
