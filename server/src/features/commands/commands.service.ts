@@ -186,8 +186,8 @@ export const createCommandsService = ({
       eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
     ): Promise<NewEvent[]> => {
       const acks = new Map<string, Ack>()
+      // By agent, too: what another one says of a command must not come before what its own host says.
       for (const { agentId, acks: said } of reports)
-        // By agent, too: what another one says of a command must not come before what its own host says.
         for (const { commandId, outcome, message } of said ?? [])
           if (isId(commandId) && !acks.has(`${agentId} ${commandId}`))
             acks.set(`${agentId} ${commandId}`, {
