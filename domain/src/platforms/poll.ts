@@ -1,0 +1,33 @@
+import { readLinux } from './linux.ts'
+import { cut, failed, MAX_ANSWER, MAX_LINES, type Reading } from './reading.ts'
+import { POLL_MARKER } from './scripts.ts'
+
+/** Systems that can be polled. */
+export type PolledPlatform = 'linux' | 'macos' | 'windows'
+
+/** Lines before the marker that are put up with: greetings of login scripts. */
+const MAX_GREETING_LINES = 1_000
+
+/** Text of an answer: UTF-8, or UTF-16 by its byte order mark. */
+export const decodeAnswer = (bytes: Uint8Array): string => {
+  const [first, second] = bytes
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+/**
+ * Understands what a polled host printed. Any bytes are accepted and nothing is thrown; what is kept is bounded. The
+ * platform is named as soon as the host said it, also on failure.
+ */
+export const readPoll = (bytes: Uint8Array): { platform: PolledPlatform | null; reading: Reading } => {
+  if (bytes.length > MAX_ANSWER)
+    return { platform: null, reading: failed('output-too-large', `the answer has ${bytes.length} bytes`) }
+  const lines = decodeAnswer(bytes).split(/\r?\n/, MAX_LINES)
+  const marker = lines.slice(0, MAX_GREETING_LINES).findIndex((line) => line.trim() === POLL_MARKER)
+  if (marker < 0) return { platform: null, reading: failed('not-understood', 'the answer does not begin as expected') }
+  const system = lines[marker + 1]?.trim() ?? ''
+  const rest = lines.slice(marker + 2)
+  if (system === 'Linux') return { platform: 'linux', reading: readLinux(rest) }
+  return { platform: null, reading: failed('platform-unknown', `the system calls itself ${cut(system, 60)}`) }
+}

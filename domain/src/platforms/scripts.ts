@@ -1,0 +1,64 @@
+/**
+ * What is run on a polled host, as constant texts: nothing of a connection, a host or a device is ever put into them.
+ * They only read.
+ */
+
+/** First line of an answer; login scripts may print before it. */
+export const POLL_MARKER = 'portcullis 1'
+
+/** Directories that the script for Linux reads. Other ones than those of a real host are for tests. */
+export interface PollRoots {
+  sys: string
+  etc: string
+}
+
+/**
+ * Text for a POSIX shell, one line without single quotes, `!` and double back slashes: it is quoted for any login shell
+ * (sh, bash, zsh, fish, csh) by putting it between single quotes.
+ *
+ * Linux: no byte that a device chose is printed as it is. Values are read by the shell, ended by NUL, and all of them
+ * leave through one `od`; descriptors have an `od` each. Between them stand only names that the kernel gave. Costs three
+ * processes, one more per device and one more per HID function.
+ *
+ * macOS: JSON and XML escape line ends and `<`, so that no device can write a line that begins a section. The plain form
+ * of `ioreg` escapes nothing (IOKitTools, cfstringshow), hence `-a`.
+ */
+export const posixScript = ({ sys, etc }: PollRoots): string =>
+  [
+    'exec 2>/dev/null;',
+    'PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin; LC_ALL=C; export PATH LC_ALL;',
+    'u=$(uname -snrm);',
+    `printf "%s\\n" "${POLL_MARKER}" "\${u%% *}";`,
+    'case "$u" in',
+    'Linux*)',
+    'command -v od >/dev/null || { echo "error od"; exit 0; };',
+    `r=${sys}; b=$r/bus/usb/devices;`,
+    // A kernel without USB has no such directory: that is a host without devices. One that is shut is another matter.
+    'if [ -r $b ] && [ -x $b ]; then :; elif [ -d $r/bus/usb ]; then echo "error denied"; elif [ -d $r/bus ]; then :;',
+    'else echo "error denied"; fi;',
+    'v() { [ -r "$1" ] && while IFS= read -r l || [ -n "$l" ]; do printf "%s\\n" "$l"; done <"$1"; printf "\\0"; };',
+    'set --; for d in $b/[0-9]*-[0-9]*; do case "$d" in *:*) ;; *) [ -d "$d" ] && set -- "$@" "$d";; esac; done;',
+    '{',
+    `printf "%s\\0" "$u"; o=${etc}/os-release; [ -r $o ] || o=/usr/lib/os-release; v $o; v ${etc}/debian_version;`,
+    'for f in sys_vendor product_name chassis_type product_sku; do v $r/class/dmi/id/$f; done;',
+    'for n in $r/class/net/*; do case "$n" in */lo|*/veth*) ;;',
+    `*) printf "n\\0%s\\0" "\${n##*/}"; v "$n/address"; v "$n/operstate";; esac; done;`,
+    `for d do printf "d\\0%s\\0" "\${d##*/}";`,
+    'for f in authorized speed removable manufacturer product serial configuration; do v "$d/$f"; done; done;',
+    '} | od -An -v -tx1;',
+    `for d do printf "= %s\\n" "\${d##*/}"; od -An -v -tx1 "$d/descriptors";`,
+    `for h in "$d"/*:*/*:*:*/report_descriptor; do [ -r "$h" ] && { i=\${h%/*/*}; printf "+ %s\\n" "\${i##*/}";`,
+    'od -An -v -tx1 "$h"; }; done; done;',
+    'echo end;;',
+    'Darwin*)',
+    'printf "%s\\n" "<portcullis host>" "$u" "$(sw_vers -productVersion)" "$(sysctl -n hw.model)"; ifconfig -a;',
+    'printf "\\n<portcullis profiler>\\n"; system_profiler -json SPUSBDataType SPUSBHostDataType;',
+    // Through a pipe: ioreg opens /dev/stdout by its name to write a property list.
+    'printf "\\n<portcullis registry>\\n"; ioreg -a -l -p IOUSB | cat;',
+    'printf "\\n<portcullis interfaces>\\n"; ioreg -a -l -r -d 1 -c IOUSBHostInterface | cat;',
+    'printf "\\n<portcullis end>\\n";;',
+    'esac',
+  ].join(' ')
+
+/** For Linux and macOS, to be given to the SSH server as it is. */
+export const POSIX_COMMAND = `sh -c '${posixScript({ sys: '/sys', etc: '/etc' })}'`

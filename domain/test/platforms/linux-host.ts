@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { posixScript } from '../../src/platforms/scripts.ts'
+
+const shells = ['sh', 'bash', 'busybox'] as const
+const hasShell = (name: string): boolean => {
+  try {
+    execFileSync('sh', ['-c', `command -v ${name}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** POSIX shells of this machine. */
+export const presentShells: readonly string[] = shells.filter(hasShell)
+
+/** Runs the real script by a shell over a made-up `/sys` and `/etc`, and gives what it printed. */
+export const pollLinux = (
+  sysfs: Iterable<[path: string, content: Buffer | string]>,
+  { shell = 'sh', etc = [] }: { shell?: string; etc?: [string, string][] } = {},
+): Buffer => {
+  const root = mkdtempSync(join(tmpdir(), 'polled-'))
+  try {
+    const write = (path: string, content: Buffer | string): void => {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, content)
+    }
+    for (const [path, content] of sysfs) write(join(root, 'sys', path), content)
+    for (const [path, content] of etc) write(join(root, 'etc', path), content)
+    const script = posixScript({ sys: join(root, 'sys'), etc: join(root, 'etc') })
+    const [command, ...args] = shell === 'busybox' ? ['busybox', 'sh', '-c', script] : [shell, '-c', script]
+    return execFileSync(command as string, args, { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 })
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
