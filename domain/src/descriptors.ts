@@ -54,7 +54,8 @@ export interface ParsedDescriptors {
   configurations: Configuration[]
   /**
    * All of it was read. False when a kernel may know of an interface that is not here: descriptors of impossible lengths,
-   * too many of them, fewer configurations than announced, or a file as long as is kept at all.
+   * too many of them, fewer configurations than announced, or a file as long as is kept at all. False of every device
+   * whose descriptors are made of what macOS or Windows say (`isSynthetic`).
    */
   isComplete: boolean
   /** Oddities in words, at most 16; empty for a well-formed device. */
@@ -217,8 +218,21 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
   else if (device.configurations.length === 0) missing('no configuration')
   else if (device.configurations.length < Math.min(device.numConfigurations, limits.configurations))
     missing(`${device.configurations.length} of ${device.numConfigurations} configurations are there`)
+  if (isSynthetic(device)) device.isComplete = false
   return device
 }
+
+/**
+ * True when the descriptors are not the device's own but made of what macOS or Windows say of it: no USB version, no
+ * control packet size, no endpoint. A device that forges this has no endpoint to act through, and is never complete.
+ * Its interfaces may be a part of what it has; with none at all they are not known.
+ */
+export const isSynthetic = (parsed: ParsedDescriptors): boolean =>
+  parsed.maxPacketSize0 === 0 &&
+  parsed.bcdUsb === 0 &&
+  parsed.problems.length === 0 &&
+  parsed.configurations.length === 1 &&
+  parsed.configurations.every((c) => c.interfaces.every((i) => i.endpoints.length === 0))
 
 /** Parses the descriptors of a report. */
 export const parseReport = (report: Pick<DeviceReport, 'descriptors'>): ParsedDescriptors =>

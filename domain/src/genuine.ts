@@ -1,4 +1,4 @@
-import { hasSerial, hex4, interfaceSet } from './descriptors.ts'
+import { hasSerial, hex4, interfaceSet, isSynthetic } from './descriptors.ts'
 import type { Subject } from './device-test.ts'
 import type { GenuineRow } from './knowledge-types.ts'
 import { cleanText } from './text.ts'
@@ -10,7 +10,10 @@ export interface Contradiction {
   evidence: string
 }
 
-/** Compares a device with the genuine product of its ids. */
+/**
+ * Compares a device with the genuine product of its ids. Of a host that shows no descriptors the set of interfaces and
+ * the size of control packets are not known and not compared; interfaces that are known still have to be of its classes.
+ */
 export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Contradiction[]) => {
   const classes = new Set(row.classes)
   const texts = (['manufacturer', 'product', 'configuration'] as const).flatMap((key) =>
@@ -19,6 +22,7 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Contradi
   return (subject) => {
     const { parsed, report } = subject
     const found: Contradiction[] = []
+    const isPart = isSynthetic(parsed)
     const differs = (weight: 1 | 2 | 3, evidence: string) => found.push({ weight, evidence })
     const foreign = new Set<string>()
     for (const c of parsed.configurations)
@@ -28,14 +32,14 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Contradi
       }
     if (foreign.size > 0)
       differs(3, `has interfaces of class ${[...foreign].join(', ')}, a genuine ${row.name} has none`)
-    else if (row.interfaceSets && !row.interfaceSets.includes(interfaceSet(parsed)))
+    else if (!isPart && row.interfaceSets && !row.interfaceSets.includes(interfaceSet(parsed)))
       differs(2, `interfaces are ${interfaceSet(parsed) || 'none'} instead of ${row.interfaceSets.join(' or ')}`)
     // One recording without a serial number is a hint, several are a property of the product.
     if (row.serial === 'never' && hasSerial(parsed, report))
       differs(row.samples > 1 ? 3 : 2, `has a serial number, a genuine ${row.name} has none`)
     if (row.maxSpeedMbps !== undefined && (report.speedMbps ?? 0) > row.maxSpeedMbps)
       differs(3, `runs at ${report.speedMbps} Mbit/s, a genuine ${row.name} at ${row.maxSpeedMbps} at most`)
-    if (row.ep0 && !row.ep0.includes(parsed.maxPacketSize0))
+    if (!isPart && row.ep0 && !row.ep0.includes(parsed.maxPacketSize0))
       differs(1, `control packets of ${parsed.maxPacketSize0} bytes instead of ${row.ep0.join(' or ')}`)
     const bcd = hex4(parsed.bcdDevice)
     if (row.bcdMajor && !row.bcdMajor.includes(bcd.slice(0, 2)))

@@ -44,7 +44,7 @@ const withoutLineEnd = (value: string): string => (value.endsWith('\n') ? value.
 
 const nicOf = (name: string, address: string, state: string): NicReport | undefined => {
   const mac = macOf(address)
-  return mac && { name, mac, addresses: [], isUp: state === 'up' || state === 'unknown' }
+  return mac === undefined ? undefined : { name, mac, addresses: [], isUp: state === 'up' || state === 'unknown' }
 }
 
 /** Devices by name, without descriptors; values are those of the attributes in the order of the script. */

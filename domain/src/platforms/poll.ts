@@ -1,6 +1,8 @@
 import { readLinux } from './linux.ts'
+import { readMacos } from './macos.ts'
 import { cut, failed, MAX_ANSWER, MAX_LINES, type Reading } from './reading.ts'
 import { POLL_MARKER } from './scripts.ts'
+import { readWindows } from './windows.ts'
 
 /** Systems that can be polled. */
 export type PolledPlatform = 'linux' | 'macos' | 'windows'
@@ -29,5 +31,7 @@ export const readPoll = (bytes: Uint8Array): { platform: PolledPlatform | null; 
   const system = lines[marker + 1]?.trim() ?? ''
   const rest = lines.slice(marker + 2)
   if (system === 'Linux') return { platform: 'linux', reading: readLinux(rest) }
+  if (system === 'Darwin') return { platform: 'macos', reading: readMacos(rest) }
+  if (system === 'Windows') return { platform: 'windows', reading: readWindows(rest) }
   return { platform: null, reading: failed('platform-unknown', `the system calls itself ${cut(system, 60)}`) }
 }

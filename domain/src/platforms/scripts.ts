@@ -62,3 +62,40 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
 
 /** For Linux and macOS, to be given to the SSH server as it is. */
 export const POSIX_COMMAND = `sh -c '${posixScript({ sys: '/sys', etc: '/etc' })}'`
+
+/** Present devices that are asked for on Windows, interfaces included. */
+const MAX_WINDOWS_NODES = 2_000
+
+/**
+ * For Windows PowerShell 3 and later. Ids, class GUIDs and numbers, since texts are localised; the product string is the
+ * one the device gave. Prints ASCII only (other characters as JSON escapes), whatever the code page. Short: with its
+ * encoding it has to fit into the 8,191 characters of a command line of cmd.exe.
+ *
+ * `Capabilities` is read from the registry: bit 4 (UniqueID) says that the last part of the id is a serial number of the
+ * device, for one with `&` the only way to know. Through .NET, because `/` in a serial splits a path of PowerShell.
+ */
+const windowsScript = [
+  "$ErrorActionPreference='SilentlyContinue';$ProgressPreference='SilentlyContinue'",
+  // A user without rights for WMI is refused here; the words of the error are localised, its category is not.
+  '$o=Get-CimInstance Win32_OperatingSystem -EV x',
+  "$denied=@($x|?{$_.CategoryInfo.Category -eq 'PermissionDenied'}).Count -gt 0",
+  '$c=Get-CimInstance Win32_ComputerSystem;$e=@(Get-CimInstance Win32_SystemEnclosure)[0]',
+  "$d=@(Get-PnpDevice -PresentOnly|?{$_.InstanceId -like 'USB\\*'})",
+  "if(!$d.Count){$d=@(Get-CimInstance Win32_PnPEntity|?{$_.PNPDeviceID -like 'USB\\*'})}",
+  `$d=@($d|Select -First ${MAX_WINDOWS_NODES});$p=@{}`,
+  "$k='BusReportedDeviceDesc','LocationPaths','Parent'|%{\"DEVPKEY_Device_$_\"}",
+  'Get-PnpDeviceProperty -InstanceId @($d|%{$_.PNPDeviceID}) -KeyName $k|%{$p[$_.InstanceId+$_.KeyName]=$_.Data}',
+  '$u=@($d|%{$i=$_.PNPDeviceID',
+  '[pscustomobject]@{InstanceId=$i;HardwareID=@($_.HardwareID);CompatibleID=@($_.CompatibleID);ClassGuid=$_.ClassGuid;Service=$_.Service',
+  'Capabilities=[Microsoft.Win32.Registry]::GetValue("HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Enum\\$i",\'Capabilities\',$null)',
+  'BusReportedDeviceDesc=$p[$i+$k[0]];LocationPaths=@($p[$i+$k[1]]);Parent=$p[$i+$k[2]]}})',
+  '$n=@(Get-CimInstance Win32_NetworkAdapterConfiguration|?{$_.MACAddress}|Select -First 64 Description,MACAddress,IPAddress,IPEnabled)',
+  '$a=$env:PROCESSOR_ARCHITEW6432;if(!$a){$a=$env:PROCESSOR_ARCHITECTURE}',
+  '$j=[pscustomobject]@{Host=$env:COMPUTERNAME;Dns=$c.DNSHostName;Os=$o.Caption;Version=$o.Version;Architecture=$a',
+  'Manufacturer=$c.Manufacturer;Model=$c.Model;Sku=$c.SystemSKUNumber;Chassis=@($e.ChassisTypes)[0];Denied=$denied;Nics=$n;Devices=$u}|ConvertTo-Json -Depth 4 -Compress',
+  "$j=[regex]::Replace($j,'[^ -~]',{param($m)'\\u{0:x4}' -f [int][char]$m.Value})",
+  `[Console]::Out.Write("${POLL_MARKER}\`nWindows\`n$j\`nend\`n")`,
+].join('\n')
+
+/** For Windows, to be given to the SSH server as it is; fits cmd.exe and PowerShell as login shell. */
+export const WINDOWS_COMMAND = `powershell -NoProfile -NonInteractive -EncodedCommand ${Buffer.from(windowsScript, 'utf16le').toString('base64')}`

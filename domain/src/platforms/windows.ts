@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto'
+import type { NicReport } from '@portcullis/contract'
+import { hostFacts, macOf } from './host-facts.ts'
+import { failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
+import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
+import { numberIn, parseJson, type Tree, type TreeObject, textIn, textsIn } from './tree.ts'
+
+/** Nodes of the device tree that are looked at: every device may have some interfaces. */
+const MAX_NODES = 8 * MAX_POLLED_DEVICES
+
+/** `USB\VID_046D&PID_C30A&MI_01\7&2BCD78FF&0&0001`: ids, number of the interface, and the instance. */
+const INSTANCE = /^USB\\VID_([0-9A-F]{4})&PID_([0-9A-F]{4})(?:&MI_([0-9A-F]{2}))?\\(.+)$/is
+const REVISION = /&REV_([0-9A-F]{4})(?:&|$)/i
+/** Of an interface (`Class_`) or of a device (`DevClass_`); with one, two or all three numbers. */
+const CLASS = /^USB\\(Dev)?Class_([0-9A-F]{2})(?:&SubClass_([0-9A-F]{2}))?(?:&Prot_([0-9A-F]{2}))?$/i
+/** Bit of the capabilities of a device that has a serial number of its own (CM_DEVCAP_UNIQUEID). */
+const UNIQUE_ID = 0x10
+
+/** One node of the device tree: a device or an interface of a composite one. */
+interface Node {
+  id: string
+  vid: number
+  pid: number
+  /** Of an interface; undefined for a device. */
+  mi: number | undefined
+  instance: string
+  said: TreeObject
+}
+
+const nodeOf = (said: Tree): Node | undefined => {
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) return undefined
+  const id = textIn(said, 'InstanceId', 'PNPDeviceID', 'DeviceID')
+  // 200 characters are the longest id that Windows makes (MAX_DEVICE_ID_LEN).
+  const [, vid, pid, mi, instance] = INSTANCE.exec(id?.slice(0, 400) ?? '') ?? []
+  if (!id || !vid || !pid || !instance) return undefined
+  const numberOf = (hex: string): number => Number.parseInt(hex, 16)
+  return { id, vid: numberOf(vid), pid: numberOf(pid), mi: mi === undefined ? undefined : numberOf(mi), instance, said }
+}
+
+/** The most exact class of a kind that the compatible ids name. */
+const classOf = (said: TreeObject, ofDevice: boolean): ClassCode | undefined => {
+  for (const text of textsIn(said, 'CompatibleID').slice(0, 64)) {
+    const match = CLASS.exec(text)
+    if (!match || (match[1] !== undefined) !== ofDevice) continue
+    const [code, subclass, protocol] = match.slice(2).map((hex) => Number.parseInt(hex ?? '0', 16))
+    return [code ?? 0, subclass ?? 0, protocol ?? 0]
+  }
+  return undefined
+}
+
+const revisionOf = (said: TreeObject): number => {
+  for (const text of textsIn(said, 'HardwareID').slice(0, 64)) {
+    const revision = REVISION.exec(text)?.[1]
+    if (revision) return Number.parseInt(revision, 16)
+  }
+  return 0
+}
+
+/**
+ * The serial number of a device. What holds `&` was made by Windows, unless the capabilities say that it is the device's
+ * own: some tools give such a serial to look as if they had none.
+ */
+const serialOf = ({ instance, said }: Node): string | undefined => {
+  const capabilities = numberIn(said, 'Capabilities', 0xffff_ffff)
+  if (!instance.includes('&')) return instance
+  return capabilities !== undefined && (capabilities & UNIQUE_ID) !== 0 ? instance : undefined
+}
+
+/** Controller and ports of `PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)#USB(2)`. */
+const pathOf = (said: TreeObject): { controller: string; ports: string[] } | undefined => {
+  for (const text of textsIn(said, 'LocationPaths').slice(0, 8)) {
+    const match = /^([^\s]{1,300}#USBROOT\(\d{1,3}\))((?:#USB\(\d{1,3}\)){1,8})$/.exec(text)
+    if (match?.[1] && match[2]) return { controller: match[1], ports: match[2].match(/\d+/g) ?? [] }
+  }
+  return undefined
+}
+
+/** Three groups of three digits that stand for a text. */
+const digitsOf = (text: string): string[] => {
+  const number = BigInt(`0x${hash('sha256', text, 'hex').slice(0, 15)}`) % 1_000_000_000n
+  return (
+    String(number)
+      .padStart(9, '0')
+      .match(/.{3}/g)
+      ?.map((group) => String(Number(group))) ?? []
+  )
+}
+
+/**
+ * Places of devices: the controllers in the order of their paths are buses from 1 on. Without a path the place is made
+ * of what stays: bus 0, digits for the hub that Windows made the instance of, and its port; or digits for the whole id.
+ */
+const placesOf = (devices: readonly Node[]): Map<Node, string> => {
+  const paths = new Map(devices.map((node) => [node, pathOf(node.said)]))
+  const controllers = [...new Set([...paths.values()].flatMap((path) => (path ? [path.controller] : [])))].sort()
+  const places = new Map<Node, string>()
+  const taken = new Set<string>()
+  for (const node of devices) {
+    const path = paths.get(node)
+    const [, hub, port] = /^(.+&\d+)&(\d{1,3})$/.exec(node.instance) ?? []
+    const bus = path ? controllers.indexOf(path.controller) + 1 : 0
+    const ports =
+      path?.ports ?? (hub && port && serialOf(node) === undefined ? [...digitsOf(hub), port] : digitsOf(node.id))
+    let place = `${bus}-${ports.map(Number).join('.')}`
+    // Two at one place are two devices all the same.
+    for (let salt = 1; bus > 999 || taken.has(place); salt++) {
+      place = `0-${digitsOf(`${node.id} ${salt}`).join('.')}`
+      if (!taken.has(place)) break
+    }
+    taken.add(place)
+    places.set(node, place)
+  }
+  return places
+}
+
+type Functions = NonNullable<SaidOfDevice['interfaces']>
+
+/**
+ * Interfaces of every device. Those of composite devices are nodes of their own, under the device that is named as
+ * parent; where none is named, under every device of the same ids.
+ */
+const functionsOf = (devices: readonly Node[], parts: readonly Node[]): Map<Node, Functions> => {
+  const key = (node: Node): string => `${node.vid} ${node.pid}`
+  const byParent = Map.groupBy(parts, (part) => (textIn(part.said, 'Parent') ?? key(part)).toUpperCase())
+  const found = new Map<Node, Functions>()
+  for (const device of devices) {
+    const own = classOf(device.said, false)
+    if (own) {
+      found.set(device, [{ number: 0, code: own }])
+      continue
+    }
+    const children = byParent.get(device.id.toUpperCase()) ?? byParent.get(key(device)) ?? []
+    const functions = new Map<string, Functions[number]>()
+    for (const child of children) {
+      const code = classOf(child.said, false)
+      if (code && child.mi !== undefined) functions.set(`${child.mi} ${code}`, { number: child.mi, code })
+    }
+    found.set(
+      device,
+      [...functions.values()].sort((a, b) => a.number - b.number),
+    )
+  }
+  return found
+}
+
+const objectsIn = (said: TreeObject, key: string, max: number): Tree[] => {
+  const value = Object.hasOwn(said, key) ? said[key] : undefined
+  // ConvertTo-Json writes one element of a list without the list.
+  return value === undefined || value === null ? [] : Array.isArray(value) ? value.slice(0, max) : [value]
+}
+
+const nicsOf = (said: TreeObject): NicReport[] =>
+  objectsIn(said, 'Nics', 256).flatMap((nic) => {
+    if (typeof nic !== 'object' || nic === null || Array.isArray(nic)) return []
+    const mac = macOf(textIn(nic, 'MACAddress') ?? '')
+    const isUp = Object.hasOwn(nic, 'IPEnabled') && nic.IPEnabled === true
+    return mac ? [{ name: textIn(nic, 'Description') ?? '', mac, addresses: textsIn(nic, 'IPAddress'), isUp }] : []
+  })
+
+const textOrNumber = (said: TreeObject, key: string): string =>
+  textIn(said, key) ?? String(numberIn(said, key, 0xffff) ?? '')
+
+/** Reads what the script printed on Windows, from the line behind the name of the system on. */
+export const readWindows = (lines: readonly string[]): Reading => {
+  const end = lines.findIndex((line) => line.trim() === 'end')
+  if (end < 0) return failed('not-understood', 'the answer is cut off')
+  const said = parseJson(lines.slice(0, end).join('\n'))
+  if (typeof said !== 'object' || said === null || Array.isArray(said))
+    return failed('not-understood', 'the answer is no list of devices')
+  const nodes = objectsIn(said, 'Devices', MAX_NODES).flatMap((device) => nodeOf(device) ?? [])
+  if (nodes.length === 0 && Object.hasOwn(said, 'Denied') && said.Denied === true)
+    return failed('not-permitted', 'the user may not ask Windows for its devices')
+  const byId = new Map(nodes.map((node) => [node.id.toUpperCase(), node]))
+  const devices = [...byId.values()].filter((node) => node.mi === undefined)
+  const functions = functionsOf(
+    devices,
+    [...byId.values()].filter((node) => node.mi !== undefined),
+  )
+  const places = placesOf(devices)
+  const found = devices.map((node) => {
+    const serial = serialOf(node)
+    const product = textIn(node.said, 'BusReportedDeviceDesc')
+    const interfaces = functions.get(node) ?? []
+    // A device with one interface is listed by that interface; only hubs have its class for themselves too.
+    const deviceCode = classOf(node.said, true) ?? interfaces.find((i) => i.code[0] === 9)?.code
+    return syntheticReport({
+      portPath: places.get(node) ?? '',
+      vid: node.vid,
+      pid: node.pid,
+      bcdDevice: revisionOf(node.said),
+      interfaces,
+      ...(deviceCode === undefined ? {} : { deviceCode }),
+      ...(serial === undefined ? {} : { serial }),
+      ...(product === undefined ? {} : { product }),
+    })
+  })
+  const version = textIn(said, 'Version') ?? ''
+  const facts = hostFacts({
+    hostname: textIn(said, 'Dns', 'Host') ?? '',
+    osName: textIn(said, 'Os') ?? 'Windows',
+    osVersion: version,
+    kernel: version,
+    machine: textIn(said, 'Architecture') ?? '',
+    vendor: textIn(said, 'Manufacturer') ?? '',
+    model: textIn(said, 'Model') ?? '',
+    sku: textIn(said, 'Sku') ?? '',
+    chassis: textOrNumber(said, 'Chassis'),
+    nics: nicsOf(said),
+  })
+  return reading(facts, found)
+}

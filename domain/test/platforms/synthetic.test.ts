@@ -1,0 +1,94 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { decide, isSynthetic, type ParsedDescriptors, parseReport, policyDevice } from '@portcullis/domain'
+import { plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { type SaidOfDevice, syntheticReport } from '../../src/platforms/synthetic.ts'
+import { judge } from '../knowledge-data.ts'
+import { readLsusb, readSysfsTree, recordings } from '../recordings.ts'
+
+/** What a Mac or Windows host says of a device: never its descriptors, perhaps its interfaces. */
+const polled = (report: DeviceReport, interfaces: 'known' | 'unknown'): DeviceReport => {
+  const parsed = parseReport(report)
+  const { descriptors: _, reportDescriptors: __, configuration: ___, ...rest } = report
+  const functions = parsed.configurations[0]?.interfaces.filter((i) => i.alternate === 0) ?? []
+  const said: SaidOfDevice = {
+    ...rest,
+    vid: Number.parseInt(parsed.vid, 16),
+    pid: Number.parseInt(parsed.pid, 16),
+    bcdDevice: parsed.bcdDevice,
+    deviceCode: [parsed.deviceClass, parsed.deviceSubclass, parsed.deviceProtocol],
+  }
+  if (interfaces === 'known')
+    said.interfaces = functions.map((i) => ({ number: i.number, code: [i.class, i.subclass, i.protocol] }))
+  return syntheticReport(said)
+}
+
+const flipped = (report: DeviceReport, at: number): ParsedDescriptors => {
+  const bytes = Buffer.from(report.descriptors, 'base64')
+  bytes[at] = 0
+  return parseReport({ descriptors: bytes.toString('base64') })
+}
+
+describe('descriptors made of what a host says', () => {
+  it('are told from those of devices, and never called complete', () => {
+    for (const report of [plainKeyboard(), storageStick(), unifyingReceiver1207()]) {
+      expect(isSynthetic(parseReport(report))).toBe(false)
+      for (const interfaces of ['known', 'unknown'] as const) {
+        const parsed = parseReport(polled(report, interfaces))
+        expect(parsed).toMatchObject({ isComplete: false, problems: [], maxPacketSize0: 0 })
+        expect(isSynthetic(parsed)).toBe(true)
+      }
+    }
+  })
+
+  it('can not be claimed by a device that has an endpoint to act through', () => {
+    const bytes = Buffer.from(plainKeyboard().descriptors, 'base64')
+    bytes.fill(0, 2, 4)
+    bytes[7] = 0
+    const parsed = parseReport({ descriptors: bytes.toString('base64') })
+    expect([isSynthetic(parsed), parsed.maxPacketSize0]).toEqual([false, 0])
+    expect(isSynthetic(flipped(plainKeyboard(), 7))).toBe(false)
+  })
+
+  it('let no device pass as a hub, or by an allow of its kind alone', () => {
+    const hub = syntheticReport({ portPath: '1-1', vid: 1, pid: 2, bcdDevice: 0, deviceCode: [9, 0, 0] })
+    const withInterface = syntheticReport({
+      ...{ portPath: '1-1', vid: 1, pid: 2, bcdDevice: 0, deviceCode: [9, 0, 0] },
+      interfaces: [{ number: 0, code: [9, 0, 0] }],
+    })
+    for (const report of [hub, withInterface, polled(storageStick(), 'known')]) {
+      const device = policyDevice(parseReport(report), report, null)
+      expect(device).toMatchObject({ isHub: false, mayType: true })
+      const allow = { id: 'a', effect: 'allow', level: 'global', kinds: ['Hub', 'Mass Storage'] } as const
+      expect(decide([{ ...allow, kinds: [...allow.kinds] }], device, 0)).toMatchObject({ effect: 'block' })
+    }
+  })
+
+  it('still show an imitation that has a function the product has not, or a serial number', () => {
+    const withStorage = polled(unifyingReceiver1207({ interfaces: ['03:01:01', '03:01:02', '08:06:50'] }), 'known')
+    expect(judge(withStorage).attackTool).toMatchObject({ level: 'confirmed' })
+    const withSerial = polled(unifyingReceiver1207({ serial: '3&1a2b3c4&0&1' }), 'unknown')
+    expect(judge(withSerial).attackTool?.name).toMatch(/^Imitation of/)
+  })
+})
+
+describe.skipIf(recordings === null)('genuine devices that were recorded', () => {
+  it.each(['known', 'unknown'] as const)('are no imitations when polled with interfaces %s', (interfaces) => {
+    const devices = [
+      ...['cyme__lsusb_verbose.txt', 'fwupd__logitech-hidpp_lsusb-U0007.txt', 'fwupd__usi-dock_lsusb.txt'],
+      'fwupd__logitech-hidpp_lsusb-U0008.txt',
+    ].flatMap(readLsusb)
+    const trees = ['usbkbd', 'fido2'].flatMap((name) => [...readSysfsTree(name)].filter(([path]) => path.includes('-')))
+    const all = [...devices, ...trees.map(([, report]) => report)]
+    expect(all.length).toBeGreaterThan(15)
+    for (const report of all) {
+      const whole = judge(report)
+      const part = judge(polled(report, interfaces))
+      expect([part.parsed.vid, part.parsed.pid, part.attackTool]).toEqual([
+        ...[whole.parsed.vid, whole.parsed.pid],
+        whole.attackTool && expect.objectContaining({ name: whole.attackTool.name }),
+      ])
+      expect(part.parsed.problems).toEqual([])
+    }
+  })
+})

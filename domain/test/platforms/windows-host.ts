@@ -1,0 +1,47 @@
+/** A node of the device tree as the script says it; what is left out is not there or null. */
+export interface WindowsNode {
+  InstanceId?: string
+  DeviceID?: string
+  HardwareID?: string | string[]
+  CompatibleID?: string | string[] | null
+  ClassGuid?: string
+  Service?: string | null
+  Capabilities?: number | null
+  BusReportedDeviceDesc?: string | null
+  LocationPaths?: (string | null)[] | string
+  Parent?: string | null
+}
+
+/** What the script prints on Windows. */
+export const windowsAnswer = (devices: unknown, more: Record<string, unknown> = {}): string =>
+  `portcullis 1\nWindows\n${JSON.stringify({
+    ...{ Host: 'PC-7', Dns: 'pc-7', Os: 'Microsoft Windows 11 Pro', Version: '10.0.22631', Architecture: 'AMD64' },
+    ...{ Manufacturer: 'LENOVO', Model: '20XW', Sku: 'LENOVO_MT_20XW', Chassis: 10, Denied: false, Nics: null },
+    ...more,
+    Devices: devices,
+  })}\nend\n`
+
+const decode = (text: string): string => text.replaceAll('&amp;', '&')
+
+/** The Win32_PnPEntity blocks of USB nodes in a recorded WMI text (UTF-16). */
+export const nodesOfWmi = (bytes: Buffer): WindowsNode[] =>
+  new TextDecoder('utf-16le')
+    .decode(bytes)
+    .split(/(?:\r?\n){2,}/)
+    .map(
+      (block) => new Map([...block.matchAll(/^(\w+)=(.*?)\r?$/gm)].map(([, key, value]) => [key, decode(value ?? '')])),
+    )
+    .filter(
+      (fields) => fields.get('CreationClassName') === 'Win32_PnPEntity' && fields.get('DeviceID')?.startsWith('USB\\'),
+    )
+    .map((fields) => {
+      const list = (key: string): string[] =>
+        [...(fields.get(key) ?? '').matchAll(/"([^"]*)"/g)].map(([, text]) => text ?? '')
+      return {
+        DeviceID: fields.get('DeviceID') ?? '',
+        HardwareID: list('HardwareID'),
+        CompatibleID: list('CompatibleID'),
+        ClassGuid: fields.get('ClassGuid') ?? '',
+        Service: fields.get('Service') ?? null,
+      }
+    })

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasSerial, interfaceSet, parseReport } from '@portcullis/domain'
+import { describe, expect, it } from 'vitest'
+import { readPoll, WINDOWS_COMMAND } from '../../src/platforms/index.ts'
+import { judge } from '../knowledge-data.ts'
+import { recordings } from '../recordings.ts'
+import { nodesOfWmi, type WindowsNode, windowsAnswer } from './windows-host.ts'
+
+const devicesOf = (output: string | Buffer) => {
+  const { platform, reading } = readPoll(Buffer.from(output))
+  expect(platform).toBe('windows')
+  if (!reading.ok) throw new Error(reading.message)
+  return reading.devices.map((report) => ({ ...parseReport(report), ...report, report }))
+}
+const parsedOf = (node: WindowsNode) => devicesOf(windowsAnswer([node]))[0]!
+
+const mouse: WindowsNode = {
+  InstanceId: 'USB\\VID_046D&PID_C03E\\6&DF2EE03&0&6',
+  HardwareID: ['USB\\VID_046D&PID_C03E&REV_2000', 'USB\\VID_046D&PID_C03E'],
+  CompatibleID: ['USB\\Class_03&SubClass_01&Prot_02', 'USB\\Class_03&SubClass_01', 'USB\\Class_03'],
+  Service: 'HidUsb',
+}
+const rootHub: WindowsNode = { InstanceId: 'USB\\ROOT_HUB30\\4&3113F1A8&0&0', HardwareID: ['USB\\ROOT_HUB30'] }
+
+const composite = (id: string, parts: string[], vidPid = 'VID_046D&PID_C52B'): WindowsNode[] => [
+  {
+    InstanceId: `USB\\${vidPid}\\${id}`,
+    HardwareID: [`USB\\${vidPid}&REV_1207`, `USB\\${vidPid}`],
+    CompatibleID: ['USB\\DevClass_00&SubClass_00&Prot_00', 'USB\\DevClass_00', 'USB\\COMPOSITE'],
+    BusReportedDeviceDesc: 'USB Receiver',
+  },
+  ...parts.map((code, index) => ({
+    InstanceId: `USB\\${vidPid}&MI_0${index}\\7&BCD78F${id.at(-1)}&0&000${index}`,
+    CompatibleID: [`USB\\${code}`, 'USB\\Class_03'],
+    Parent: `usb\\${vidPid.toLowerCase()}\\${id.toLowerCase()}`,
+  })),
+]
+const receiver = ['Class_03&SubClass_01&Prot_01', 'Class_03&SubClass_01&Prot_02', 'Class_03&SubClass_00&Prot_00']
+
+describe('a Windows host', () => {
+  it('says devices and facts by ids, root hubs left out', () => {
+    const { reading } = readPoll(Buffer.from(windowsAnswer([rootHub, mouse])))
+    expect(reading).toMatchObject({
+      ok: true,
+      leftOut: 0,
+      facts: {
+        ...{ hostname: 'pc-7', osName: 'Microsoft Windows 11 Pro', osVersion: '10.0.22631', kernel: '10.0.22631' },
+        ...{ architecture: 'x64', vendor: 'LENOVO', model: '20XW', sku: 'LENOVO_MT_20XW', chassis: 'Notebook' },
+        ...{ nics: [], agentVersion: '', enforcement: 'observe' },
+      },
+    })
+    const [device, ...others] = devicesOf(windowsAnswer([rootHub, mouse]))
+    expect(others).toEqual([])
+    expect(device).toMatchObject({ vid: '046D', pid: 'C03E', bcdDevice: 0x2000, problems: [], isComplete: false })
+    expect(interfaceSet(device!)).toBe('03:01:02')
+    expect(judge(device!.report)).toMatchObject({ kind: 'Mouse', attackTool: null })
+  })
+
+  it('with one device gives an object where several give a list', () => {
+    expect(devicesOf(windowsAnswer(mouse))).toEqual(devicesOf(windowsAnswer([mouse])))
+    expect(devicesOf(windowsAnswer({ ...mouse, HardwareID: 'USB\\VID_046D&PID_C03E&REV_2000' }))).toMatchObject([
+      { bcdDevice: 0x2000 },
+    ])
+    expect(devicesOf(windowsAnswer(null))).toEqual([])
+  })
+
+  it.each([
+    ['UTF-8', (text: string) => Buffer.from(text)],
+    ['UTF-8 with a mark', (text: string) => Buffer.from(`\ufeff${text}`)],
+    ['UTF-16LE with a mark', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16BE with a mark', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+    ['line ends of Windows', (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'))],
+  ])('is understood in %s', (_, encode) => {
+    const product = 'Clé USB €'
+    expect(devicesOf(encode(windowsAnswer({ ...mouse, BusReportedDeviceDesc: product })))).toMatchObject([{ product }])
+  })
+
+  it.each([
+    ['made by Windows', '5&1234&0&3', undefined, undefined],
+    ['of the device', '07FE860C', undefined, '07FE860C'],
+    [
+      'of the device, with odd text',
+      'S/N:28A1CC_REV:NBRMSAAHDM:01OCT153',
+      undefined,
+      'S/N:28A1CC_REV:NBRMSAAHDM:01OCT153',
+    ],
+    ['of a device that makes itself look as if it had none', '3&1A2B3C4&0&1', 0x94, '3&1A2B3C4&0&1'],
+    ['made by Windows, as the capabilities say too', '5&1234&0&3', 0x84, undefined],
+    ['with a back slash', 'A\\B', undefined, 'A\\B'],
+  ])('tells a serial number %s', (_, instance, Capabilities, serial) => {
+    const device = parsedOf({
+      ...mouse,
+      InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
+      Capabilities: Capabilities ?? null,
+    })
+    expect(device.report.serial).toBe(serial)
+    expect(hasSerial(device, device.report)).toBe(serial !== undefined)
+  })
+
+  it('says interfaces of a composite device as nodes below it, also of two alike', () => {
+    const output = windowsAnswer([
+      ...composite('6&DF2EE03&0&5', receiver),
+      ...composite('6&DF2EE03&0&6', [...receiver.slice(0, 2), 'Class_08&SubClass_06&Prot_50']),
+    ])
+    const [genuine, imitation] = devicesOf(output)
+    expect(interfaceSet(genuine!)).toBe('03:00:00 03:01:01 03:01:02')
+    expect(judge(genuine!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
+    expect(interfaceSet(imitation!)).toBe('03:01:01 03:01:02 08:06:50')
+    expect(judge(imitation!.report).attackTool).toMatchObject({ level: 'confirmed' })
+  })
+
+  it('that names no parents gives them to the devices of the same ids', () => {
+    const nodes = composite('6&DF2EE03&0&5', receiver).map(({ Parent: _, ...node }) => node)
+    expect(devicesOf(windowsAnswer(nodes)).map(interfaceSet)).toEqual(['03:00:00 03:01:01 03:01:02'])
+  })
+
+  it('that knows no class of a device leaves it open, and says a hub as one', () => {
+    expect(interfaceSet(parsedOf({ ...mouse, CompatibleID: null }))).toBe('')
+    expect(parsedOf({ ...mouse, CompatibleID: ['USB\\MS_COMP_WINUSB', 'USB\\Class_FF'] }).configurations).toMatchObject(
+      [{ interfaces: [{ class: 255, subclass: 0, protocol: 0 }] }],
+    )
+    expect(parsedOf({ ...mouse, CompatibleID: 'USB\\Class_09&SubClass_00&Prot_02' })).toMatchObject({ deviceClass: 9 })
+    expect(parsedOf({ ...mouse, CompatibleID: ['USB\\DevClass_EF&SubClass_02&Prot_01'] })).toMatchObject({
+      ...{ deviceClass: 0xef, deviceSubclass: 2, deviceProtocol: 1 },
+    })
+  })
+
+  it('says places by controller and ports', () => {
+    const at = (path: string, instance: string) => ({
+      ...mouse,
+      InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
+      LocationPaths: [path, 'ACPI(_SB_)#ACPI(PCI0)'],
+    })
+    const output = windowsAnswer([
+      at('PCIROOT(0)#PCI(1D00)#USBROOT(0)#USB(1)', 'C'),
+      at('PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)#USB(2)', 'B'),
+      at('PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)', 'A'),
+    ])
+    expect(devicesOf(output).map((d) => [d.portPath, d.serial])).toEqual([
+      ['1-3', 'A'],
+      ['1-3.2', 'B'],
+      ['2-1', 'C'],
+    ])
+  })
+
+  it('without paths gives every device a place of its own, the same in every answer', () => {
+    const node = (instance: string) => ({
+      ...mouse,
+      InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
+      LocationPaths: [null],
+    })
+    const ids = ['6&DF2EE03&0&5', '6&DF2EE03&0&6', '6&AAAAA03&0&5', 'SERIAL1', 'SERIAL2']
+    const first = devicesOf(windowsAnswer(ids.map(node)))
+    expect(new Set(first.map((d) => d.portPath)).size).toBe(ids.length)
+    const places = new Map(first.map((d) => [d.portPath, d.serial]))
+    for (const device of devicesOf(windowsAnswer([...ids].reverse().slice(1).map(node))))
+      expect(places.has(device.portPath) && places.get(device.portPath)).toBe(device.serial)
+    const [hub5, hub6] = first.filter((d) => /\.[56]$/.test(d.portPath)).map((d) => d.portPath.replace(/\.\d+$/, ''))
+    expect([hub5, hub6]).toContain(first.find((d) => d.portPath.endsWith('.6'))?.portPath.replace(/\.6$/, ''))
+  })
+
+  it('with two devices at one place keeps both', () => {
+    const LocationPaths = ['PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)']
+    const [a, b] = ['A', 'B'].map((id) => ({ ...mouse, LocationPaths, InstanceId: `USB\\VID_046D&PID_C03E\\${id}` }))
+    expect(
+      devicesOf(windowsAnswer([a, b]))
+        .map((d) => d.serial)
+        .sort(),
+    ).toEqual(['A', 'B'])
+  })
+
+  it('says network interfaces', () => {
+    const Nics = {
+      Description: 'Ethernet',
+      MACAddress: '02:00:00:00:00:0A',
+      IPAddress: ['192.0.2.7', 'fe80::1'],
+      IPEnabled: true,
+    }
+    expect(readPoll(Buffer.from(windowsAnswer([], { Nics }))).reading).toMatchObject({
+      facts: {
+        nics: [{ name: 'Ethernet', mac: '02:00:00:00:00:0a', addresses: ['192.0.2.7', 'fe80::1'], isUp: true }],
+      },
+    })
+  })
+
+  it.each([
+    ['refuses the user', windowsAnswer([], { Denied: true }), 'not-permitted'],
+    ['is cut off', windowsAnswer([mouse]).slice(0, -20), 'not-understood'],
+    ['says something else', 'portcullis 1\nWindows\n[1]\nend\n', 'not-understood'],
+  ])('that %s is told as such', (_, output, failure) => {
+    expect(readPoll(Buffer.from(output))).toMatchObject({ platform: 'windows', reading: { ok: false, failure } })
+  })
+
+  it('gets a command that fits into a line of cmd.exe and is plain for every shell', () => {
+    expect(WINDOWS_COMMAND).toMatch(/^powershell( -[A-Za-z]+)+ [A-Za-z0-9+/]+=*$/)
+    expect(WINDOWS_COMMAND.length).toBeLessThan(8_000)
+  })
+})
+
+describe.skipIf(recordings === null)('a recorded Windows host', () => {
+  const nodes = nodesOfWmi(readFileSync(join(recordings ?? '', 'windows/glpi-agent__7-CIM_LogicalDevice.wmi')))
+
+  it('says all its devices with interfaces and serials, none of which is an attack tool', () => {
+    const devices = devicesOf(windowsAnswer(nodes))
+    const summary = devices.map(
+      (d) => `${d.vid}:${d.pid} ${interfaceSet(d)} ${d.serial ?? '-'} ${judge(d.report).kind}`,
+    )
+    expect(summary.sort()).toEqual([
+      '046D:08C9 01:02:00 0e:03:00 6BE882AB Video',
+      '046D:C03E 03:01:02 - Mouse',
+      '046D:C30A 03:00:00 03:01:01 - Keyboard',
+      '0B05:179C e0:01:01 - Wireless',
+      '8087:0024 09:00:00 - Hub',
+      '8087:0024 09:00:00 - Hub',
+    ])
+    expect(new Set(devices.map((d) => d.portPath)).size).toBe(devices.length)
+    for (const { report, problems } of devices) {
+      expect(problems).toEqual([])
+      expect(judge(report).attackTool).toBeNull()
+    }
+  })
+})
