@@ -17,6 +17,24 @@ const hasShell = (name: string): boolean => {
 /** POSIX shells of this machine. */
 export const presentShells: readonly string[] = shells.filter(hasShell)
 
+const runScript = (root: string, shell = 'sh'): Buffer => {
+  const script = posixScript({ sys: join(root, 'sys'), etc: join(root, 'etc') })
+  const [command, ...args] = shell === 'busybox' ? ['busybox', 'sh', '-c', script] : [shell, '-c', script]
+  return execFileSync(command as string, args, { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 })
+}
+
+/** Runs the script over a recorded `/sys` (a gzipped tar archive). */
+export const pollArchive = (archive: string): Buffer => {
+  const root = mkdtempSync(join(tmpdir(), 'polled-'))
+  try {
+    mkdirSync(join(root, 'sys'))
+    execFileSync('tar', ['-xzf', archive, '-C', join(root, 'sys')])
+    return runScript(root)
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
 /** Runs the real script by a shell over a made-up `/sys` and `/etc`, and gives what it printed. */
 export const pollLinux = (
   sysfs: Iterable<[path: string, content: Buffer | string]>,
@@ -30,9 +48,7 @@ export const pollLinux = (
     }
     for (const [path, content] of sysfs) write(join(root, 'sys', path), content)
     for (const [path, content] of etc) write(join(root, 'etc', path), content)
-    const script = posixScript({ sys: join(root, 'sys'), etc: join(root, 'etc') })
-    const [command, ...args] = shell === 'busybox' ? ['busybox', 'sh', '-c', script] : [shell, '-c', script]
-    return execFileSync(command as string, args, { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 })
+    return runScript(root, shell)
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

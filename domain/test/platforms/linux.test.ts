@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { comparePortPaths } from '@portcullis/domain'
 import { describeSysfs, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { POSIX_COMMAND, readPoll } from '../../src/platforms/index.ts'
-import { pollLinux, presentShells } from './linux-host.ts'
+import { readSysfsTree, recordings } from '../recordings.ts'
+import { pollArchive, pollLinux, presentShells } from './linux-host.ts'
 
 const etc: [string, string][] = [
   ['os-release', 'ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\n'],
@@ -143,5 +146,18 @@ describe('an answer', () => {
     expect(readPoll(Buffer.concat([answer(host), Buffer.alloc(10e6, '\n')])).reading.ok).toBe(true)
     expect(readPoll(Buffer.from(`portcullis 1\nLinux\n${'00'.repeat(5e6)}\nend\n`)).reading.ok).toBe(true)
     expect(readPoll(Buffer.alloc(17 * 1024 * 1024)).reading).toMatchObject({ failure: 'output-too-large' })
+  })
+})
+
+describe.skipIf(recordings === null)('recorded sysfs trees', () => {
+  it.each(['usbkbd', 'fido2'])('are understood when polled: %s', (name) => {
+    const { reading } = readPoll(pollArchive(join(recordings ?? '', `sysfs-tree/${name}.tar.gz`)))
+    const recorded = [...readSysfsTree(name)].filter(([path]) => path.includes('-')).map(([, report]) => report)
+    expect(recorded.length).toBeGreaterThan(1)
+    expect(reading.ok && reading.devices).toEqual(
+      recorded
+        .sort((a, b) => comparePortPaths(a.portPath, b.portPath))
+        .map((report) => expect.objectContaining({ authorized: true, ...report })),
+    )
   })
 })
