@@ -108,6 +108,13 @@ module.exports = {
       to: { path: '^(server|console|cli|bench|e2e|scripts)/' },
     },
     {
+      name: 'poller-imports-contract-and-domain-only',
+      comment: 'it never sees the database, and runs on other machines',
+      severity: 'error',
+      from: { path: '^poller/' },
+      to: { path: '^(server|console|agent|cli|bench|e2e|scripts)/' },
+    },
+    {
       name: 'agent-has-no-packages',
       comment: 'it becomes one executable under 100 MB of memory: node: modules, contract and domain only',
       severity: 'error',

@@ -13,6 +13,7 @@ const VERBS = {
   test: { program: 'scripts/test.mjs', development: true },
   check: { program: 'scripts/check.mjs', development: true },
   agent: { program: 'agent/src/main.ts' },
+  worker: { program: 'poller/src/main.ts' },
   simulate: { program: 'cli/simulator/main.ts' },
   bench: { program: 'bench/main.ts' },
   cli: { program: 'cli/src/main.ts' },

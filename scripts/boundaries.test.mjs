@@ -18,6 +18,7 @@ const CLEAN = {
   'server/src/ingest/check-in.ts': ['../features/audit/index.ts', '../../../domain/src/index.ts'],
   'server/src/entry/start.ts': ['../compose.ts'],
   'agent/src/main.ts': ['../../domain/src/index.ts'],
+  'poller/src/main.ts': ['../../domain/src/index.ts'],
   'cli/src/main.ts': ['../../contract/src/index.ts'],
   'console/src/main.tsx': ['./features/agents/list.tsx'],
   'console/src/features/agents/list.tsx': ['../../../../contract/src/index.ts'],
@@ -45,6 +46,7 @@ const VIOLATIONS = [
   ['console/src/main.tsx', '../../domain/src/index.ts', 'console-imports-contract-only'],
   ['console/src/features/events/list.tsx', '../agents/list.tsx', 'console-features-never-each-other'],
   ['agent/src/main.ts', '../../server/src/platform/db/sql.ts', 'agent-imports-contract-and-domain-only'],
+  ['poller/src/main.ts', '../../server/src/compose.ts', 'poller-imports-contract-and-domain-only'],
   ['agent/src/main.ts', 'ws', 'agent-has-no-packages'],
   ['cli/src/main.ts', '../../server/src/platform/db/sql.ts', 'cli-imports-contract-domain-agent-only'],
   ['server/src/features/audit/audit.store.ts', '../../../test/app.ts', 'product-imports-no-tests'],
@@ -96,7 +98,7 @@ function cruise(files) {
     )
   }
   const program = join(ROOT, 'node_modules', '.bin', 'depcruise')
-  const folders = ['contract', 'domain', 'server/src', 'server/test', 'console/src', 'agent', 'cli']
+  const folders = ['contract', 'domain', 'server/src', 'server/test', 'console/src', 'agent', 'poller', 'cli']
   const args = [program, '--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders]
   const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   rmSync(tree, { recursive: true, force: true })

@@ -13,6 +13,7 @@ const CRUISED = [
   'server/test',
   'console/src',
   'agent',
+  'poller',
   'cli',
   'bench',
   'e2e',

@@ -12,6 +12,7 @@ export const operationGroups: Readonly<Record<string, string>> = {
   GeneralConfig: 'Tags and settings.',
   Live: 'What changed, while it happens.',
   'Agent protocol': 'What hosts speak: install, enrol, check in.',
+  'Worker protocol': 'What the agentless worker speaks: register, take polls, bring results.',
   Health: 'For load balancers and monitoring.',
   Reference: 'This interface, for machines and for people.',
 }

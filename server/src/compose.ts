@@ -4,6 +4,7 @@ import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
 import { accountsFeature } from '#features/accounts/index.ts'
 import { actionsFeature } from '#features/actions/index.ts'
+import { agentlessFeature } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
@@ -33,6 +34,7 @@ import type { Log } from '#platform/log.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import { createRate } from '#platform/rate.ts'
+import type { Secret } from '#platform/secret.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
@@ -44,6 +46,8 @@ export interface ComposeOptions {
   log: Log
   knowledge: Knowledge
   tls: { cert: string; key: string } | null
+  /** Token of the agentless worker that is started beside this server; none when absent. */
+  ownWorkerToken?: Secret
   /** How hosts reach this server; asked when a token is made, once the server listens. */
   reach(): Reach
   /** Folder of the built agent executables. */
@@ -224,7 +228,19 @@ export const compose = async (options: ComposeOptions) => {
     saveSettings: policy.saveSettings,
     revertRollout: (tx, actor, rollout) => rollouts.revert(tx, actor, rollout),
   })
+  const agentless = agentlessFeature(app, {
+    ...lists,
+    log,
+    keys,
+    audit,
+    tags,
+    agents,
+    workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
+    ownWorkerToken: options.ownWorkerToken ?? null,
+    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+  })
   const ingest = createIngest({
+    agentless,
     db,
     clock,
     log,
@@ -293,11 +309,13 @@ export const compose = async (options: ComposeOptions) => {
     jobs,
     commands,
     rollouts,
+    agentless,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
+        every(5_000, 'polls', agentless.maintain),
         every(120_000, 'account upkeep', accounts.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
         every(2_000, 'ending rules', policy.endOver),

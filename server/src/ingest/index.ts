@@ -1,3 +1,4 @@
+import type { AgentlessApi } from '#features/agentless/index.ts'
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -11,6 +12,7 @@ import { registerDebugLogUpload } from './debug-log-routes.ts'
 import { createReports, type ReportsDeps } from './reports.ts'
 import { createShares } from './shares.ts'
 import { createWake } from './wake.ts'
+import { registerWorkerProtocol } from './worker-routes.ts'
 
 export { registerAgentPolicy } from './policy-routes.ts'
 
@@ -19,6 +21,7 @@ export interface IngestDeps extends ReportsDeps {
   clock: Clock
   log: Log
   agents: AgentsApi
+  agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
   metrics: { checkIns(count: number): void; checkInDuration(milliseconds: number): void }
 }
@@ -52,6 +55,7 @@ export const createIngest = (deps: IngestDeps) => {
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
       registerDebugLogUpload(app, deps)
+      registerWorkerProtocol(app, { clock, agentless: deps.agentless, checkIns })
       wake.attach(app.fastify.server)
     },
     wake,

@@ -4,11 +4,11 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import { requireTime } from '#platform/time.ts'
 import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
 import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
-import type { OpaqueTokens } from './opaque-tokens.ts'
 
 export interface ApiTokensDeps {
   db: Db

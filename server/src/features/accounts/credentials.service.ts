@@ -4,8 +4,8 @@ import type { Bus } from '#platform/db/bus.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { AccessTokens } from './access-tokens.ts'
-import type { OpaqueTokens } from './opaque-tokens.ts'
 import type { CredentialRow, SessionsStore } from './sessions.store.ts'
 
 /** Even when no message says so, what was read is read again after this. */

@@ -4,11 +4,11 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
-import type { OpaqueTokens } from './opaque-tokens.ts'
 import type { SessionRow, SessionsStore } from './sessions.store.ts'
 
 const ticketMs = 60_000

@@ -247,7 +247,7 @@ export const createAgentsStore = (db: Queryable) => ({
   disconnectSilent: async (before: Date): Promise<number> => {
     const rows = await db.prepared<{ n: number }>(sql`
       with silent as materialized (
-             select h.agent_id from agent_heartbeats h where h.connected and h.last_seen < ${before}
+             select h.agent_id from agent_heartbeats h where h.connected and h.last_seen < ${before} and not h.agentless
              order by h.agent_id limit ${silentAtOnce}::int for update skip locked),
            s as (update agent_heartbeats h set connected = false from silent where h.agent_id = silent.agent_id returning h.agent_id),
            r as (update agent_rows r set connected = false from s where r.agent_id = s.agent_id returning 1)

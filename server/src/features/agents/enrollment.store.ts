@@ -20,8 +20,9 @@ export interface TokenRow {
 export interface NewAgentRow {
   agentId: string
   host: string
-  publicKey: Buffer
-  keyAlgorithm: string
+  /** Null for a host without an agent. */
+  publicKey: Buffer | null
+  keyAlgorithm: string | null
   machineIdHash: string | null
   smbiosHash: string | null
   now: Date
@@ -85,7 +86,9 @@ export const createEnrollmentStore = (db: Queryable) => ({
     await tx.execute(sql`
       insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless)
       values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless})`)
-    await tx.execute(sql`insert into agent_heartbeats (agent_id, last_seen) values (${a.agentId}, ${a.now})`)
+    await tx.execute(sql`
+      insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id)
+      values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end)`)
   },
 
   /** Gives a known agent id a new key: its host was set up anew. Starts of the old key count no more. */

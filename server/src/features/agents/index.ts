@@ -3,6 +3,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
+import { createAdopt } from './adopt.ts'
 import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
 import { type AgentsDeps, createAgentsService } from './agents.service.ts'
@@ -50,6 +51,13 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     agents: store,
     commandKey: keys.command.publicKeyDer.toString('base64'),
   })
+  const hosts = createAdopt({
+    clock,
+    store: createEnrollmentStore(db),
+    agents: store,
+    tags: deps.tags,
+    events: deps.events,
+  })
   const sessionsStore = createSessionsStore(db)
   const sessions = createSessionsService({ db, clock, store: sessionsStore, tokens, events: deps.events })
   registerAgentRoutes(app, service, enrollment, deps.assertMayDelete)
@@ -57,6 +65,8 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     createToken: enrollment.create,
     enrol: enrollment.enrol,
     openSession: sessions.open,
+    /** For hosts without an agent. */
+    hosts,
     forgetNonces: sessions.forgetNonces,
     isRevoked: sessionsStore.isRevoked,
     verifySession: tokens.verify,

@@ -108,7 +108,7 @@ export const createInsightsRead = (db: Queryable) => {
           d.icon as "devIcon", c.hosts as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
           (select jsonb_agg(jsonb_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'localIpAddress', a.address) order by lower(a.host), a.agent_id)
             from agents a where a.agent_id = any(c.ids[:20])) as agents,
-          c.interfaces, c.devices as "peripheralsCount"
+          ltrim(c.interfaces, '~') as interfaces, c.devices as "peripheralsCount"
         from chosen c join models m on m.model_id = c.model_id
           join lateral (
             select d.product, d.icon from designs d join design_counts n on n.design_id = d.design_id
@@ -155,7 +155,7 @@ export const createInsightsRead = (db: Queryable) => {
           select t.* from (
             select s.shape_id, s.devices, sum(s.devices) over w as model_devices, max(s.devices) over w as usual_devices,
               first_value(s.shape_id) over (partition by s.model_id order by s.devices desc, s.shape_id) as usual_shape
-            from shapes s where s.devices > 0 window w as (partition by s.model_id)) t
+            from shapes s where s.devices > 0 and s.interfaces not like '~%' window w as (partition by s.model_id)) t
           where t.shape_id <> t.usual_shape and t.model_devices >= ${rule.devices}::int and t.usual_devices >= ${rule.share}::float8 * t.model_devices),
         chosen as materialized (
           select d.design_id, c.hosts, c.devices, c.last_seen, o.usual_shape, o.usual_devices, o.model_devices

@@ -5,6 +5,7 @@ import {
   cleanText,
   hex4,
   interfaceSet,
+  isSynthetic,
   type Kind,
   type Knowledge,
   type ParsedDescriptors,
@@ -163,7 +164,8 @@ export const judge = (
     classCode: hex2(kind.classCode),
     subclassCode: hex2(kind.subclassCode),
     protocolCode: hex2(kind.protocolCode),
-    interfaces: interfaceSet(parsed),
+    // A system that shows no descriptors may not know all interfaces: not to be compared with those that do.
+    interfaces: `${isSynthetic(parsed) ? '~' : ''}${interfaceSet(parsed)}`,
     bcdDevice: hex4(parsed.bcdDevice),
     descriptors: report.descriptors,
     configuration: cleanText(report.configuration ?? ''),

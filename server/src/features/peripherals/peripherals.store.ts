@@ -1,5 +1,5 @@
 import type { Enforced } from '@portcullis/contract'
-import { fingerprints, type PolicyDevice, parseReport, policyDevice, type Vulnerability } from '@portcullis/domain'
+import { fingerprints, parseReport, policyDevice, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'

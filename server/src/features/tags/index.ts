@@ -7,7 +7,7 @@ import { createTagsRead } from './tags.read.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
-export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents'>
+export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents' | 'setAgentTags'>
 
 /** `exportDb` is the pool of long reads. */
 export const tagsFeature = (
@@ -21,5 +21,5 @@ export const tagsFeature = (
     imports: createTagsImport({ db, audit }),
     clock,
   })
-  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents }
+  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents, setAgentTags: tags.setAgentTags }
 }

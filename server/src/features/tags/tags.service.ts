@@ -124,6 +124,16 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
       return tags.map((tag) => tag.tag_id)
     },
 
+    /** Gives an agent exactly these tags, in the caller's transaction. */
+    setAgentTags: async (tx: Tx, agentId: string, tagIds: readonly number[]): Promise<void> => {
+      const element = { agentId, deviceId: '' }
+      await createTagsStore(tx).setExactly(
+        'Agent',
+        [element],
+        tagIds.map((tagId) => ({ element, tagId })),
+      )
+    },
+
     /** Puts tags on agents in the caller's transaction; what is there stays. */
     tagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return

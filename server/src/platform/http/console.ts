@@ -18,7 +18,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 }
 
 /** First path segments that never belong to the console: an unknown path below them is a 404, not a page. */
-const reserved = new Set(['prime', 'agent', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
+const reserved = new Set(['prime', 'agent', 'worker', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
 
 const policy = (nonce: string): string =>
   [

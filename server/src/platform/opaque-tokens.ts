@@ -2,6 +2,9 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
+/** What a token is for, as its first letters: API token, refresh token, password link, download ticket, worker token and worker key. */
+export type TokenKind = 'pct' | 'pr' | 'pl' | 'pt' | 'pwt' | 'pwk'
+
 export interface OpaqueToken {
   /** What the client gets, once. */
   text: string
@@ -18,13 +21,13 @@ export type OpaqueTokens = ReturnType<typeof createOpaqueTokens>
 export const createOpaqueTokens = (key: Buffer) => {
   const checksum = (body: string): string => createHmac('sha256', key).update(body).digest('base64url').slice(0, 10)
   return {
-    make: (prefix: 'pct' | 'pr' | 'pl' | 'pt'): OpaqueToken => {
+    make: (prefix: TokenKind): OpaqueToken => {
       const body = `${prefix}_${randomBytes(32).toString('base64url')}`
       const text = body + checksum(body)
       return { text, hash: sha256(text) }
     },
     /** The hash to look a token up by; null when it can not be one of ours. */
-    hashOf: (prefix: 'pct' | 'pr' | 'pl' | 'pt', text: string): Buffer | null => {
+    hashOf: (prefix: TokenKind, text: string): Buffer | null => {
       if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 54) return null
       const body = text.slice(0, -10)
       const given = Buffer.from(text.slice(-10))

@@ -1,0 +1,91 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import {
+  type PollResult,
+  type WorkerLeaseRequest,
+  type WorkerLeaseResponse,
+  type WorkerRegisterRequest,
+  type WorkerRegisterResponse,
+  type WorkerResultsResponse,
+  workerPaths,
+} from '@portcullis/contract'
+
+/** The server refused a call: its status and problem code. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, detail: string) {
+    super(detail)
+    this.status = status
+    this.code = code
+  }
+}
+
+export interface ClientOptions {
+  server: URL
+  /** Certificate authority of the server, PEM; absent: those of the system. */
+  ca?: string
+}
+
+/** Answers of the server are small but for leases of hundreds of polls. */
+const answerBytes = 64 * 1024 * 1024
+const timeoutMs = 30_000
+
+const post = (
+  { server, ca }: ClientOptions,
+  path: string,
+  key: string | null,
+  body: unknown,
+): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const text = JSON.stringify(body)
+    const make = server.protocol === 'https:' ? httpsRequest : httpRequest
+    const call = make(
+      new URL(path, server),
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        },
+        timeout: timeoutMs,
+        ...(ca === undefined ? {} : { ca }),
+      },
+      (answer) => {
+        const parts: Buffer[] = []
+        let size = 0
+        answer.on('data', (part: Buffer) => {
+          size += part.length
+          if (size > answerBytes) answer.destroy(new Error('the answer of the server is too large'))
+          else parts.push(part)
+        })
+        answer.on('error', reject)
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }))
+      },
+    )
+    call.on('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)))
+    call.on('error', reject)
+    call.end(text)
+  })
+
+/** The server, as a worker process sees it. */
+export const createClient = (options: ClientOptions) => {
+  const call = async <T>(path: string, key: string | null, body: unknown): Promise<T> => {
+    const { status, text } = await post(options, path, key, body)
+    if (status === 200) return JSON.parse(text) as T
+    let problem: { code?: string; detail?: string } = {}
+    try {
+      problem = JSON.parse(text) as typeof problem
+    } catch {}
+    throw new Refused(status, problem.code ?? '', problem.detail ?? `The server answered ${status}.`)
+  }
+  return {
+    register: (body: WorkerRegisterRequest): Promise<WorkerRegisterResponse> => call(workerPaths.register, null, body),
+    lease: (key: string, body: WorkerLeaseRequest): Promise<WorkerLeaseResponse> => call(workerPaths.lease, key, body),
+    results: (key: string, results: readonly PollResult[]): Promise<WorkerResultsResponse> =>
+      call(workerPaths.results, key, { results }),
+  }
+}
+
+export type WorkerClient = ReturnType<typeof createClient>

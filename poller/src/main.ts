@@ -1,0 +1,79 @@
+/** `npm run worker -- --server URL --token T`: an agentless worker. Polls hosts over SSH for a server; keeps nothing. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { parseArgs } from 'node:util'
+import packageFile from '../package.json' with { type: 'json' }
+import { createClient } from './client.ts'
+import { pollHost } from './poll.ts'
+import { createWorkerProcess } from './worker.ts'
+
+const usage = `Usage: npm run worker -- --server URL --token TOKEN [--name NAME] [--concurrency N] [--ca FILE]
+
+  --server       address of the Portcullis server
+  --token        worker token from the console (Agentless, Add a worker); or PORTCULLIS_WORKER_TOKEN, or - to read it from standard input
+  --name         name it is shown by; this machine's by default
+  --concurrency  hosts that are polled at a time, 1 to 1000; 64 by default
+  --ca           file with the certificate of the server's own authority`
+
+const fail = (line: string): never => {
+  process.stderr.write(`${line}\n`)
+  process.exit(2)
+}
+
+const readToken = async (given: string | undefined): Promise<string> => {
+  if (given !== '-') return given ?? process.env.PORTCULLIS_WORKER_TOKEN ?? ''
+  let text = ''
+  for await (const part of process.stdin) {
+    text += String(part)
+    if (text.includes('\n')) break
+  }
+  return text.split('\n')[0]?.trim() ?? ''
+}
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      server: { type: 'string' },
+      token: { type: 'string' },
+      name: { type: 'string' },
+      concurrency: { type: 'string' },
+      ca: { type: 'string' },
+      own: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help === true) {
+    process.stdout.write(`${usage}\n`)
+    return
+  }
+  if (values.server === undefined || !URL.canParse(values.server)) return fail(usage)
+  const server = new URL(values.server)
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(server.hostname)
+  // Secrets of hosts come over this connection.
+  if (server.protocol !== 'https:' && !(server.protocol === 'http:' && isLocal))
+    return fail('The server has to be reached by https, or by http on this machine.')
+  const capacity = Number(values.concurrency ?? '64')
+  if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000) return fail('--concurrency is 1 to 1000.')
+  const token = await readToken(values.token)
+  if (token === '') return fail(usage)
+  const worker = createWorkerProcess({
+    client: createClient({ server, ...(values.ca === undefined ? {} : { ca: readFileSync(values.ca, 'utf8') }) }),
+    token,
+    name: values.name ?? hostname(),
+    version: packageFile.version,
+    capacity,
+    poll: pollHost,
+    say: (line) => process.stdout.write(`worker: ${line}\n`),
+    isOwn: values.own === true,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, worker.stop)
+  // The server that started it is gone: nobody would hear of its results.
+  if (values.own === true) process.on('disconnect', worker.stop)
+  await worker.run()
+  process.exit(0)
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`worker: ${(error as Error).message}\n`)
+  process.exit(3)
+})

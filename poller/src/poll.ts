@@ -1,0 +1,79 @@
+import type { Poll, PollPlatform, PollResult, PollStep, PollStepResult } from '@portcullis/contract'
+import { cleanText, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from '@portcullis/domain'
+import { openSession, PollError, type Session } from './ssh.ts'
+
+const outcomes: Readonly<Record<PollStep, string>> = {
+  resolve: 'The name has an address.',
+  connect: 'The port answers.',
+  'host-key': 'The host key is as expected.',
+  'sign-in': 'Signed in.',
+  read: 'Read what is attached.',
+  understand: 'Understood.',
+}
+
+/** What a host printed, understood. Where the platform is not known, POSIX is asked first: it answers or says nothing. */
+const readAll = async (poll: Poll, session: Session): Promise<ReturnType<typeof readPoll>> => {
+  if (poll.platform !== 'windows') {
+    const posix = readPoll((await session.run(POSIX_COMMAND)).stdout)
+    if (posix.platform !== null || poll.platform !== null) return posix
+  }
+  return readPoll((await session.run(WINDOWS_COMMAND)).stdout)
+}
+
+/** Polls one host, within its limits. Never throws: what went wrong is the result. */
+export const pollHost = async (
+  poll: Poll,
+  onStep: (step: PollStep) => void,
+  stop: AbortSignal,
+): Promise<PollResult> => {
+  const startedAt = performance.now()
+  const steps: PollStepResult[] = []
+  let step: PollStep = 'resolve'
+  let stepAt = startedAt
+  const finish = (ok: boolean, message: string): void => {
+    steps.push({ step, ok, ms: Math.round(performance.now() - stepAt), message: cleanText(message, 500) })
+  }
+  const begin = (next: PollStep): void => {
+    if (next !== step) finish(true, outcomes[step])
+    step = next
+    stepAt = performance.now()
+    onStep(next)
+  }
+  const late = new PollError('read-timeout')
+  const control = new AbortController()
+  const timer = setTimeout(() => control.abort(late), poll.limits.totalMs)
+  const end = (): void => control.abort(new PollError('stopped'))
+  stop.addEventListener('abort', end, { once: true })
+  let session: Session | undefined
+  let platform: PollPlatform | null = null
+  const result = (rest: Pick<PollResult, 'failure' | 'message' | 'facts' | 'devices'>): PollResult => ({
+    id: poll.id,
+    fence: poll.fence,
+    durationMs: Math.round(performance.now() - startedAt),
+    hostKeyFingerprint: session?.hostKeyFingerprint ?? null,
+    platform,
+    steps,
+    ...rest,
+  })
+  try {
+    if (stop.aborted) throw new PollError('stopped')
+    session = await openSession({ poll, onStep: begin, signal: control.signal })
+    begin('read')
+    const { platform: system, reading } = await readAll(poll, session)
+    begin('understand')
+    platform = system
+    if (!reading.ok) throw new PollError(reading.failure, reading.message)
+    finish(true, `${reading.devices.length} ${reading.devices.length === 1 ? 'device' : 'devices'}`)
+    const facts = { ...reading.facts, address: reading.facts.address || session.address }
+    return result({ failure: null, message: '', facts, devices: reading.devices })
+  } catch (error) {
+    const known = error instanceof PollError ? error : new PollError('connection-lost', (error as Error).message)
+    const message = cleanText(known.message, 500)
+    finish(false, message)
+    return result({ failure: known.failure, message, facts: null, devices: [] })
+  } finally {
+    clearTimeout(timer)
+    stop.removeEventListener('abort', end)
+    session?.close()
+  }
+}

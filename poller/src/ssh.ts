@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
+import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
+
+/** What a host printed. */
+export interface Output {
+  stdout: Buffer
+  code: number | null
+}
+
+/** Why a step did not succeed; the message is for people and holds no secret. */
+export class PollError extends Error {
+  readonly failure: PollFailure
+  constructor(failure: PollFailure, message = '') {
+    super(message)
+    this.failure = failure
+  }
+}
+
+/** An open connection to a host. */
+export interface Session {
+  /** Runs a fixed command; its standard input is empty. */
+  run(command: string): Promise<Output>
+  hostKeyFingerprint: string
+  /** Address that was connected to. */
+  address: string
+  close(): void
+}
+
+/** Fingerprint of a host key as `ssh-keygen -l` prints it. */
+const fingerprintOf = (key: Buffer): string =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+
+/** What is still safe in 2026; a server that offers none of these is told apart from one that is down. */
+const algorithms: NonNullable<ConnectConfig['algorithms']> = {
+  kex: [
+    'curve25519-sha256',
+    'curve25519-sha256@libssh.org',
+    'ecdh-sha2-nistp256',
+    'ecdh-sha2-nistp384',
+    'ecdh-sha2-nistp521',
+    'diffie-hellman-group14-sha256',
+    'diffie-hellman-group16-sha512',
+  ],
+  serverHostKey: [
+    'ssh-ed25519',
+    'ecdsa-sha2-nistp256',
+    'ecdsa-sha2-nistp384',
+    'ecdsa-sha2-nistp521',
+    'rsa-sha2-512',
+    'rsa-sha2-256',
+  ],
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes192-ctr', 'aes256-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none'],
+}
+
+/** Errors of the library and of the network, as the causes that are documented. */
+const failureOf = (error: Error & { code?: string; level?: string }): PollFailure => {
+  if (error.code === 'ECONNREFUSED') return 'connection-refused'
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN' || error.code === 'ENODATA') return 'name-not-found'
+  if (error.code === 'ETIMEDOUT' || error.code === 'EHOSTUNREACH' || error.code === 'ENETUNREACH')
+    return 'connect-timeout'
+  if (error.level === 'client-timeout') return 'connect-timeout'
+  if (error.level === 'client-authentication') return 'sign-in-refused'
+  if (/no matching|unsupported|handshake failed/i.test(error.message)) return 'no-common-algorithm'
+  return 'connection-lost'
+}
+
+const addressOf = async (host: string): Promise<string> => {
+  if (isIP(host) !== 0) return host
+  try {
+    return (await lookup(host)).address
+  } catch {
+    throw new PollError('name-not-found')
+  }
+}
+
+export interface OpenOptions {
+  poll: Poll
+  /** Called when a step begins. */
+  onStep(step: PollStep): void
+  signal: AbortSignal
+}
+
+/**
+ * Connects and signs in. Another host key than the pinned one ends it before a credential is sent: the key is looked at
+ * in the key exchange, and ssh2 authenticates only after that.
+ */
+export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promise<Session> => {
+  if (poll.userName === '' || (poll.password === null && poll.privateKey === null))
+    throw new PollError('no-credentials')
+  onStep('resolve')
+  const host = await addressOf(poll.host)
+  signal.throwIfAborted()
+  onStep('connect')
+  let step: PollStep = 'connect'
+  const client = new Client()
+  let shown = ''
+  let isOther = false
+  const close = (): void => {
+    client.destroy()
+  }
+  signal.addEventListener('abort', close, { once: true })
+  await new Promise<void>((resolve, reject) => {
+    client.once('ready', resolve)
+    client.on('error', (error: Error & { code?: string; level?: string }) => {
+      if (isOther) reject(new PollError('host-key-changed', `it shows ${shown}`))
+      else reject(new PollError(failureOf(error), step === 'sign-in' ? '' : error.message))
+    })
+    client.once('close', () =>
+      reject(
+        signal.aborted
+          ? (signal.reason as Error)
+          : isOther
+            ? new PollError('host-key-changed', `it shows ${shown}`)
+            : new PollError('connection-lost'),
+      ),
+    )
+    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) =>
+      finish(prompts.map(() => poll.password ?? '')),
+    )
+    try {
+      client.connect({
+        host,
+        port: poll.port,
+        username: poll.userName,
+        ...(poll.password === null ? {} : { password: poll.password, tryKeyboard: true }),
+        ...(poll.privateKey === null ? {} : { privateKey: poll.privateKey }),
+        ...(poll.passphrase === null ? {} : { passphrase: poll.passphrase }),
+        readyTimeout: poll.limits.connectMs,
+        keepaliveInterval: 0,
+        algorithms,
+        hostVerifier: (key: Buffer) => {
+          step = 'host-key'
+          onStep('host-key')
+          shown = fingerprintOf(key)
+          isOther = poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint
+          if (isOther) return false
+          step = 'sign-in'
+          onStep('sign-in')
+          return true
+        },
+      })
+    } catch (error) {
+      // The library reads the key before it connects.
+      reject(new PollError('key-unusable', (error as Error).message.slice(0, 200)))
+    }
+  }).catch((error: unknown) => {
+    close()
+    throw error
+  })
+
+  const run = (command: string): Promise<Output> =>
+    new Promise((resolve, reject) => {
+      step = 'read'
+      const lost = (): void => reject(signal.aborted ? (signal.reason as Error) : new PollError('connection-lost'))
+      client.once('close', lost)
+      client.exec(command, (error: Error | undefined, channel: ClientChannel) => {
+        if (error !== undefined) {
+          reject(new PollError('not-permitted', error.message.slice(0, 200)))
+          return
+        }
+        const parts: Buffer[] = []
+        let size = 0
+        let code: number | null = null
+        const take = (part: Buffer, isKept: boolean): void => {
+          size += part.length
+          if (size > poll.limits.outputBytes) {
+            reject(new PollError('output-too-large'))
+            close()
+          } else if (isKept) parts.push(part)
+        }
+        channel.on('data', (part: Buffer) => take(part, true))
+        channel.stderr.on('data', (part: Buffer) => take(part, false))
+        channel.on('exit', (given: number | null) => {
+          code = given
+        })
+        channel.on('close', () => {
+          client.removeListener('close', lost)
+          resolve({ stdout: Buffer.concat(parts), code })
+        })
+        channel.end()
+      })
+    })
+  return { run, hostKeyFingerprint: shown, address: host, close }
+}

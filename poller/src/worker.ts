@@ -1,0 +1,158 @@
+import { type Poll, type PollResult, type PollStep, workerLimits } from '@portcullis/contract'
+import { Refused, type WorkerClient } from './client.ts'
+
+export interface WorkerOptions {
+  client: WorkerClient
+  token: string
+  name: string
+  version: string
+  /** Polls at a time. */
+  capacity: number
+  /** Polls one host, and never throws. */
+  poll(poll: Poll, onStep: (step: PollStep) => void, stop: AbortSignal): Promise<PollResult>
+  say(line: string): void
+  /** True for the process that the server itself starts: its token serves again after the worker was deleted. */
+  isOwn: boolean
+}
+
+interface Running {
+  poll: Poll
+  step: PollStep
+  control: AbortController
+}
+
+/** Results are sent when so many are there, or after so long. */
+const flushMs = 200
+const leaseMs = 1_000
+const maxBackOffMs = 30_000
+/** The own process of the server comes back this long after its key was revoked. */
+const comeBackMs = 10_000
+
+const cpuMeter = () => {
+  let before = process.cpuUsage()
+  let at = performance.now()
+  return (): number => {
+    const used = process.cpuUsage(before)
+    const passed = performance.now() - at
+    before = process.cpuUsage()
+    at = performance.now()
+    return passed <= 0 ? 0 : Math.round(((used.user + used.system) / 1_000 / passed) * 1_000) / 10
+  }
+}
+
+/** The process: takes polls, runs them side by side, brings results; until it is stopped or its key is revoked for good. */
+export const createWorkerProcess = ({ client, token, name, version, capacity, poll, say, isOwn }: WorkerOptions) => {
+  const running = new Map<string, Running>()
+  const results: PollResult[] = []
+  const cpu = cpuMeter()
+  let isStopping = false
+  let wakeUp: () => void = () => {}
+
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const start = (one: Poll): void => {
+    const control = new AbortController()
+    const entry: Running = { poll: one, step: 'resolve', control }
+    running.set(one.id, entry)
+    void poll(
+      one,
+      (step) => {
+        entry.step = step
+      },
+      control.signal,
+    ).then((result) => {
+      if (running.get(one.id) === entry) running.delete(one.id)
+      // Ended because nobody wants it any more: there is nothing to tell.
+      if (!control.signal.aborted) results.push(result)
+      // Room for the next one, or enough to send.
+      wakeUp()
+    })
+  }
+
+  const endAll = (): void => {
+    for (const { control } of running.values()) control.abort()
+    running.clear()
+    results.length = 0
+  }
+
+  const sendResults = async (key: string): Promise<void> => {
+    while (results.length > 0) {
+      const some = results.slice(0, workerLimits.results)
+      await client.results(key, some)
+      results.splice(0, some.length)
+    }
+  }
+
+  const round = async (key: string): Promise<number> => {
+    await sendResults(key)
+    const answer = await client.lease(key, {
+      free: isStopping ? 0 : Math.max(0, capacity - running.size),
+      capacity,
+      running: [...running.values()].map(({ poll: one, step }) => ({ id: one.id, fence: one.fence, step })),
+      version,
+      cpu: cpu(),
+    })
+    for (const { id } of answer.stop) {
+      running.get(id)?.control.abort()
+      running.delete(id)
+    }
+    for (const one of answer.polls) start(one)
+    return answer.nextMs
+  }
+
+  const register = async (): Promise<string> => {
+    const { key, pollerId } = await client.register({ token, name, version })
+    say(`registered as ${pollerId}`)
+    return key
+  }
+
+  return {
+    /** Runs until it is stopped; rejects when the server does not want it any more. */
+    run: async (): Promise<void> => {
+      let key: string | null = null
+      let backOff = 500
+      while (!isStopping || results.length > 0) {
+        let wait = leaseMs
+        try {
+          key ??= await register()
+          wait = Math.min(await round(key), running.size > 0 ? flushMs : leaseMs)
+          backOff = 500
+        } catch (error) {
+          if (error instanceof Refused && error.status === 401) {
+            endAll()
+            key = null
+            if (!isOwn) throw new Error('The server revoked the key of this worker. Register it with a new token.')
+            say('the worker was deleted; coming back as a new one')
+            wait = comeBackMs
+          } else if (error instanceof Refused && error.status >= 400 && error.status < 500 && error.status !== 429) {
+            if (key === null) throw error
+            // What it refuses once it refuses again.
+            say(`the server refused a call: ${error.message}`)
+            results.length = 0
+          } else {
+            say(`the server can not be reached: ${(error as Error).message}`)
+            wait = backOff * (0.75 + Math.random() / 2)
+            backOff = Math.min(backOff * 2, maxBackOffMs)
+          }
+        }
+        if (isStopping && results.length === 0) break
+        await sleep(wait)
+      }
+      endAll()
+    },
+
+    /** Takes nothing new; what runs is ended, and somebody else gets it when its lease is over. */
+    stop: (): void => {
+      isStopping = true
+      endAll()
+      wakeUp()
+    },
+  }
+}

@@ -1,0 +1,280 @@
+import type { AddressInfo } from 'node:net'
+import type {
+  Agent,
+  Connection,
+  ConnectionStatus,
+  ConnectionTest,
+  Poll,
+  PollResult,
+  WorkerLeaseResponse,
+  WorkerPollerDetails,
+} from '@portcullis/contract'
+import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { hostFacts, pageOf } from '#test/builders.ts'
+import { person } from '#test/people.ts'
+
+const base = '/prime/webui/agents/agentless'
+const minute = 60_000
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked against the contract by the app itself
+const ok = <T = any>(answer: { statusCode: number; body: string; json(): unknown }): T => {
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json() as T
+}
+const serverUrl = (): string => `http://127.0.0.1:${(t.app.fastify.server.address() as AddressInfo).port}`
+const post = async (path: string, body: unknown) => (await t.admin()).post(`${base}/${path}`, body)
+const put = async (path: string, body: unknown) => (await t.admin()).put(`${base}/${path}`, body)
+const status = async (name: string): Promise<ConnectionStatus> =>
+  (await pageOf<ConnectionStatus>(t, `agents/agentless/connectiondetailsstatus?ComputerName=${name}`))
+    .data[0] as ConnectionStatus
+const worker = async (): Promise<WorkerPollerDetails> => ok(await (await t.admin()).get(`${base}/workerpollerdetails`))
+
+/** A worker process as the server sees it. */
+const registerWorker = async () => {
+  const { token } = ok(await post('workerpollerdetails/token', undefined))
+  const call = async (path: string, body: unknown, key?: string) => {
+    const answer = await fetch(`${serverUrl()}/worker/v1/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify(body),
+    })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const registered = await call('register', { token, name: 'worker-1', version: '1.0.0' })
+  expect(registered.status).toBe(200)
+  const { key } = registered.body as { key: string }
+  return {
+    token,
+    register: (again: string) => call('register', { token: again, name: 'again', version: '1' }),
+    lease: async (free: number, running: { id: string; fence: number; step: string }[] = []) => {
+      const { status: code, body } = await call('lease', { free, capacity: 8, running, version: '1.0.0', cpu: 1 }, key)
+      return { ...(body as WorkerLeaseResponse), code }
+    },
+    results: (results: PollResult[]) => call('results', { results }, key),
+  }
+}
+const success = (poll: Poll, devices = [storageStick({ portPath: '1-1' })]): PollResult => ({
+  id: poll.id,
+  fence: poll.fence,
+  durationMs: 120,
+  failure: null,
+  message: '',
+  hostKeyFingerprint: `SHA256:${'a'.repeat(43)}`,
+  platform: 'linux',
+  facts: hostFacts({ hostname: poll.host, agentVersion: '', enforcement: 'observe' }),
+  devices,
+  steps: [],
+})
+const failure = (poll: Poll, cause: PollResult['failure'], message = ''): PollResult => ({
+  ...success(poll),
+  failure: cause,
+  message,
+  hostKeyFingerprint: null,
+  platform: null,
+  facts: null,
+  devices: [],
+})
+const activate = async (isActivated = true) =>
+  ok(await put('workerpollerdetails/activatedstatus', { id: (await worker()).id, isActivated }))
+
+describe('a host that is polled', () => {
+  it('is among the agents after its first poll, with its devices, tags and events, and stored once', async () => {
+    ok(
+      await post('connectiondetails', {
+        computerName: 'Build-7.example.org',
+        userName: 'inventory',
+        password: 'the password',
+        hashtags: ['lab'],
+      }),
+    )
+    expect(await worker()).toMatchObject({ id: null, status: null, numOfPollers: null, due: 1 })
+    const w = await registerWorker()
+    expect(await worker()).toMatchObject({ adminStatus: 'Pending', status: 'Connected', numOfPollers: 1 })
+    expect(await w.lease(4)).toMatchObject({ code: 200, isActivated: false, polls: [] })
+    await activate()
+    const { polls } = await w.lease(4)
+    expect(polls).toMatchObject([
+      {
+        host: 'Build-7.example.org',
+        port: 22,
+        userName: 'inventory',
+        password: 'the password',
+        hostKeyFingerprint: null,
+      },
+    ])
+    const [poll] = polls as [Poll]
+    expect(await status('build-7')).toMatchObject({ statusString: 'Running', statusDescription: 'Looks the name up' })
+    expect((await w.results([success(poll)])).body).toEqual({ stored: [poll.id], stale: [] })
+    const { data } = await pageOf<Agent>(t, 'agents?DeploymentMode=Agentless')
+    expect(data).toMatchObject([
+      {
+        hostIdentifier: 'Build-7.example.org',
+        hashtags: 'lab',
+        connectionStatus: 'Connected',
+        deploymentMode: 'Agentless',
+      },
+    ])
+    const uuid = data[0]?.uuid as string
+    expect(await status('build-7')).toMatchObject({
+      statusString: 'Success',
+      peripheralsCount: 1,
+      uuid,
+      platform: 'linux',
+    })
+    // The same result once more, and one of a lease before: nothing of them is stored.
+    expect((await w.results([success(poll, [])])).body).toEqual({ stored: [], stale: [poll.id] })
+
+    t.clock.advance(17 * minute)
+    const [next] = (await w.lease(1)).polls as [Poll]
+    expect(next).toMatchObject({ id: poll.id, platform: 'linux', hostKeyFingerprint: `SHA256:${'a'.repeat(43)}` })
+    const keyboard = plainKeyboard({ portPath: '1-2' })
+    expect((await w.results([success(poll, []), success(next, [keyboard])])).body).toMatchObject({ stored: [next.id] })
+    const devices = await pageOf<{ hierarchy: string; present: boolean }>(
+      t,
+      `peripherals?hostUuid=${uuid}&SortBy=hierarchy_asc`,
+    )
+    expect(devices.data.map((d) => [d.hierarchy, d.present])).toEqual([
+      ['1-1', false],
+      ['1-2', true],
+    ])
+  })
+
+  it('that fails is put off the longer the oftener, says why and what helps, and is grouped by cause', async () => {
+    ok(await post('connectiondetails', { connections: [{ computerName: 'down-1', password: 'p', userName: 'u' }] }))
+    const w = await registerWorker()
+    const waits: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const [poll] = (await w.lease(8)).polls.filter((one) => one.host === 'down-1') as [Poll]
+      await w.results([failure(poll, 'connect-timeout', 'no answer')])
+      const next = Date.parse(`${(await status('down-1')).nextRun}Z`)
+      waits.push(Math.round((next - t.clock.now()) / minute))
+      t.clock.advance(next - t.clock.now() + 1)
+    }
+    expect(waits.map((m, i) => Math.abs(m / (15 * 2 ** i) - 1) < 0.2)).toEqual([true, true, true, true])
+    const row = await status('down-1')
+    expect(row).toMatchObject({ statusString: 'Failed', statusDescription: 'Failed 4 times in a row', failures: 4 })
+    expect(row.statusErrorDescription).toMatch(/^The host does not answer \(no answer\)\. See that the host is on/)
+    expect(row.prevRunningErrors.split(' | ')).toHaveLength(3)
+    const causes = ok(await (await t.admin()).get(`${base}/connectiondetailsstatus/causes`))
+    expect(causes.data).toMatchObject([{ cause: 'connect-timeout', count: 1, computerNames: ['down-1'] }])
+  })
+
+  it('whose worker dies is polled again by another one, and the late result counts for nothing', async () => {
+    ok(await post('connectiondetails', { computerName: 'lost-1', password: 'p', userName: 'u' }))
+    const [first, second] = [await registerWorker(), await registerWorker()]
+    const [poll] = (await first.lease(8)).polls.filter((one) => one.host === 'lost-1') as [Poll]
+    expect((await second.lease(8)).polls.filter((one) => one.host === 'lost-1')).toEqual([])
+    t.clock.advance(31_000)
+    const [again] = (await second.lease(8)).polls.filter((one) => one.host === 'lost-1') as [Poll]
+    expect(again.fence).toBe(poll.fence + 1)
+    expect((await first.results([success(poll)])).body).toEqual({ stored: [], stale: [poll.id] })
+    expect((await first.lease(0, [{ id: poll.id, fence: poll.fence, step: 'read' }])).stop).toEqual([
+      { id: poll.id, fence: poll.fence },
+    ])
+    expect((await second.results([success(again)])).body).toMatchObject({ stored: [poll.id] })
+  })
+
+  it('deleted among the agents is not polled any more', async () => {
+    const uuid = (await status('lost-1')).uuid
+    ok(await (await t.admin()).post('/prime/webui/agents/deleteAgents', [uuid]))
+    expect(await status('lost-1')).toMatchObject({ statusString: 'Unregistered', nextRun: null, uuid: '' })
+  })
+})
+
+describe('the worker', () => {
+  it('ends when it is deactivated or deleted, and its token serves once', async () => {
+    const w = await registerWorker()
+    expect((await w.register(w.token)).status).toBe(403)
+    await activate(false)
+    expect(await w.lease(8)).toMatchObject({ isActivated: false, polls: [] })
+    expect(ok(await (await t.admin()).delete(`${base}/workerpollerdetails`))).toEqual({ deleted: true })
+    expect((await w.lease(8)).code).toBe(401)
+    expect(await worker()).toMatchObject({ id: null, adminStatus: null })
+  })
+})
+
+describe('connections', () => {
+  it('are refused with a message that says which, and nothing is stored', async () => {
+    const total = async () => (await pageOf<Connection>(t, 'agents/agentless/connectiondetails')).recordsTotal
+    const before = await total()
+    for (const [body, message] of [
+      [{ computerName: 'a b' }, 'body.computerName is neither'],
+      [{ computerName: '999.1.1.1' }, 'body.computerName is neither'],
+      [{ computerName: 'x', privateKey: 'ssh-rsa AAAA' }, 'body.privateKey is no private key'],
+      [{ connections: [{ computerName: 'ok-1' }, { computerName: '' }] }, 'body.connections[1].computerName is empty'],
+      [{ connections: [{ computerName: 'ok-1' }, { computerName: 'OK-1.' }] }, 'is there twice'],
+      [{ computerName: 'x', connections: [] }, 'either one connection or connections'],
+    ] as const) {
+      const answer = await post('connectiondetails', body)
+      expect([answer.statusCode, answer.json().detail.replace(': ', ' ')]).toEqual([
+        400,
+        expect.stringContaining(message),
+      ])
+    }
+    expect((await post('connectiondetails', { computerName: 'BUILD-7.example.org' })).statusCode).toBe(409)
+    expect(await total()).toBe(before)
+  })
+
+  it('never show a secret, not in the database either, and ask for it again before it is sent elsewhere', async () => {
+    const secret = 'correct horse battery'
+    ok(await post('connectiondetails', { computerName: 'vault-1', userName: 'u', password: secret }))
+    const list = await (await t.admin()).get(`${base}/connectiondetails?ComputerName=vault`)
+    expect(list.body).not.toContain(secret)
+    expect(list.json().data).toMatchObject([{ computerName: 'vault-1', hasPassword: true, isOverrideDefaults: true }])
+    const [row] = await t.db.query<{ text: string }>(
+      sql`select encode(c.password, 'escape') as text from connections c where c.name_key = 'vault-1'`,
+    )
+    expect(row?.text).not.toContain(secret)
+    expect((await put('connectiondetails', { computerName: 'vault-1', port: 2222 })).json().detail).toMatch(
+      /password.*needed again/,
+    )
+    expect(ok(await put('connectiondetails', { computerName: 'vault-1', port: 2222, password: secret }))).toMatchObject(
+      { port: 2222 },
+    )
+    // A row that is moved to another connection opens nothing there.
+    await t.db.execute(sql`
+      update connections set password = (select password from connections where name_key = 'vault-1') where name_key = 'down-1'`)
+    const w = await registerWorker()
+    await activate()
+    t.clock.advance(24 * 60 * minute)
+    expect((await w.lease(50)).polls.some((one) => one.host === 'down-1')).toBe(false)
+    expect(ok(await (await t.admin()).delete(`${base}/connectiondetails?computerName=vault-1,nobody`))).toEqual({
+      accepted: ['vault-1'],
+      notFound: ['nobody'],
+    })
+  })
+
+  it('are tried step by step, and nothing of it is stored', async () => {
+    const test = ok<ConnectionTest>(
+      await post('connectiondetails/test', { computerName: 'try-1', userName: 'u', password: 'p' }),
+    )
+    expect(test).toMatchObject({ state: 'waiting', ok: null })
+    const w = await registerWorker()
+    const [poll] = (await w.lease(1)).polls as [Poll]
+    expect(poll).toMatchObject({ id: test.id, isTest: true, host: 'try-1', password: 'p' })
+    await w.results([failure(poll, 'sign-in-refused')])
+    const done = ok<ConnectionTest>(await (await t.admin()).get(`${base}/connectiondetails/test/${test.id}`))
+    expect(done).toMatchObject({ state: 'done', ok: false, cause: 'sign-in-refused' })
+    expect(done.cure).toMatch(/Check them/)
+    expect((await pageOf<Connection>(t, 'agents/agentless/connectiondetails?ComputerName=try-1')).recordsFiltered).toBe(
+      0,
+    )
+  })
+
+  it('belong to Managers, the worker to Administrators', async () => {
+    const [user, manager] = [await person(t, { profile: 30 }), await person(t, { profile: 20 })]
+    expect((await user.api.get(`${base}/connectiondetails`)).statusCode).toBe(200)
+    expect((await user.api.post(`${base}/connectiondetails`, { computerName: 'u-1' })).statusCode).toBe(403)
+    expect((await manager.api.post(`${base}/connectiondetails`, { computerName: 'm-1' })).statusCode).toBe(200)
+    expect((await manager.api.delete(`${base}/workerpollerdetails`)).statusCode).toBe(403)
+    expect((await manager.api.post(`${base}/workerpollerdetails/token`)).statusCode).toBe(403)
+  })
+})

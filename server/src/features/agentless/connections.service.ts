@@ -1,0 +1,214 @@
+import type {
+  addConnections,
+  BodyOf,
+  BulkResult,
+  Connection,
+  ConnectionInput,
+  ResponseOf,
+  updateConnection,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
+import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import { keptSecrets, sealed } from './secrets.ts'
+
+export interface ConnectionsDeps {
+  db: Db
+  clock: Clock
+  envelope: Envelope
+  store: ConnectionsStore
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
+  audit: Pick<AuditApi, 'write'>
+  /** A connection as it is shown. */
+  shown(tx: Tx, key: string): Promise<Connection>
+}
+
+/** Row and member that a secret of a connection is bound to. */
+export const placeOf = (connectionId: string): string => `connection ${connectionId}`
+
+const noSecrets = { password: null, private_key: null, passphrase: null }
+const plural = (n: number): string => `${n} ${n === 1 ? 'connection' : 'connections'}`
+/** Names in an audit record; more are counted. */
+const namesIn = (names: readonly string[]): string =>
+  names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
+
+/** Adding, changing and removing connections. */
+export const createConnections = ({ db, clock, envelope, store, tags, audit, shown }: ConnectionsDeps) => {
+  const fresh = (input: ConnectionInput): ConnectionRow => {
+    const connectionId = newId(clock.now())
+    return {
+      connection_id: connectionId,
+      computer_name: input.computerName.trim(),
+      name_key: nameKey(input.computerName),
+      port: input.port ?? null,
+      platform: input.platform ?? 'auto',
+      user_name: input.userName ?? '',
+      ...sealed(envelope, placeOf(connectionId), secretsOf(input), null),
+      host_key: input.hostKeyFingerprint ?? '',
+      interval_minutes: input.intervalMinutes ?? null,
+      is_override: overrides(input) ?? false,
+      tags: (input.hashtags ?? []).map((tag) => tag.trim()),
+      is_registered: true,
+      agent_id: null,
+    }
+  }
+
+  /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
+  const changed = (row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
+    const isOverride = overrides(input) ?? row.is_override
+    const given = secretsOf(input)
+    return {
+      ...row,
+      computer_name: name,
+      name_key: nameKey(name),
+      port: input.port === undefined || input.port === null ? row.port : input.port,
+      platform: input.platform ?? row.platform,
+      user_name: isOverride ? (input.userName ?? row.user_name) : '',
+      ...(isOverride ? sealed(envelope, placeOf(row.connection_id), given, row) : noSecrets),
+      host_key: input.hostKeyFingerprint ?? row.host_key,
+      interval_minutes: isOverride ? (input.intervalMinutes ?? row.interval_minutes) : null,
+      is_override: isOverride,
+      tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
+    }
+  }
+
+  /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
+  const assertSecretsMayStay = (
+    row: ConnectionRow,
+    next: ConnectionRow,
+    input: Partial<ConnectionInput>,
+    field: string,
+  ) => {
+    const isElsewhere = row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
+    const kept = next.is_override ? keptSecrets(secretsOf(input), row) : []
+    if (isElsewhere && kept.length > 0)
+      throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
+  }
+
+  const write = async (tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<void> => {
+    const now = new Date(clock.now())
+    const ids = await tags.ensureTags(tx, next.tags)
+    if (row.agent_id !== null && next.tags !== row.tags) await tags.setAgentTags(tx, row.agent_id, ids)
+    await store.update(tx, now, next)
+    await store.startOver(tx, now, [row.connection_id])
+  }
+
+  const overNames = (
+    names: readonly string[],
+    actor: Actor,
+    action: string,
+    work: (tx: Tx, rows: readonly ConnectionRow[]) => Promise<void>,
+  ): Promise<BulkResult> =>
+    transactionAgain(db, async (tx) => {
+      const asked = [...new Map(names.map((name) => [nameKey(name), name.trim()])).entries()]
+      const rows = await store.lockByKeys(
+        tx,
+        asked.map(([key]) => key),
+      )
+      const found = new Set(rows.map((row) => row.name_key))
+      if (rows.length > 0) {
+        await work(tx, rows)
+        await audit.write(tx, actor, {
+          action: `connection.${action}`,
+          entity: plural(rows.length),
+          details: namesIn(rows.map((row) => row.computer_name)),
+        })
+      }
+      return {
+        accepted: asked.filter(([key]) => found.has(key)).map(([, name]) => name),
+        notFound: asked.filter(([key]) => !found.has(key)).map(([, name]) => name),
+      }
+    })
+
+  return {
+    fresh,
+    changed,
+    assertSecretsMayStay,
+    write,
+
+    add: (actor: Actor, body: BodyOf<typeof addConnections>): Promise<ResponseOf<typeof addConnections>> => {
+      const { connections, ...single } = body
+      const isMany = connections !== undefined
+      if (isMany && Object.keys(single).length > 0)
+        throw invalid('body', 'give either one connection or connections alone')
+      const inputs = connections ?? [single as ConnectionInput]
+      for (const [i, input] of inputs.entries()) assertConnection(input, isMany ? `body.connections[${i}]` : 'body')
+      const keys = new Map<string, number>()
+      for (const [i, input] of inputs.entries()) {
+        const key = nameKey(input.computerName)
+        if (keys.has(key))
+          throw invalid(`body.connections[${i}].computerName`, `is there twice: as connections[${keys.get(key)}], too`)
+        keys.set(key, i)
+      }
+      return transactionAgain(db, async (tx) => {
+        await tags.ensureTags(tx, [...new Set(inputs.flatMap((input) => input.hashtags ?? []))])
+        const added = new Set(await store.insert(tx, new Date(clock.now()), inputs.map(fresh)))
+        const existing = inputs.filter((input) => !added.has(nameKey(input.computerName)))
+        if (!isMany && existing.length > 0)
+          throw new AppError('conflict', { detail: `There is a connection to ${existing[0]?.computerName} already.` })
+        if (added.size > 0)
+          await audit.write(tx, actor, {
+            action: 'connection.added',
+            entity: plural(added.size),
+            details: namesIn([...added]),
+          })
+        return { added: added.size, existing: existing.map((input) => input.computerName) }
+      })
+    },
+
+    change: (actor: Actor, body: BodyOf<typeof updateConnection>): Promise<Connection> => {
+      const { newComputerName, ...input } = body
+      const name = (newComputerName ?? input.computerName).trim()
+      assertConnection({ ...input, computerName: name }, 'body')
+      return transactionAgain(db, async (tx) => {
+        const key = nameKey(input.computerName)
+        const rows = await store.lockByKeys(tx, [key, nameKey(name)])
+        const row = rows.find((one) => one.name_key === key)
+        if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
+        if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
+        const next = changed(
+          row,
+          input,
+          newComputerName === undefined || newComputerName === null ? row.computer_name : name,
+        )
+        assertSecretsMayStay(row, next, input, 'body')
+        await write(tx, row, next)
+        const what = Object.keys(input).filter(
+          (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
+        )
+        await audit.write(tx, actor, {
+          action: 'connection.changed',
+          entity: row.computer_name,
+          // Which members, never their values: secrets are among them.
+          details: `${next.computer_name === row.computer_name ? '' : `renamed to ${next.computer_name}; `}${what.join(', ')}`,
+          severity: 4,
+        })
+        return shown(tx, next.name_key)
+      })
+    },
+
+    remove: (actor: Actor, names: readonly string[]): Promise<BulkResult> =>
+      overNames(names, actor, 'deleted', (tx, rows) =>
+        store.remove(
+          tx,
+          rows.map((row) => row.connection_id),
+        ),
+      ),
+
+    register: (actor: Actor, names: readonly string[], isRegistered: boolean): Promise<BulkResult> =>
+      overNames(names, actor, isRegistered ? 'registered' : 'unregistered', async (tx, rows) => {
+        const ids = rows.map((row) => row.connection_id)
+        await store.setRegistered(tx, ids, isRegistered)
+        await store.startOver(tx, new Date(clock.now()), ids)
+      }),
+  }
+}
+
+export type Connections = ReturnType<typeof createConnections>

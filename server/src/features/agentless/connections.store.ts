@@ -1,0 +1,124 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** A connection as it is stored; secrets are sealed. */
+export interface ConnectionRow {
+  connection_id: string
+  computer_name: string
+  name_key: string
+  port: number | null
+  platform: string
+  user_name: string
+  password: Buffer | null
+  private_key: Buffer | null
+  passphrase: Buffer | null
+  host_key: string
+  interval_minutes: number | null
+  is_override: boolean
+  tags: string[]
+  is_registered: boolean
+  agent_id: string | null
+}
+
+/** Defaults of connections. */
+export interface DefaultsRow {
+  port: number
+  platform: string
+  user_name: string
+  password: Buffer | null
+  private_key: Buffer | null
+  passphrase: Buffer | null
+  interval_minutes: number
+}
+
+const columns = sql`c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
+  c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.agent_id`
+
+export const createConnectionsStore = () => ({
+  byKeys: (q: Queryable, keys: readonly string[]): Promise<ConnectionRow[]> =>
+    q.query<ConnectionRow>(
+      sql`select ${columns} from connections c where c.name_key = any(${keys}::text[]) order by c.name_key`,
+    ),
+
+  /** The same, locked in name order until the transaction ends. */
+  lockByKeys: (tx: Tx, keys: readonly string[]): Promise<ConnectionRow[]> =>
+    tx.query<ConnectionRow>(
+      sql`select ${columns} from connections c where c.name_key = any(${keys}::text[]) order by c.name_key for update of c`,
+    ),
+
+  /** Adds connections, registered and due now; those whose name is taken are left out. Returns the names that were added. */
+  insert: async (tx: Tx, now: Date, rows: readonly ConnectionRow[]): Promise<string[]> => {
+    const added = await tx.query<{ connection_id: string; name_key: string }>(sql`
+      insert into connections (connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key,
+        interval_minutes, is_override, tags, is_registered, created_at, changed_at)
+      select u.connection_id, u.computer_name, u.name_key, u.port, u.platform, u.user_name, decode(u.password, 'base64'),
+        decode(u.private_key, 'base64'), decode(u.passphrase, 'base64'), u.host_key, u.interval_minutes, u.is_override,
+        (select coalesce(array_agg(t), '{}') from jsonb_array_elements_text(u.tags) t), true, ${now}, ${now}
+      from ${unnestOf([
+        [rows.map((r) => r.connection_id), 'uuid[]'],
+        [rows.map((r) => r.computer_name), 'text[]'],
+        [rows.map((r) => r.name_key), 'text[]'],
+        [rows.map((r) => r.port), 'int[]'],
+        [rows.map((r) => r.platform), 'text[]'],
+        [rows.map((r) => r.user_name), 'text[]'],
+        [rows.map((r) => r.password?.toString('base64') ?? null), 'text[]'],
+        [rows.map((r) => r.private_key?.toString('base64') ?? null), 'text[]'],
+        [rows.map((r) => r.passphrase?.toString('base64') ?? null), 'text[]'],
+        [rows.map((r) => r.host_key), 'text[]'],
+        [rows.map((r) => r.interval_minutes), 'int[]'],
+        [rows.map((r) => r.is_override), 'boolean[]'],
+        [rows.map((r) => JSON.stringify(r.tags)), 'jsonb[]'],
+      ])} u(connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key, interval_minutes,
+        is_override, tags)
+      order by u.name_key on conflict (name_key) do nothing returning connection_id, name_key`)
+    await tx.execute(sql`
+      insert into connection_runs (connection_id, next_run)
+      select id, ${now} from unnest(${added.map((r) => r.connection_id)}::uuid[]) id`)
+    return added.map((r) => r.name_key)
+  },
+
+  update: async (tx: Tx, now: Date, r: ConnectionRow): Promise<void> => {
+    await tx.execute(sql`
+      update connections c set computer_name = ${r.computer_name}, name_key = ${r.name_key}, port = ${r.port}::int, platform = ${r.platform},
+        user_name = ${r.user_name}, password = ${r.password}::bytea, private_key = ${r.private_key}::bytea, passphrase = ${r.passphrase}::bytea,
+        host_key = ${r.host_key}, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[],
+        changed_at = ${now} where c.connection_id = ${r.connection_id}::uuid`)
+  },
+
+  /** What runs now is of the old details: its result counts for nothing, and the host is polled anew at once. */
+  startOver: async (tx: Tx, now: Date, ids: readonly string[]): Promise<void> => {
+    await tx.execute(sql`
+      update connection_runs r set next_run = case when c.is_registered then ${now}::timestamptz end, lease_until = null,
+        fence = r.fence + 1, attempts = 0, failures = 0, step = ''
+      from connections c where c.connection_id = r.connection_id and r.connection_id = any(${ids}::uuid[])`)
+  },
+
+  setRegistered: async (tx: Tx, ids: readonly string[], isRegistered: boolean): Promise<void> => {
+    await tx.execute(
+      sql`update connections c set is_registered = ${isRegistered} where c.connection_id = any(${ids}::uuid[])`,
+    )
+  },
+
+  remove: async (tx: Tx, ids: readonly string[]): Promise<void> => {
+    await tx.execute(sql`delete from connections c where c.connection_id = any(${ids}::uuid[])`)
+  },
+
+  defaults: async (q: Queryable): Promise<DefaultsRow | undefined> =>
+    (
+      await q.query<DefaultsRow>(
+        sql`select d.port, d.platform, d.user_name, d.password, d.private_key, d.passphrase, d.interval_minutes from connection_defaults d`,
+      )
+    )[0],
+
+  writeDefaults: async (tx: Tx, d: DefaultsRow): Promise<void> => {
+    await tx.execute(sql`
+      insert into connection_defaults (port, platform, user_name, password, private_key, passphrase, interval_minutes)
+      values (${d.port}, ${d.platform}, ${d.user_name}, ${d.password}::bytea, ${d.private_key}::bytea, ${d.passphrase}::bytea, ${d.interval_minutes})
+      on conflict (single) do update set port = excluded.port, platform = excluded.platform, user_name = excluded.user_name,
+        password = excluded.password, private_key = excluded.private_key, passphrase = excluded.passphrase,
+        interval_minutes = excluded.interval_minutes`)
+  },
+})
+
+export type ConnectionsStore = ReturnType<typeof createConnectionsStore>

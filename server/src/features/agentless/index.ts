@@ -1,0 +1,153 @@
+import {
+  activateWorker,
+  addConnections,
+  connectionCauses,
+  connectionDetailsStatus,
+  createWorkerToken,
+  deleteConnections,
+  deleteWorker,
+  listConnections,
+  readConnectionTest,
+  registerConnections,
+  testConnection,
+  unregisterConnections,
+  updateConnection,
+  updateWorkerDefaults,
+  uploadConnections,
+  workerPollerDetails,
+} from '@portcullis/contract'
+import type { AgentsApi } from '#features/agents/index.ts'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { createEnvelope } from '#platform/envelope.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
+import { createOpaqueTokens } from '#platform/opaque-tokens.ts'
+import type { Secret } from '#platform/secret.ts'
+import { assertConnection, nameKey } from './connection.rules.ts'
+import { connectionsList, createConnectionsRead, statusList } from './connections.read.ts'
+import { createConnections } from './connections.service.ts'
+import { createConnectionsStore } from './connections.store.ts'
+import { createPolls, pollOf } from './polls.service.ts'
+import { createPollsStore } from './polls.store.ts'
+import { createTests } from './tests.service.ts'
+import { createUpload } from './upload.ts'
+import { createWorker } from './worker.service.ts'
+import { createWorkerStore } from './worker.store.ts'
+
+export type { BegunPoll } from './polls.service.ts'
+export type { Poller } from './worker.service.ts'
+export type AgentlessApi = ReturnType<typeof agentlessFeature>
+
+export interface AgentlessDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  keys: Keys
+  audit: Pick<AuditApi, 'write'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
+  agents: Pick<AgentsApi, 'hosts' | 'reports'>
+  /** What to run on another machine with a worker token. */
+  workerCommand(token: string): string
+  /** Token of the worker process that the server itself runs; null where it runs none. */
+  ownWorkerToken: Secret | null
+  /** Tells the consoles, at COMMIT, that runs changed. */
+  announce(tx: Tx): Promise<void>
+}
+
+/** Hosts without an agent: connections, the worker that polls them over SSH, and what becomes of its results. */
+export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
+  const { db, clock, log, keys, audit, tags, agents, announce } = deps
+  const envelope = createEnvelope(keys.derive('agentless-secrets'))
+  const store = createConnectionsStore()
+  const pollsStore = createPollsStore()
+  const read = createConnectionsRead(db)
+  const worker = createWorker({
+    db,
+    clock,
+    envelope,
+    tokens: createOpaqueTokens(keys.derive('worker-tokens').reveal()),
+    store: createWorkerStore(),
+    connections: store,
+    polls: pollsStore,
+    audit,
+    command: deps.workerCommand,
+    ownToken: deps.ownWorkerToken,
+  })
+  const connections = createConnections({ db, clock, envelope, store, tags, audit, shown: read.one })
+  const tests = createTests({
+    db,
+    clock,
+    envelope,
+    audit,
+    details: async (tx, input) => {
+      assertConnection(input, 'body')
+      const d = await worker.defaults(tx)
+      const [row] = await store.byKeys(tx, [nameKey(input.computerName)])
+      if (row === undefined) return pollOf(envelope, connections.fresh(input), d)
+      const next = connections.changed(row, input, row.computer_name)
+      connections.assertSecretsMayStay(row, next, input, 'body')
+      return pollOf(envelope, next, d)
+    },
+  })
+  const polls = createPolls({
+    db,
+    clock,
+    log,
+    envelope,
+    store: pollsStore,
+    worker,
+    tests,
+    hosts: agents.hosts,
+    addErrors: agents.reports.addErrors,
+    announce,
+  })
+  const upload = createUpload({ db, clock, store, connections, tags, audit })
+  const list = createList(connectionsList, deps)
+  const status = createList(statusList, deps)
+
+  app.register(listConnections, ({ query }) => list.page(query))
+  app.register(addConnections, ({ actor, body }) => connections.add(actor, body))
+  app.register(updateConnection, ({ actor, body }) => connections.change(actor, body))
+  app.register(deleteConnections, ({ actor, query, body }) => {
+    const named = (query.computerName ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+    if (named.length > 0 === (body ?? []).length > 0)
+      throw invalid('query.computerName', 'name connections either in the query or in the body')
+    return connections.remove(actor, named.length > 0 ? named : (body ?? []))
+  })
+  app.register(registerConnections, ({ actor, body }) => connections.register(actor, body.computerNames ?? [], true))
+  app.register(unregisterConnections, ({ actor, body }) => connections.register(actor, body.computerNames ?? [], false))
+  app.register(connectionDetailsStatus, ({ query }) => status.page(query))
+  app.register(connectionCauses, () => read.causes())
+  app.register(uploadConnections, async ({ actor, query, request }) => {
+    const part = await request.file()
+    if (part === undefined || part.fieldname.toLowerCase() !== 'file')
+      throw invalid('body.file', 'must be one part of the form named file')
+    return upload(actor, await part.toBuffer(), query.dryRun === true)
+  })
+  app.register(workerPollerDetails, () => worker.details())
+  app.register(updateWorkerDefaults, ({ actor, body }) => worker.saveDefaults(actor, body))
+  app.register(activateWorker, ({ actor, body }) => worker.activate(actor, body.id, body.isActivated))
+  app.register(deleteWorker, ({ actor }) => worker.remove(actor))
+  app.register(createWorkerToken, ({ actor }) => worker.createToken(actor))
+  app.register(testConnection, ({ actor, body }) => tests.start(actor, body))
+  app.register(readConnectionTest, ({ params }) => tests.read(params.id))
+  return {
+    /** For the worker's routes alone. */
+    worker: { register: worker.register, poller: worker.poller },
+    polls: { lease: polls.lease, begin: polls.begin, end: polls.end },
+    maintain: async (): Promise<void> => {
+      await polls.maintain()
+      await worker.maintain()
+    },
+  }
+}

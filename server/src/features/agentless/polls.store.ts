@@ -1,0 +1,153 @@
+import type { PollFailure, PollPlatform } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import type { ConnectionRow } from './connections.store.ts'
+
+/** A poll that was handed out, with what it is made of. */
+export interface LeasedRow extends ConnectionRow {
+  fence: number
+}
+
+/** How a poll ended, as it is stored. */
+export interface EndedPoll {
+  connectionId: string
+  fence: number
+  durationMs: number
+  cause: PollFailure | null
+  error: string
+  nextRun: Date
+  peripherals: number | null
+  hostKey: string | null
+  platform: PollPlatform | null
+}
+
+/** A host that a poll is about. */
+export interface PolledHost {
+  connection_id: string
+  computer_name: string
+  agent_id: string | null
+  tags: string[]
+  fence: number
+  failures: number
+  interval_minutes: number | null
+  is_override: boolean
+  is_registered: boolean
+}
+
+const due = (now: Date) => sql`r.next_run <= ${now} and (r.lease_until is null or r.lease_until <= ${now})`
+
+export const createPollsStore = () => ({
+  /** Hands out what waits longest. Two workers never get the same: whoever comes second passes over what is locked. */
+  lease: (tx: Tx, now: Date, until: Date, pollerId: string, limit: number): Promise<LeasedRow[]> =>
+    tx.query<LeasedRow>(sql`
+      with d as materialized (
+        select r.connection_id from connection_runs r where ${due(now)} order by r.next_run limit ${limit}::int for update skip locked)
+      update connection_runs r set fence = r.fence + 1, lease_until = ${until}, poller_id = ${pollerId}::uuid, attempts = r.attempts + 1,
+        started_at = ${now}, ended_at = null, step = 'resolve'
+      from d join connections c on c.connection_id = d.connection_id where r.connection_id = d.connection_id
+      returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
+        c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.agent_id, r.fence`),
+
+  /** Makes leases last on that are still those of this process; returns their ids. */
+  keep: async (
+    tx: Tx,
+    until: Date,
+    pollerId: string,
+    running: readonly { id: string; fence: number; step: string }[],
+  ): Promise<string[]> =>
+    running.length === 0
+      ? []
+      : (
+          await tx.query<{ connection_id: string }>(sql`
+            update connection_runs r set lease_until = ${until}, step = u.step from ${unnestOf([
+              [running.map((one) => one.id), 'uuid[]'],
+              [running.map((one) => one.fence), 'int[]'],
+              [running.map((one) => one.step), 'text[]'],
+            ])} u(id, fence, step)
+            where r.connection_id = u.id and r.fence = u.fence and r.poller_id = ${pollerId}::uuid and r.lease_until is not null
+            returning r.connection_id`)
+        ).map((row) => row.connection_id),
+
+  /** Polls that ended too often without a result, taken off the queue until `later`. Returns how many. */
+  giveUp: (tx: Tx, now: Date, attempts: number, later: Date, error: string): Promise<number> =>
+    tx.execute(sql`
+      update connection_runs r set state = 'Failed', cause = 'worker-lost', error = ${error}, ended_at = ${now}, lease_until = null,
+        attempts = 0, failures = r.failures + 1, next_run = ${later}, fence = r.fence + 1, step = '',
+        prev_errors = (array_prepend(${error}::text, r.prev_errors))[1:3]
+      where ${due(now)} and r.attempts >= ${attempts}::int`),
+
+  /** Connections of results whose lease is the present one, locked. Others are stale. */
+  lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
+    tx.query<PolledHost>(sql`
+      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, c.interval_minutes, c.is_override, c.is_registered
+      from ${unnestOf([
+        [results.map((one) => one.id), 'uuid[]'],
+        [results.map((one) => one.fence), 'int[]'],
+      ])} u(id, fence) join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null
+        join connections c on c.connection_id = r.connection_id
+      order by r.connection_id for update of r`),
+
+  setAgent: async (tx: Tx, connectionId: string, agentId: string): Promise<void> => {
+    await tx.execute(
+      sql`update connections c set agent_id = ${agentId}::uuid where c.connection_id = ${connectionId}::uuid`,
+    )
+  },
+
+  /** Notes how polls ended, where their lease is still the present one. */
+  end: async (tx: Tx, now: Date, polls: readonly EndedPoll[]): Promise<void> => {
+    if (polls.length === 0) return
+    const columns = unnestOf([
+      [polls.map((p) => p.connectionId), 'uuid[]'],
+      [polls.map((p) => p.fence), 'int[]'],
+      [polls.map((p) => p.durationMs), 'int[]'],
+      [polls.map((p) => p.cause), 'text[]'],
+      [polls.map((p) => p.error), 'text[]'],
+      [polls.map((p) => p.nextRun), 'timestamptz[]'],
+      [polls.map((p) => p.peripherals), 'int[]'],
+      [polls.map((p) => p.hostKey), 'text[]'],
+      [polls.map((p) => p.platform), 'text[]'],
+    ])
+    await tx.execute(sql`
+      with u as materialized (
+        select u.* from ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform)
+        join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null),
+      k as (
+        update connections c set host_key = case when c.host_key = '' then coalesce(u.host_key, '') else c.host_key end,
+          platform = case when c.platform = 'auto' then coalesce(u.platform, 'auto') else c.platform end
+        from u where c.connection_id = u.id and ((c.host_key = '' and u.host_key is not null) or (c.platform = 'auto' and u.platform is not null)))
+      update connection_runs r set state = case when u.cause is null then 'Success' else 'Failed' end, cause = u.cause, error = u.error,
+        ended_at = ${now}, duration_ms = u.duration, lease_until = null, attempts = 0, step = '',
+        failures = case when u.cause is null then 0 else r.failures + 1 end,
+        peripherals = coalesce(u.peripherals, r.peripherals),
+        next_run = case when r.next_run is null then null else u.next_run end,
+        prev_errors = case when u.cause is null then r.prev_errors else (array_prepend(u.error, r.prev_errors))[1:3] end
+      from u where r.connection_id = u.id`)
+  },
+
+  dueCount: async (q: Queryable, now: Date): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where ${due(now)}`))[0]?.n ?? 0,
+
+  failingCount: async (q: Queryable): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where r.cause is not null`))[0]
+      ?.n ?? 0,
+
+  /** Ends all leases: what runs has no right to a result any more, and is due again when somebody may poll. */
+  endLeases: async (tx: Tx): Promise<void> => {
+    await tx.execute(
+      sql`update connection_runs r set lease_until = null, fence = r.fence + 1, attempts = 0, step = '' where r.lease_until is not null`,
+    )
+  },
+
+  /** Hosts without an agent whose last success is three intervals ago are disconnected. Returns how many. */
+  disconnectSilent: (tx: Queryable, now: Date, defaultMinutes: number): Promise<number> =>
+    tx.execute(sql`
+      with silent as materialized (
+        select c.agent_id from connections c join agent_heartbeats h on h.agent_id = c.agent_id and h.connected
+        where h.last_seen < ${now}::timestamptz - make_interval(mins => 3 * coalesce(c.interval_minutes, ${defaultMinutes}::int))
+        order by c.agent_id limit 2000),
+      h as (update agent_heartbeats h set connected = false from silent s where h.agent_id = s.agent_id returning h.agent_id)
+      update agent_rows r set connected = false from h where r.agent_id = h.agent_id`),
+})
+
+export type PollsStore = ReturnType<typeof createPollsStore>

@@ -1,0 +1,218 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  type ConnectionInput,
+  ConnectionInput as ConnectionShape,
+  type ResponseOf,
+  type uploadConnections,
+} from '@portcullis/contract'
+import { Compile } from 'typebox/compile'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { undefuse } from '#platform/csv.ts'
+import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertConnection, nameKey } from './connection.rules.ts'
+import type { Connections } from './connections.service.ts'
+import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+
+type Report = ResponseOf<typeof uploadConnections>
+type Outcome = Report['lines'][number]['outcome']
+
+const columnNames = [
+  'ComputerName',
+  'Port',
+  'Platform',
+  'UserName',
+  'Password',
+  'PrivateKey',
+  'IntervalMinutes',
+  'Tags',
+] as const
+type ColumnName = (typeof columnNames)[number]
+
+/** Lines of one transaction. */
+const batchSize = 500
+const listedErrors = 1_000
+const listedLines = 200
+const shape = Compile(ConnectionShape)
+
+const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
+  const wanted = `the columns ${columnNames.join(', ')}; ComputerName is needed`
+  if (record === undefined || 'fault' in record) throw invalid('body.file', `must begin with a header of ${wanted}`)
+  const found = new Map<ColumnName, number>()
+  for (const [at, cell] of record.cells.entries()) {
+    const name = columnNames.find((one) => one.toLowerCase() === cell.trim().toLowerCase())
+    if (name === undefined)
+      throw invalid('body.file', `has the unknown column ${JSON.stringify(cell.slice(0, 64))}; known are ${wanted}`)
+    if (found.has(name)) throw invalid('body.file', `has the column ${name} twice`)
+    found.set(name, at)
+  }
+  if (!found.has('ComputerName')) throw invalid('body.file', `must have ${wanted}`)
+  return found
+}
+
+/** What is wrong with a line, by its column. */
+const faultOf = (error: AppError): string =>
+  error.errors.map(({ field, message }) => `${field.replace(/^\./, '')} ${message}.`).join(' ') || error.message
+
+/** A line as a connection, or what is wrong with it. An empty cell is as if absent. */
+const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): ConnectionInput | string => {
+  // Secrets are taken to the letter; a spreadsheet may have put an apostrophe before the others.
+  const raw = (name: ColumnName): string => cells[columns.get(name) ?? -1] ?? ''
+  const cell = (name: ColumnName): string => undefuse(raw(name)).trim()
+  const number = (name: ColumnName) => (cell(name) === '' ? {} : Number(cell(name)))
+  const port = number('Port')
+  const interval = number('IntervalMinutes')
+  const input = {
+    computerName: cell('ComputerName'),
+    ...(typeof port === 'number' ? { port } : {}),
+    ...(cell('Platform') === '' ? {} : { platform: cell('Platform').toLowerCase() }),
+    ...(cell('UserName') === '' ? {} : { userName: cell('UserName') }),
+    ...(raw('Password') === '' ? {} : { password: raw('Password') }),
+    ...(raw('PrivateKey').trim() === '' ? {} : { privateKey: raw('PrivateKey').replaceAll('\\n', '\n') }),
+    ...(typeof interval === 'number' ? { intervalMinutes: interval } : {}),
+    ...(cell('Tags') === ''
+      ? {}
+      : {
+          hashtags: cell('Tags')
+            .split(';')
+            .map((tag) => tag.trim())
+            .filter((tag) => tag !== ''),
+        }),
+  }
+  if (!shape.Check(input)) {
+    const [fault] = shape.Errors(input)
+    const member = fault?.instancePath.split('/')[1] ?? ''
+    return `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
+  }
+  try {
+    assertConnection(input, '')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return faultOf(error)
+  }
+  return input
+}
+
+export interface UploadDeps {
+  db: Db
+  clock: Clock
+  store: ConnectionsStore
+  connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
+  tags: Pick<TagsApi, 'ensureTags'>
+  audit: Pick<AuditApi, 'write'>
+}
+
+class DryRun extends Error {}
+
+/** Reads a file of connections: every good line is carried out, every bad one is reported. */
+export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {
+  /** What a line asks of a connection that is there changes nothing. */
+  const isUnchanged = (row: ConnectionRow, next: ConnectionRow, input: ConnectionInput): boolean =>
+    input.password === undefined &&
+    input.privateKey === undefined &&
+    JSON.stringify({ ...row, password: 0, private_key: 0, passphrase: 0 }) ===
+      JSON.stringify({ ...next, password: 0, private_key: 0, passphrase: 0 })
+
+  const apply = async (tx: Tx, actor: Actor, lines: readonly { line: number; input: ConnectionInput }[]) => {
+    const outcomes = new Map<number, { outcome: Outcome; message: string }>()
+    const keys = lines.map(({ input }) => nameKey(input.computerName))
+    const rows = new Map((await store.lockByKeys(tx, keys)).map((row) => [row.name_key, row]))
+    await tags.ensureTags(tx, [...new Set(lines.flatMap(({ input }) => input.hashtags ?? []))])
+    const added = lines.filter(({ input }) => !rows.has(nameKey(input.computerName)))
+    await store.insert(
+      tx,
+      new Date(clock.now()),
+      added.map(({ input }) => connections.fresh(input)),
+    )
+    for (const { line } of added) outcomes.set(line, { outcome: 'added', message: '' })
+    let updated = 0
+    for (const { line, input } of lines) {
+      const row = rows.get(nameKey(input.computerName))
+      if (row === undefined) continue
+      try {
+        const next = connections.changed(row, input, row.computer_name)
+        if (isUnchanged(row, next, input)) {
+          outcomes.set(line, { outcome: 'unchanged', message: '' })
+          continue
+        }
+        connections.assertSecretsMayStay(row, next, input, '')
+        await connections.write(tx, row, next)
+        updated++
+        outcomes.set(line, { outcome: 'updated', message: '' })
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error
+        outcomes.set(line, { outcome: 'failed', message: faultOf(error) })
+      }
+    }
+    if (added.length + updated > 0)
+      await audit.write(tx, actor, {
+        action: 'connections.imported',
+        entity: `${added.length + updated} connections`,
+        details: `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+      })
+    return outcomes
+  }
+
+  return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
+    if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
+    const records = csvRecords(bytes)
+    const columns = readHeader(records.next().value ?? undefined)
+    const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [] }
+    const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
+      if (outcome === 'added') report.added++
+      if (outcome === 'updated') report.updated++
+      if (outcome === 'failed') {
+        report.failed++
+        if (report.errors.length < listedErrors) report.errors.push({ line, message })
+      }
+      if (report.lines.length < listedLines) report.lines.push({ line, computerName, outcome, message })
+    }
+    const seen = new Map<string, number>()
+    let batch: { line: number; input: ConnectionInput }[] = []
+    const flush = async (): Promise<void> => {
+      if (batch.length === 0) return
+      let outcomes: Awaited<ReturnType<typeof apply>> = new Map()
+      try {
+        await transactionAgain(db, async (tx) => {
+          outcomes = await apply(tx, actor, batch)
+          // Done as it would be, and taken back: the preview can not say anything else than the upload does.
+          if (dryRun) throw new DryRun()
+        })
+      } catch (error) {
+        if (!(error instanceof DryRun)) throw error
+      }
+      for (const { line, input } of batch) {
+        const { outcome, message } = outcomes.get(line) ?? {
+          outcome: 'failed' as const,
+          message: 'was not carried out',
+        }
+        note(line, input.computerName, outcome, message)
+      }
+      batch = []
+    }
+    for (const record of records) {
+      const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.cells, columns)
+      if (typeof read === 'string') {
+        note(record.line, '', 'failed', read)
+        continue
+      }
+      const key = nameKey(read.computerName)
+      const before = seen.get(key)
+      if (before !== undefined) {
+        note(record.line, read.computerName, 'failed', `This computer is in line ${before} already.`)
+        continue
+      }
+      seen.set(key, record.line)
+      batch.push({ line: record.line, input: read })
+      if (batch.length >= batchSize) await flush()
+    }
+    await flush()
+    report.errors.sort((a, b) => a.line - b.line)
+    report.lines.sort((a, b) => a.line - b.line)
+    return report
+  }
+}

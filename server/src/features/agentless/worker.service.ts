@@ -1,0 +1,251 @@
+import type {
+  BodyOf,
+  ResponseOf,
+  updateWorkerDefaults,
+  WorkerPollerDetails,
+  WorkerRegisterRequest,
+  WorkerRegisterResponse,
+} from '@portcullis/contract'
+import { pollInterval } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { AuditApi } from '#features/audit/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Queryable } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
+import type { Secret } from '#platform/secret.ts'
+import { assertConnection, secretsOf } from './connection.rules.ts'
+import type { ConnectionsStore, DefaultsRow } from './connections.store.ts'
+import type { PollsStore } from './polls.store.ts'
+import { sealed } from './secrets.ts'
+import type { WorkerRow, WorkerStore } from './worker.store.ts'
+
+export interface WorkerDeps {
+  db: Db
+  clock: Clock
+  envelope: Envelope
+  tokens: OpaqueTokens
+  store: WorkerStore
+  connections: ConnectionsStore
+  polls: PollsStore
+  audit: Pick<AuditApi, 'write'>
+  /** What to run on another machine with this token. */
+  command(token: string): string
+  /** Token of the process that the server itself runs; null where it runs none. */
+  ownToken: Secret | null
+}
+
+/** A process that was not heard of for so long is taken for dead: as long as a lease. */
+const aliveMs = 30_000
+/** And is forgotten after an hour. */
+const keptMs = 3_600_000
+const tokenMs = 3_600_000
+
+/** Row that secrets of the defaults are bound to. */
+export const defaultsPlace = 'connection defaults'
+
+/** Without any written by a person. */
+const productDefaults: DefaultsRow = {
+  port: 22,
+  platform: 'auto',
+  user_name: '',
+  password: null,
+  private_key: null,
+  passphrase: null,
+  interval_minutes: pollInterval.default,
+}
+
+const zoneless = (at: Date): string => at.toISOString().slice(0, -1)
+
+/** A process that called with its key. */
+export interface Poller {
+  pollerId: string
+  mayPoll: boolean
+}
+
+/** The agentless worker: its processes, their keys, what it may do, and the defaults of connections. */
+export const createWorker = (deps: WorkerDeps) => {
+  const { db, clock, envelope, tokens, store, connections, polls, audit, command, ownToken } = deps
+  const now = (): Date => new Date(clock.now())
+  const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
+
+  const details = async (): Promise<WorkerPollerDetails> => {
+    const [worker, pollers, d, errorCount, due] = await Promise.all([
+      store.worker(db),
+      store.pollers(db),
+      defaults(),
+      polls.failingCount(db),
+      polls.dueCount(db, now()),
+    ])
+    const isAlive = (seen: Date): boolean => clock.now() - seen.getTime() <= aliveMs
+    const alive = pollers.filter((one) => isAlive(one.last_seen))
+    const sum = (of: (one: (typeof pollers)[number]) => number): number => alive.reduce((n, one) => n + of(one), 0)
+    const capacity = sum((one) => one.capacity)
+    const newest = pollers[0]
+    return {
+      id: worker?.worker_id ?? null,
+      name: newest?.name ?? null,
+      ipAddress: newest?.address ?? null,
+      version: newest?.version ?? null,
+      status: worker === undefined ? null : alive.length > 0 ? 'Connected' : 'Disconnected',
+      adminStatus: worker?.admin_status ?? null,
+      numOfPollers: worker === undefined ? null : pollers.length,
+      numOfPollersAlive: worker === undefined ? null : alive.length,
+      cpu: worker === undefined ? null : Math.round(sum((one) => one.cpu) * 10) / 10,
+      utilization:
+        worker === undefined
+          ? null
+          : capacity === 0
+            ? 0
+            : Math.round((sum((one) => one.running) / capacity) * 1000) / 10,
+      errorCount: worker === undefined ? null : errorCount,
+      lastSeen: newest === undefined ? null : zoneless(newest.last_seen),
+      defaults: {
+        port: d.port,
+        platform: d.platform as WorkerPollerDetails['defaults']['platform'],
+        userName: d.user_name,
+        hasPassword: d.password !== null,
+        hasPrivateKey: d.private_key !== null,
+        hasPassphrase: d.passphrase !== null,
+        intervalMinutes: d.interval_minutes,
+      },
+      pollers: pollers.map((one) => ({
+        id: one.poller_id,
+        name: one.name,
+        ipAddress: one.address,
+        version: one.version,
+        isAlive: isAlive(one.last_seen),
+        running: one.running,
+        capacity: one.capacity,
+        cpu: Math.round(one.cpu * 10) / 10,
+        lastSeen: one.last_seen.toISOString(),
+      })),
+      due,
+    }
+  }
+
+  return {
+    details,
+    defaults,
+
+    saveDefaults: async (actor: Actor, body: BodyOf<typeof updateWorkerDefaults>): Promise<WorkerPollerDetails> => {
+      const given = body.defaults
+      assertConnection({ ...given, computerName: 'defaults' }, 'body.defaults')
+      await db.transaction(async (tx) => {
+        const before = await defaults(tx)
+        await connections.writeDefaults(tx, {
+          port: given.port ?? before.port,
+          platform: given.platform ?? before.platform,
+          user_name: given.userName ?? before.user_name,
+          ...sealed(envelope, defaultsPlace, secretsOf(given), before),
+          interval_minutes: given.intervalMinutes ?? before.interval_minutes,
+        })
+        await audit.write(tx, actor, {
+          action: 'connection.defaultsChanged',
+          entity: 'worker',
+          details: Object.entries(given)
+            .filter(([, value]) => value !== null && value !== undefined)
+            .map(([key]) => key)
+            .join(', '),
+          severity: 4,
+        })
+      })
+      return details()
+    },
+
+    activate: async (actor: Actor, id: string, isActivated: boolean): Promise<WorkerPollerDetails> => {
+      await db.transaction(async (tx) => {
+        if (!(await store.setStatus(tx, id, isActivated ? 'Activated' : 'Deactivated')))
+          throw notFound('There is no such worker.')
+        if (!isActivated) await polls.endLeases(tx)
+        await audit.write(tx, actor, {
+          action: isActivated ? 'worker.activated' : 'worker.deactivated',
+          entity: 'worker',
+          details: id,
+          severity: 4,
+        })
+      })
+      return details()
+    },
+
+    remove: (actor: Actor): Promise<{ deleted: boolean }> =>
+      db.transaction(async (tx) => {
+        const deleted = await store.remove(tx)
+        if (deleted) {
+          await polls.endLeases(tx)
+          await audit.write(tx, actor, { action: 'worker.deleted', entity: 'worker', severity: 4 })
+        }
+        return { deleted }
+      }),
+
+    createToken: (actor: Actor): Promise<ResponseOf<typeof import('@portcullis/contract').createWorkerToken>> =>
+      db.transaction(async (tx) => {
+        const { text, hash } = tokens.make('pwt')
+        const expiresAt = new Date(clock.now() + tokenMs)
+        await store.insertToken(tx, hash, actor.userName, expiresAt)
+        await audit.write(tx, actor, { action: 'worker.tokenCreated', entity: 'worker', severity: 4 })
+        return { token: text, expiresAt: expiresAt.toISOString(), command: command(text) }
+      }),
+
+    /** Takes a process in: a poller of the worker, which is pending when it is the first. */
+    register: async (request: WorkerRegisterRequest, ip: string): Promise<WorkerRegisterResponse> => {
+      const isOwn = ownToken !== null && request.token === ownToken.reveal()
+      const hash = isOwn ? null : tokens.hashOf('pwt', request.token)
+      if (!isOwn && hash === null) throw new AppError('enrolment_refused', { detail: 'The worker token is not known.' })
+      const key = tokens.make('pwk')
+      const pollerId = newId(clock.now())
+      await db.transaction(async (tx) => {
+        if (hash !== null && !(await store.useToken(tx, hash, now())))
+          throw new AppError('enrolment_refused', { detail: 'The worker token is used up or expired.' })
+        const worker = await store.ensureWorker(tx, newId(clock.now()), now())
+        await store.insertPoller(tx, {
+          id: pollerId,
+          workerId: worker.worker_id,
+          keyHash: key.hash,
+          name: cleanText(request.name) || 'worker',
+          address: ip,
+          version: cleanText(request.version, 64),
+          now: now(),
+        })
+        await audit.write(
+          tx,
+          { ...systemActor('worker'), ip },
+          {
+            action: 'worker.registered',
+            entity: cleanText(request.name) || 'worker',
+            details: `poller ${pollerId}`,
+          },
+        )
+      })
+      return { pollerId, key: key.text }
+    },
+
+    /** The process that has a key, noting how it is; null when it was revoked or never given. */
+    poller: async (
+      key: string,
+      ip: string,
+      said: { capacity: number; running: number; cpu: number; version: string } | null,
+    ): Promise<Poller | null> => {
+      const hash = tokens.hashOf('pwk', key)
+      if (hash === null) return null
+      const row = await store.seen(
+        db,
+        hash,
+        now(),
+        said === null ? null : { ...said, version: cleanText(said.version, 64), address: ip },
+      )
+      const status: WorkerRow['admin_status'] | undefined = row?.admin_status
+      return row === undefined ? null : { pollerId: row.poller_id, mayPoll: status === 'Activated' }
+    },
+
+    maintain: async (): Promise<void> => {
+      await store.forgetPollers(db, new Date(clock.now() - keptMs))
+      await store.forgetTokens(db, now())
+    },
+  }
+}
+
+export type Worker = ReturnType<typeof createWorker>

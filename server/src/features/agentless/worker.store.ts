@@ -1,0 +1,83 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export interface WorkerRow {
+  worker_id: string
+  admin_status: 'Pending' | 'Activated' | 'Deactivated'
+}
+
+export interface PollerRow {
+  poller_id: string
+  name: string
+  address: string
+  version: string
+  capacity: number
+  running: number
+  cpu: number
+  last_seen: Date
+}
+
+export const createWorkerStore = () => ({
+  /** The worker; `for update`: nobody activates or deletes it meanwhile. */
+  worker: async (q: Queryable): Promise<WorkerRow | undefined> =>
+    (await q.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0],
+
+  ensureWorker: async (tx: Tx, id: string, now: Date): Promise<WorkerRow> => {
+    await tx.execute(
+      sql`insert into workers (worker_id, admin_status, created_at) values (${id}::uuid, 'Pending', ${now}) on conflict (single) do nothing`,
+    )
+    return (await tx.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0] as WorkerRow
+  },
+
+  setStatus: async (tx: Tx, id: string, status: WorkerRow['admin_status']): Promise<boolean> =>
+    (await tx.execute(sql`update workers w set admin_status = ${status} where w.worker_id::text = ${id}`)) === 1,
+
+  remove: async (tx: Tx): Promise<boolean> => (await tx.execute(sql`delete from workers w`)) > 0,
+
+  pollers: (q: Queryable): Promise<PollerRow[]> =>
+    q.query<PollerRow>(sql`
+      select p.poller_id, p.name, p.address, p.version, p.capacity, p.running, p.cpu, p.last_seen from worker_pollers p
+      order by p.last_seen desc, p.poller_id`),
+
+  insertPoller: async (
+    tx: Tx,
+    p: { id: string; workerId: string; keyHash: Buffer; name: string; address: string; version: string; now: Date },
+  ): Promise<void> => {
+    await tx.execute(sql`
+      insert into worker_pollers (poller_id, worker_id, key_hash, name, address, version, last_seen)
+      values (${p.id}::uuid, ${p.workerId}::uuid, ${p.keyHash}, ${p.name}, ${p.address}, ${p.version}, ${p.now})`)
+  },
+
+  /** Who has a key, and whether the worker may poll; notes that it was heard of. */
+  seen: async (
+    q: Queryable,
+    keyHash: Buffer,
+    now: Date,
+    said: { capacity: number; running: number; cpu: number; version: string; address: string } | null,
+  ): Promise<{ poller_id: string; admin_status: WorkerRow['admin_status'] } | undefined> =>
+    (
+      await q.query<{ poller_id: string; admin_status: WorkerRow['admin_status'] }>(sql`
+        update worker_pollers p set last_seen = ${now}, capacity = coalesce(${said?.capacity ?? null}::int, p.capacity),
+          running = coalesce(${said?.running ?? null}::int, p.running), cpu = coalesce(${said?.cpu ?? null}::real, p.cpu),
+          version = coalesce(${said?.version ?? null}::text, p.version), address = coalesce(${said?.address ?? null}::text, p.address)
+        from workers w where w.worker_id = p.worker_id and p.key_hash = ${keyHash} returning p.poller_id, w.admin_status`)
+    )[0],
+
+  /** Processes that were not heard of for so long are forgotten; a restart registers anew. */
+  forgetPollers: (q: Queryable, before: Date): Promise<number> =>
+    q.execute(sql`delete from worker_pollers p where p.last_seen < ${before}`),
+
+  insertToken: async (tx: Tx, hash: Buffer, by: string, expiresAt: Date): Promise<void> => {
+    await tx.execute(sql`
+      insert into worker_tokens (token_hash, created_by, expires_at) values (${hash}, ${by}, ${expiresAt})`)
+  },
+
+  /** Uses a token up; false when there is none that still counts. */
+  useToken: async (tx: Tx, hash: Buffer, now: Date): Promise<boolean> =>
+    (await tx.execute(sql`delete from worker_tokens t where t.token_hash = ${hash} and t.expires_at > ${now}`)) === 1,
+
+  forgetTokens: (q: Queryable, now: Date): Promise<number> =>
+    q.execute(sql`delete from worker_tokens t where t.expires_at <= ${now}`),
+})
+
+export type WorkerStore = ReturnType<typeof createWorkerStore>

@@ -1,0 +1,61 @@
+import type { HostFacts } from '@portcullis/contract'
+import type { Clock } from '#platform/clock.ts'
+import type { Tx } from '#platform/db/db.ts'
+import { newId } from '#platform/ids.ts'
+import type { AgentsStore } from './agents.store.ts'
+import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { EnrollmentStore } from './enrollment.store.ts'
+import { dictionaryTexts, storedFacts } from './facts.ts'
+
+export interface AdoptDeps {
+  clock: Clock
+  store: EnrollmentStore
+  agents: AgentsStore
+  tags: EnrollmentDeps['tags']
+  events: EnrollmentDeps['events']
+}
+
+/** Hosts without an agent among the agents: they have no key, and their id is the boot that their reports count in. */
+export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
+  /** Ids of texts that facts are made of; before the transaction, which has one connection. */
+  textIds: (facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>> =>
+    facts.length === 0
+      ? Promise.resolve(new Map())
+      : agents.dictionaryIds(facts.flatMap((one) => Object.values(dictionaryTexts(one)))),
+
+  /** Makes a polled host an agent, in the caller's transaction; its id. */
+  adopt: async (
+    tx: Tx,
+    host: { facts: HostFacts; tags: readonly string[]; details: string },
+    ids: ReadonlyMap<string, number>,
+  ): Promise<string> => {
+    const now = new Date(clock.now())
+    const agentId = newId(now.getTime())
+    const facts = storedFacts(agentId, host.facts, ids)
+    await store.insertAgent(tx, {
+      agentId,
+      host: facts.host,
+      publicKey: null,
+      keyAlgorithm: null,
+      machineIdHash: null,
+      smbiosHash: null,
+      now,
+      tokenId: null,
+      osId: facts.osId,
+      versionId: facts.versionId,
+      agentless: true,
+    })
+    await agents.writeFacts(tx, [facts])
+    await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
+    await events.append(tx, [
+      {
+        kind: 'enrolled',
+        agentId,
+        entity: `${facts.host} (${facts.address})`,
+        hashtags: host.tags.join(','),
+        details: host.details,
+      },
+    ])
+    return agentId
+  },
+})
