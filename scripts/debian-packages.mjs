@@ -18,6 +18,7 @@ const REAL_KERNEL = 'the host agent is proved in a real kernel with real USB gad
 const PACKAGES = [
   { name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' },
   { name: 'qpdf', provides: '/usr/bin/qpdf', why: 'PDF files are checked by another program' },
+  { name: 'openssh-server', provides: '/usr/sbin/sshd', why: 'hosts are polled over real SSH' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   // The agent that runs in the emulated machine is this machine's: only x64 is booted.
   ...(process.arch === 'x64'

@@ -1,4 +1,6 @@
 /** `npm start`: the whole product on one machine. Prints the address and, on the first run, the first credentials. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -6,10 +8,12 @@ import { type Config, loadConfig } from '#platform/config.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { createLog, type Log } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
 import { compose, type Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
 import { demoSize, startDemo } from './demo.ts'
+import { startOwnWorker } from './own-worker.ts'
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
@@ -36,6 +40,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   stops.push(database.stop)
   const address = chooseAddress(config, systemClock.now())
   let { port } = config
+  const workerToken = new Secret(randomBytes(32).toString('base64url'))
   const server = await compose({
     config,
     connection: database.connection,
@@ -44,6 +49,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
     log,
     knowledge: await loadKnowledge(fromRoot('knowledge')),
     tls: address.tls,
+    ownWorkerToken: workerToken,
     reach: () => address.reach(port),
     agentBuildDir: fromRoot('build/agent'),
     consoleDir: fromRoot('build/console'),
@@ -54,6 +60,13 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   port = await listen(server, config)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
+  const worker = startOwnWorker({
+    url: address.reach(port).url,
+    caFile: address.isOwnCa ? join(config.dataDir, 'tls', 'ca.crt') : null,
+    token: workerToken,
+    log,
+  })
+  stops.push(worker.stop)
   say(`Portcullis is at ${address.reach(port).url}`)
   if (address.isOwnCa) say('Its certificate comes from a CA of its own; browsers ask once, agents pin it.')
   if (config.databaseUrl === null) say(`Data: ${config.dataDir}`)

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Sshd, sshdPath, startSshd } from '../poller/test/sshd.ts'
+import { type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+
+if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
+
+const base = '/prime/webui/agents/agentless'
+
+describe.skipIf(sshdPath === undefined)('hosts without an agent', () => {
+  let server: RunningServer
+  let sshd: Sshd
+  const dir = temporaryDir()
+  beforeAll(async () => {
+    sshd = await startSshd('127.0.0.1')
+    server = await startServer(dir)
+  })
+  afterAll(async () => {
+    await server?.stop()
+    sshd?.stop()
+    remove(dir)
+  })
+
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const token = await server.signIn()
+    const answer = await server.request(path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    expect(answer.status, answer.text).toBe(200)
+    return JSON.parse(answer.text) as T
+  }
+  const worker = () => call<{ id: string | null; adminStatus: string | null }>('GET', `${base}/workerpollerdetails`)
+
+  it('are polled by the worker that the server starts, once it is activated, and are among the agents then', async () => {
+    const { value } = await until('the worker of the server', async () => {
+      const found = await worker()
+      return found.id === null ? undefined : found
+    })
+    expect(value.adminStatus).toBe('Pending')
+    await call('PUT', `${base}/workerpollerdetails/activatedstatus`, { id: value.id, isActivated: true })
+    await call('POST', `${base}/connectiondetails`, {
+      computerName: sshd.host,
+      port: sshd.port,
+      userName: sshd.userName,
+      privateKey: sshd.privateKey,
+      hashtags: ['polled'],
+    })
+    const { value: status, ms } = await until('the first poll', async () => {
+      const { data } = await call<{ data: { statusString: string; uuid: string; statusErrorDescription: string }[] }>(
+        'GET',
+        `${base}/connectiondetailsstatus`,
+      )
+      const [row] = data
+      expect(row?.statusErrorDescription).toBe('')
+      return row?.statusString === 'Success' ? row : undefined
+    })
+    console.log(`connection added to host among the agents: ${Math.round(ms)} ms`)
+    const host = await server.agent(status.uuid)
+    expect(host).toMatchObject({ deploymentMode: 'Agentless', hashtags: 'polled', connectionStatus: 'Connected' })
+    const { data } = await call<{ data: { hostKeyFingerprint: string; platform: string }[] }>(
+      'GET',
+      `${base}/connectiondetails`,
+    )
+    expect(data).toMatchObject([{ hostKeyFingerprint: sshd.fingerprint, platform: 'linux' }])
+  })
+
+  it('are left alone after the worker is deleted; the own one comes back as a new, pending one', async () => {
+    const before = await worker()
+    await call('DELETE', `${base}/workerpollerdetails`)
+    const { value } = await until(
+      'a new worker',
+      async () => {
+        const found = await worker()
+        return found.id !== null && found.id !== before.id ? found : undefined
+      },
+      60_000,
+    )
+    expect(value.adminStatus).toBe('Pending')
+  })
+})

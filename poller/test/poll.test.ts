@@ -1,0 +1,145 @@
+import type { Server } from 'node:net'
+import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
+import { Value } from 'typebox/value'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pollHost } from '../src/poll.ts'
+import { type Sshd, sshdPath, startPeer, startSshd } from './sshd.ts'
+
+if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
+
+const never = new AbortController().signal
+const limits = { connectMs: 20_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 }
+
+describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
+  let sshd: Sshd
+  const peers: Server[] = []
+  beforeAll(async () => {
+    sshd = await startSshd('127.0.0.1')
+    for (let i = 0; i < 100; i++) {
+      const { failure } = await pollHost(of({ limits: { ...limits, totalMs: 5_000 } }), () => {}, never)
+      if (failure !== 'connection-refused') break
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  })
+  afterAll(() => {
+    sshd?.stop()
+    for (const peer of peers) peer.close()
+  })
+
+  const of = (change: Partial<Poll> = {}): Poll => ({
+    id: 'poll-1',
+    fence: 1,
+    isTest: false,
+    host: sshd.host,
+    port: sshd.port,
+    platform: null,
+    userName: sshd.userName,
+    password: null,
+    privateKey: sshd.privateKey,
+    passphrase: null,
+    hostKeyFingerprint: null,
+    limits,
+    ...change,
+  })
+  const run = async (change: Partial<Poll> = {}, stop = never) => {
+    const steps: PollStep[] = []
+    const result = await pollHost(of(change), (step) => steps.push(step), stop)
+    expect([...Value.Errors(PollResultShape, result)]).toEqual([])
+    return { result, steps }
+  }
+  const failing = async (change: Partial<Poll>): Promise<Pick<PollResult, 'failure' | 'message'>> => {
+    const { failure, message } = (await run(change)).result
+    return { failure, message }
+  }
+
+  it('reads this machine in one go, step by step, and names the key of the host', async () => {
+    const { result, steps } = await run()
+    expect(result).toMatchObject({
+      id: 'poll-1',
+      fence: 1,
+      failure: null,
+      platform: 'linux',
+      hostKeyFingerprint: sshd.fingerprint,
+      facts: { enforcement: 'observe', agentVersion: '', address: '127.0.0.1' },
+    })
+    expect(steps).toEqual(['resolve', 'connect', 'host-key', 'sign-in', 'read', 'understand'])
+    expect(result.steps.every((step) => step.ok)).toBe(true)
+  })
+
+  it('signs in by a key with a passphrase, and says when it can not be read', async () => {
+    expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'open sesame' })).toMatchObject({ failure: null })
+    expect(await failing({ privateKey: sshd.sealedKey })).toMatchObject({ failure: 'key-unusable' })
+    expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'wrong' })).toMatchObject({
+      failure: 'key-unusable',
+    })
+  })
+
+  it('sends nothing to a host whose key is another one', async () => {
+    const other = await startSshd('127.0.0.2')
+    try {
+      let answer = await failing({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
+      for (let i = 0; answer.failure === 'connection-refused' && i < 100; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        answer = await failing({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
+      }
+      expect(answer).toEqual({ failure: 'host-key-changed', message: `it shows ${other.fingerprint}` })
+    } finally {
+      other.stop()
+    }
+    expect(await failing({ hostKeyFingerprint: sshd.fingerprint })).toMatchObject({ failure: null })
+  })
+
+  it('says why it could not, each in its own way', async () => {
+    expect(await failing({ userName: 'nobody-of-this-name', password: 'wrong', privateKey: null })).toEqual({
+      failure: 'sign-in-refused',
+      message: '',
+    })
+    expect(await failing({ privateKey: null })).toMatchObject({ failure: 'no-credentials' })
+    expect(await failing({ host: 'no-such-host.invalid' })).toMatchObject({ failure: 'name-not-found' })
+    expect(await failing({ port: 1 })).toMatchObject({ failure: 'connection-refused' })
+
+    const silent = await startPeer(() => {})
+    const resets = await startPeer((socket) => socket.resetAndDestroy())
+    const chatty = await startPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    peers.push(silent.server, resets.server, chatty.server)
+    expect(await failing({ port: silent.port, limits: { ...limits, connectMs: 300 } })).toMatchObject({
+      failure: 'connect-timeout',
+    })
+    expect(await failing({ port: resets.port })).toMatchObject({ failure: 'connection-lost' })
+    expect((await failing({ port: chatty.port })).failure).toMatch(/no-common-algorithm|connection-lost/)
+  })
+
+  it('gives up on a host that prints without end, or not at all, or nonsense', async () => {
+    for (const [command, failure] of [
+      ['yes', 'output-too-large'],
+      ['sleep 60', 'read-timeout'],
+      ['echo hello', 'not-understood'],
+    ] as const) {
+      const forced = await startSshd('127.0.0.3', [`ForceCommand ${command}`])
+      try {
+        const change = {
+          host: forced.host,
+          port: forced.port,
+          privateKey: forced.privateKey,
+          platform: 'linux' as const,
+          limits: { ...limits, totalMs: command === 'sleep 60' ? 2_000 : 60_000 },
+        }
+        let answer = await failing(change)
+        for (let i = 0; answer.failure === 'connection-refused' && i < 100; i++) {
+          await new Promise((resolve) => setTimeout(resolve, 100))
+          answer = await failing(change)
+        }
+        expect([command, answer.failure]).toEqual([command, failure])
+      } finally {
+        forced.stop()
+      }
+    }
+  })
+
+  it('ends at once when nobody wants it any more', async () => {
+    const control = new AbortController()
+    const silent = await startPeer(() => control.abort())
+    peers.push(silent.server)
+    expect((await run({ port: silent.port }, control.signal)).result).toMatchObject({ failure: 'stopped' })
+  })
+})

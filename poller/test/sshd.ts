@@ -1,0 +1,84 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+
+/** Debian's server; a test skips itself aloud where it is not installed. */
+export const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(path))
+
+const freePort = (host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, host, () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+/** A real SSH server on an address of 127.0.0.0/8, that lets this user in by a key. */
+export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = []) => {
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-sshd-'))
+  const keygen = (name: string, passphrase = '') => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', join(dir, name)])
+    return readFileSync(join(dir, name), 'utf8')
+  }
+  keygen('host')
+  const privateKey = keygen('user')
+  const sealedKey = keygen('sealed', 'open sesame')
+  writeFileSync(
+    join(dir, 'authorized'),
+    readFileSync(join(dir, 'user.pub'), 'utf8') + readFileSync(join(dir, 'sealed.pub'), 'utf8'),
+  )
+  const port = await freePort(host)
+  writeFileSync(
+    join(dir, 'config'),
+    [
+      `ListenAddress ${host}:${port}`,
+      `HostKey ${join(dir, 'host')}`,
+      `AuthorizedKeysFile ${join(dir, 'authorized')}`,
+      'StrictModes no',
+      'UsePAM no',
+      'PermitRootLogin yes',
+      'PasswordAuthentication yes',
+      'MaxStartups 1000',
+      'LogLevel QUIET',
+      `PidFile ${join(dir, 'pid')}`,
+      ...extra,
+      '',
+    ].join('\n'),
+  )
+  // Where sshd gives its privileges up; a package makes it at boot, and nothing boots here.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
+  const child: ChildProcess = spawn(sshdPath as string, ['-D', '-e', '-f', join(dir, 'config')], { stdio: 'ignore' })
+  const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(dir, 'host.pub')], { encoding: 'utf8' }).split(
+    ' ',
+  )[1]
+  return {
+    host,
+    port,
+    userName: userInfo().username,
+    privateKey,
+    sealedKey,
+    fingerprint: fingerprint as string,
+    stop: (): void => {
+      child.kill('SIGKILL')
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Sshd = Awaited<ReturnType<typeof startSshd>>
+
+/** A peer that is no SSH server: `speak` says what it does with whoever connects. */
+export const startPeer = (
+  speak: (socket: import('node:net').Socket) => void,
+): Promise<{ port: number; server: Server }> =>
+  new Promise((resolve) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      speak(socket)
+    })
+    server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as { port: number }).port, server }))
+  })
