@@ -3,6 +3,7 @@
  * as of one moment.
  */
 import { type TSchema, Type } from 'typebox'
+import { Connection, ConnectionStatus, connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { Agent, agentFilters } from './agents.ts'
 import { closed, listQuery, nullable, operation } from './operation.ts'
 import { getPeripheralModels, PeripheralModel } from './peripherals.ts'
@@ -60,6 +61,21 @@ const agentExportBody = exportBody(
 const modelExportBody = exportBody(
   getPeripheralModels.query?.properties ?? {},
   Object.keys(peripheralModelExportRow.properties),
+)
+
+/** Columns of an export of connections: the keys of the list. A secret is none of them. */
+export const connectionExportRow = Connection
+
+/** Columns of an export of the last runs of connections: the keys of the list. */
+export const connectionStatusExportRow = ConnectionStatus
+
+const connectionExportBody = exportBody(
+  { ...connectionFilters, GlobalSearch: listQuery.GlobalSearch },
+  Object.keys(connectionExportRow.properties),
+)
+const connectionStatusExportBody = exportBody(
+  { ...connectionStatusFilters, GlobalSearch: listQuery.GlobalSearch },
+  Object.keys(connectionStatusExportRow.properties),
 )
 
 const csvNotes =
@@ -145,4 +161,46 @@ export const peripheralsAggExportPdf = operation({
   bodyOptional: true,
   ...pdf,
   examples: { request: { isVulnerablePeripheral: true } },
+})
+
+export const exportAgentlessCsv = operation({
+  id: 'exportAgentlessCsv',
+  method: 'POST',
+  path: '/prime/webui/agents/agentless/exportagentlesscsv',
+  tag: 'Agents',
+  summary: 'Exports connections as CSV; never a secret',
+  description: csvNotes,
+  permission: 'export:read',
+  body: connectionExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: { request: { platform: 'linux', columns: ['computerName', 'hashtags'] } },
+})
+
+export const exportAgentlessPdf = operation({
+  id: 'exportAgentlessPdf',
+  method: 'POST',
+  path: '/prime/webui/agents/agentless/exportagentlesspdf',
+  tag: 'Agents',
+  summary: 'Exports connections as PDF; never a secret',
+  description: pdfNotes,
+  permission: 'export:read',
+  body: connectionExportBody,
+  bodyOptional: true,
+  ...pdf,
+  examples: { request: { isRegistered: true } },
+})
+
+export const exportCsvConnections = operation({
+  id: 'exportCsvConnections',
+  method: 'POST',
+  path: '/prime/webui/agents/agentless/exportcsvconnections',
+  tag: 'Agents',
+  summary: 'Exports the last run of each connection as CSV',
+  description: csvNotes,
+  permission: 'export:read',
+  body: connectionStatusExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: { request: { statusString: 'Failed', sortBy: 'computerName_asc' } },
 })

@@ -6,6 +6,8 @@ import type {
   ConnectionTest,
   Poll,
   PollResult,
+  ResponseOf,
+  uploadConnections,
   WorkerLeaseResponse,
   WorkerPollerDetails,
 } from '@portcullis/contract'
@@ -267,6 +269,68 @@ describe('connections', () => {
     expect((await pageOf<Connection>(t, 'agents/agentless/connectiondetails?ComputerName=try-1')).recordsFiltered).toBe(
       0,
     )
+  })
+
+  it('can be taken away as files, without a secret', async () => {
+    const secret = 'never in a file 4711'
+    ok(
+      await post('connectiondetails', {
+        computerName: 'file-1',
+        userName: '=cmd()',
+        password: secret,
+        hashtags: ['lab'],
+      }),
+    )
+    const csv = await post('exportagentlesscsv', {
+      computerName: 'file-1',
+      columns: ['computerName', 'userName', 'hasPassword', 'hashtags'],
+    })
+    expect([csv.statusCode, csv.body.replace('\ufeff', '').trim().split('\r\n')]).toEqual([
+      200,
+      ['computerName,userName,hasPassword,hashtags', "file-1,'=cmd(),true,lab"],
+    ])
+    const all = await post('exportagentlesscsv', null)
+    expect(all.body).toContain('file-1')
+    expect(all.body).not.toContain(secret)
+    const runs = await post('exportcsvconnections', { statusString: 'Failed', columns: ['computerName', 'cause'] })
+    expect(runs.body).toContain('down-1,no-credentials')
+    const pdf = await post('exportagentlesspdf', { columns: ['computerName', 'platform'] })
+    expect([pdf.statusCode, pdf.headers['content-type']]).toEqual([200, 'application/pdf'])
+    expect((await post('exportagentlesscsv', { columns: ['password'] })).statusCode).toBe(400)
+  })
+
+  it('of a file: a preview says what the upload then does, line by line', async () => {
+    const file = [
+      'ComputerName,Port,UserName,Password,Tags',
+      'csv-1,22,ann,secret one,lab;west',
+      'csv 2,22,ann,x,',
+      'csv-3,99999,ann,x,',
+      '"csv-4",,,,',
+      'CSV-1,22,ann,x,',
+      'file-1,,bob,,',
+    ].join('\r\n')
+    const upload = async (dryRun: boolean) => {
+      const form = new FormData()
+      form.append('file', new Blob([file]), 'hosts.csv')
+      const answer = await fetch(`${serverUrl()}${base}/uploadconnectiondetailsfile?dryRun=${dryRun}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await t.signIn()}` },
+        body: form,
+      })
+      expect(answer.status).toBe(200)
+      return (await answer.json()) as ResponseOf<typeof uploadConnections>
+    }
+    const total = async () => (await pageOf<Connection>(t, 'agents/agentless/connectiondetails')).recordsTotal
+    const before = await total()
+    const preview = await upload(true)
+    expect(preview).toMatchObject({ added: 2, updated: 1, failed: 3 })
+    expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6])
+    expect(preview.errors[0]?.message).toMatch(/^computerName is neither a host name/)
+    expect(await total()).toBe(before)
+    expect(await upload(false)).toEqual(preview)
+    t.clock.advance(1_001)
+    expect(await total()).toBe(before + 2)
+    expect(await upload(true)).toMatchObject({ added: 0, failed: 3 })
   })
 
   it('belong to Managers, the worker to Administrators', async () => {

@@ -40,6 +40,7 @@ import { createUpload } from './upload.ts'
 import { createWorker } from './worker.service.ts'
 import { createWorkerStore } from './worker.store.ts'
 
+export { connectionsList, statusList } from './connections.read.ts'
 export type { BegunPoll } from './polls.service.ts'
 export type { Poller } from './worker.service.ts'
 export type AgentlessApi = ReturnType<typeof agentlessFeature>

@@ -119,14 +119,27 @@ export const createPolls = (deps: PollsDeps) => {
             ? await store.lease(tx, now, leaseEnd(), poller.pollerId, request.free - tries.length)
             : []
         const polls: Poll[] = [...tries]
+        const broken: EndedPoll[] = []
         for (const row of rows) {
           try {
             polls.push({ id: row.connection_id, fence: row.fence, isTest: false, ...pollOf(envelope, row, d) })
           } catch {
-            // Of another key file, or moved in the database: nobody can use it; the lease runs out and says so.
+            // Sealed by another key file, or moved in the database: nobody can use them.
             log.error({ connection: row.computer_name }, 'secrets of a connection can not be opened')
+            broken.push({
+              connectionId: row.connection_id,
+              fence: row.fence,
+              durationMs: 0,
+              cause: 'no-credentials',
+              error: failureText('no-credentials', 'the stored ones can not be opened; enter them again'),
+              nextRun: new Date(clock.now() + dayMs),
+              peripherals: null,
+              hostKey: null,
+              platform: null,
+            })
           }
         }
+        await store.end(tx, now, broken)
         if (rows.length > 0) await announce(tx)
         return { isActivated: true, polls, stop, nextMs: polls.length > 0 && polls.length >= request.free ? 0 : idleMs }
       }),

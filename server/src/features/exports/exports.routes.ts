@@ -1,7 +1,10 @@
 import {
   agentExportFile,
   exportAgentCsv,
+  exportAgentlessCsv,
+  exportAgentlessPdf,
   exportAgentPdf,
+  exportCsvConnections,
   peripheralsAggExport,
   peripheralsAggExportPdf,
 } from '@portcullis/contract'
@@ -12,11 +15,14 @@ import type { ExportsService } from './exports.service.ts'
 export const registerExportRoutes = (
   app: HttpApp,
   exports: ExportsService,
-  { agents, models }: { agents: ExportableList; models: ExportableList },
+  { agents, models, connections, runs }: Readonly<Record<'agents' | 'models' | 'connections' | 'runs', ExportableList>>,
 ): void => {
   app.register(agentExportFile, () => exports.csv(agents, null))
   app.register(exportAgentCsv, ({ body }) => exports.csv(agents, body))
   app.register(exportAgentPdf, ({ actor, body }) => exports.pdf(agents, body, actor.userName))
+  app.register(exportAgentlessCsv, ({ body }) => exports.csv(connections, body))
+  app.register(exportAgentlessPdf, ({ actor, body }) => exports.pdf(connections, body, actor.userName))
+  app.register(exportCsvConnections, ({ body }) => exports.csv(runs, body))
   app.register(peripheralsAggExport, ({ body }) => exports.csv(models, body))
   app.register(peripheralsAggExportPdf, ({ actor, body }) => exports.pdf(models, body, actor.userName))
 }

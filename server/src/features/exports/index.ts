@@ -1,11 +1,18 @@
 import {
   agentExportRow,
   agentFilters,
+  connectionExportRow,
+  connectionFilters,
+  connectionStatusExportRow,
+  connectionStatusFilters,
   exportAgentCsv,
+  exportAgentlessCsv,
+  exportCsvConnections,
   getPeripheralModels,
   peripheralModelExportRow,
   peripheralsAggExport,
 } from '@portcullis/contract'
+import { connectionsList, statusList } from '#features/agentless/index.ts'
 import { agentsList } from '#features/agents/index.ts'
 import { modelsList } from '#features/peripherals/index.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -34,6 +41,24 @@ const models = exportableList({
   csvPath: peripheralsAggExport.path,
 })
 
+const connections = exportableList({
+  spec: connectionsList,
+  plan: 'join',
+  title: 'Computers without an agent',
+  row: connectionExportRow,
+  filters: connectionFilters,
+  csvPath: exportAgentlessCsv.path,
+})
+
+const runs = exportableList({
+  spec: statusList,
+  plan: 'join',
+  title: 'Polls of computers without an agent',
+  row: connectionStatusExportRow,
+  filters: connectionStatusFilters,
+  csvPath: exportCsvConnections.path,
+})
+
 /** Lists as files. `exportDb` is the pool of long reads. */
 export const exportsFeature = (app: HttpApp, lists: ListDeps) => {
   const printer = createPrinter()
@@ -43,6 +68,6 @@ export const exportsFeature = (app: HttpApp, lists: ListDeps) => {
     printer,
     lists,
   })
-  registerExportRoutes(app, service, { agents, models })
+  registerExportRoutes(app, service, { agents, models, connections, runs })
   return { close: printer.close }
 }
