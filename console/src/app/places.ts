@@ -16,6 +16,7 @@ export interface Place {
 export const places: readonly Place[] = [
   { to: '/', title: 'Overview', icon: 'overview', key: 'o', permission: 'fleet:read' },
   { to: '/agents', title: 'Agents', icon: 'agents', key: 'a', permission: 'fleet:read' },
+  { to: '/agentless', title: 'Agentless', icon: 'network', key: 'w', permission: 'fleet:read' },
   { to: '/peripherals', title: 'Peripherals', icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: 'Insights', icon: 'insights', key: 'i', permission: 'fleet:read' },
   { to: '/rollouts', title: 'Rollouts', icon: 'rollout', key: 'r', permission: 'fleet:read' },

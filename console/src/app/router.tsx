@@ -75,6 +75,7 @@ const tree = root.addChildren([
     page('/', () => import('./OverviewScreen.tsx'), 'OverviewScreen'),
     page('/agents', () => import('./AgentsScreen.tsx'), 'AgentsScreen'),
     page('/agents/$agentId', () => import('../features/agents/AgentPage.tsx'), 'AgentPage'),
+    page('/agentless', () => import('../features/agentless/AgentlessPage.tsx'), 'AgentlessPage'),
     page('/peripherals', () => import('../features/peripherals/PeripheralsPage.tsx'), 'PeripheralsPage'),
     page('/peripherals/models', () => import('../features/peripherals/ModelsPage.tsx'), 'ModelsPage'),
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),

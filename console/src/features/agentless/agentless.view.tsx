@@ -1,0 +1,142 @@
+import { type ConnectionStatus, connectionStates, pollCauses, pollFailures } from '@portcullis/contract'
+import { agentAddress } from '../../lib/addresses.ts'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+import type { Severity } from '../../ui/theme/tokens.ts'
+import { durationText, platformWords } from './words.ts'
+
+const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
+  Pending: { word: 'Waits', severity: 'neutral' },
+  Running: { word: 'Runs', severity: 'neutral' },
+  Success: { word: 'Read', severity: null },
+  Failed: { word: 'Failed', severity: 'amber' },
+  Unregistered: { word: 'Not polled', severity: 'neutral' },
+}
+
+/** Filters of the list of polled computers, by the interface's names. */
+export const statusFilters: readonly Filter[] = [
+  {
+    name: 'StatusString',
+    label: 'State',
+    kind: 'choice',
+    options: connectionStates.map((value) => ({ value, label: stateWords[value].word })),
+  },
+  {
+    name: 'Cause',
+    label: 'Cause',
+    kind: 'choice',
+    options: pollFailures.map((value) => ({ value, label: pollCauses[value].title })),
+  },
+  { name: 'ComputerName', label: 'Computer', kind: 'text' },
+  { name: 'IsOverrideDefaults', label: 'Own credentials', kind: 'yesNo' },
+  { name: 'EndTime', label: 'Last run', kind: 'period' },
+]
+
+export const statusView: ViewSpec = {
+  filters: statusFilters.map(({ name }) => name),
+  defaultSort: 'computerName_asc',
+  defaultColumns: ['computer', 'state', 'story', 'platform', 'devices', 'took', 'ended', 'next'],
+}
+
+export const State = ({ status }: { status: ConnectionStatus['statusString'] }) => {
+  const { word, severity } = stateWords[status]
+  return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
+}
+
+/** What the last run came to, and why it failed when it did. */
+export const storyOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
+  statusErrorDescription === '' ? statusDescription : `${statusDescription}. ${statusErrorDescription}`
+
+export const statusColumns: readonly Column<ConnectionStatus>[] = [
+  {
+    id: 'computer',
+    title: 'Computer',
+    width: 210,
+    sortKey: 'computerName',
+    cell: (row) => <DeviceText value={row.computerName} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: 104,
+    sortKey: 'statusString',
+    cell: (row) => <State status={row.statusString} />,
+  },
+  {
+    id: 'story',
+    title: 'What happened',
+    width: 320,
+    grow: true,
+    sortKey: 'statusErrorDescription',
+    cell: (row) => <DeviceText value={storyOf(row)} />,
+  },
+  { id: 'platform', title: 'System', width: 86, sortKey: 'platform', cell: (row) => platformWords[row.platform] },
+  {
+    id: 'devices',
+    title: 'Devices',
+    width: 78,
+    align: 'right',
+    sortKey: 'peripheralsCount',
+    naturalSort: 'desc',
+    cell: (row) =>
+      row.uuid === '' ? (
+        '–'
+      ) : (
+        <PlainLink href={agentAddress(row.uuid)}>{row.peripheralsCount.toLocaleString('en')}</PlainLink>
+      ),
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: 74,
+    align: 'right',
+    sortKey: 'durationMs',
+    naturalSort: 'desc',
+    cell: (row) => durationText(row.durationMs),
+  },
+  {
+    id: 'ended',
+    title: 'Ended',
+    width: 76,
+    align: 'right',
+    sortKey: 'endTime',
+    naturalSort: 'desc',
+    cell: (row) => <Time value={row.endTime} />,
+  },
+  {
+    id: 'next',
+    title: 'Next',
+    width: 76,
+    align: 'right',
+    sortKey: 'nextRun',
+    cell: (row) => <Time value={row.nextRun} />,
+  },
+  {
+    id: 'failures',
+    title: 'Failures in a row',
+    width: 120,
+    align: 'right',
+    sortKey: 'failures',
+    naturalSort: 'desc',
+    cell: (row) => row.failures.toLocaleString('en'),
+  },
+  {
+    id: 'own',
+    title: 'Own credentials',
+    width: 120,
+    sortKey: 'isOverrideDefaults',
+    cell: (row) => (row.isOverrideDefaults ? 'yes' : 'no'),
+  },
+  {
+    id: 'previous',
+    title: 'Last failures',
+    width: 320,
+    sortKey: 'prevRunningErrors',
+    cell: (row) => <DeviceText value={row.prevRunningErrors} />,
+  },
+]
