@@ -272,6 +272,7 @@ export const compose = async (options: ComposeOptions) => {
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
+    probes: { 'agentless worker': agentless.health },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)

@@ -200,6 +200,13 @@ describe('the worker', () => {
     expect(ok(await (await t.admin()).delete(`${base}/workerpollerdetails`))).toEqual({ deleted: true })
     expect((await w.lease(8)).code).toBe(401)
     expect(await worker()).toMatchObject({ id: null, adminStatus: null })
+    const health = ok<{ name: string; status: string; description: string }[]>(
+      await (await t.admin()).get('/prime/webui/admin/SubsystemHealth'),
+    )
+    expect(health.find(({ name }) => name === 'agentless worker')).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('not activated'),
+    })
   })
 })
 

@@ -146,6 +146,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     /** For the worker's routes alone. */
     worker: { register: worker.register, poller: worker.poller },
     polls: { lease: polls.lease, begin: polls.begin, end: polls.end },
+    health: worker.health,
     maintain: async (): Promise<void> => {
       await polls.maintain()
       await worker.maintain()

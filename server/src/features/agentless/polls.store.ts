@@ -128,6 +128,14 @@ export const createPollsStore = () => ({
   dueCount: async (q: Queryable, now: Date): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where ${due(now)}`))[0]?.n ?? 0,
 
+  /** Connections that are polled, and those of them whose time was before `late`. */
+  waiting: async (q: Queryable, late: Date): Promise<{ registered: number; late: number }> =>
+    (
+      await q.query<{ registered: number; late: number }>(sql`
+        select count(*)::int as registered, count(*) filter (where r.next_run < ${late} and r.lease_until is null)::int as late
+        from connection_runs r where r.next_run is not null`)
+    )[0] ?? { registered: 0, late: 0 },
+
   failingCount: async (q: Queryable): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where r.cause is not null`))[0]
       ?.n ?? 0,

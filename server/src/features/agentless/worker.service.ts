@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type {
   BodyOf,
+  HealthStatus,
   ResponseOf,
   updateWorkerDefaults,
   WorkerPollerDetails,
@@ -43,6 +44,8 @@ export interface WorkerDeps {
 const aliveMs = 30_000
 /** And is forgotten after an hour. */
 const keptMs = 3_600_000
+/** A poll that waits longer says that the worker has too much to do. */
+const lateMs = 300_000
 const tokenMs = 3_600_000
 
 /** Row that secrets of the defaults are bound to. */
@@ -135,6 +138,29 @@ export const createWorker = (deps: WorkerDeps) => {
   return {
     details,
     defaults,
+
+    /** How polling is, for the health page. */
+    health: async (): Promise<{ status: HealthStatus; description: string }> => {
+      const [{ registered, late }, { id, adminStatus, status, errorCount }] = await Promise.all([
+        polls.waiting(db, new Date(clock.now() - lateMs)),
+        details(),
+      ])
+      if (registered === 0)
+        return id === null
+          ? { status: 'Unknown', description: 'Not configured' }
+          : { status: 'OK', description: 'No computer is polled.' }
+      const computers = `${registered} ${registered === 1 ? 'computer' : 'computers'}`
+      if (adminStatus !== 'Activated')
+        return { status: 'Warning', description: `The worker is not activated; ${computers} wait to be polled.` }
+      if (status !== 'Connected')
+        return { status: 'Error', description: `No process of the worker was heard of for 30 s; ${computers} wait.` }
+      if (late > 0)
+        return {
+          status: 'Warning',
+          description: `${late} of ${computers} should have been polled 5 minutes ago: add a worker.`,
+        }
+      return { status: 'OK', description: `${computers} polled, ${errorCount ?? 0} of them failing.` }
+    },
 
     saveDefaults: async (actor: Actor, body: BodyOf<typeof updateWorkerDefaults>): Promise<WorkerPollerDetails> => {
       const given = body.defaults
