@@ -6,6 +6,7 @@ import { benchExport } from './export.ts'
 import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
 import { benchPage } from './page.ts'
+import { benchPolls } from './poll.ts'
 import { type BenchResult, ratioOf, tableOf } from './result.ts'
 
 interface Settings {
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
     benchExport({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 3 : 7 }),
   insights: ({ isQuick, agents, databaseUrl }) =>
     benchInsights({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 10 : 30 }),
+  poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   page: ({ isQuick, agents, databaseUrl }) =>
     benchPage({ databaseUrl, agents: agents ?? (isQuick ? 100_000 : 1_000_000) }),
 }
