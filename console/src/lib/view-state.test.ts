@@ -36,6 +36,12 @@ describe('the state of a view in its address', () => {
     expect(writeView(one, spec, { filters: { Status: null } })).toEqual({ q: 'kiosk' })
   })
 
+  it('knows a filter however it is spelt, and writes it as the interface does', () => {
+    expect(readView({ hashtags: 'kiosk' }, spec).filters).toEqual({ Hashtags: 'kiosk' })
+    expect(writeView({ hashtags: 'kiosk' }, spec, { filters: { Hashtags: 'lab' } })).toEqual({ Hashtags: 'lab' })
+    expect(writeView({ hashtags: 'kiosk' }, spec, { filters: { Hashtags: null } })).toEqual({})
+  })
+
   it('never reads a name that is not a filter of this view', () => {
     expect(readView({ Evil: '1', Status: 'Free' }, spec).filters).toEqual({ Status: 'Free' })
     expect(readView({ constructor: 'x' }, { ...spec, filters: [] }).filters).toEqual({})

@@ -26,8 +26,10 @@ export interface ViewState {
 /** Reads an address. Names that are not of this screen are left alone by `writeView`, never sent to the server. */
 export const readView = (search: Search, spec: ViewSpec): ViewState => {
   const filters: Record<string, string> = {}
+  // As the interface does: an address that was typed means a filter however it is spelt, and never all rows.
+  const anyCase = new Map(Object.entries(search).map(([name, value]) => [name.toLowerCase(), value]))
   for (const name of spec.filters) {
-    const value = search[name]
+    const value = search[name] ?? anyCase.get(name.toLowerCase())
     if (value !== undefined && value !== '') filters[name] = value
   }
   return {
@@ -56,7 +58,10 @@ const sameList = (one: readonly string[], other: readonly string[]) =>
 /** Writes a change into an address. What equals the screen's default is left out, so that addresses stay short. */
 export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): Search => {
   const next: Record<string, string | undefined> = { ...search }
-  for (const [name, value] of Object.entries(change.filters ?? {})) next[name] = value ?? undefined
+  for (const [name, value] of Object.entries(change.filters ?? {})) {
+    for (const spelt of Object.keys(next)) if (spelt.toLowerCase() === name.toLowerCase()) delete next[spelt]
+    next[name] = value ?? undefined
+  }
   if (change.search !== undefined) next.q = change.search
   if (change.sort !== undefined) next.sort = change.sort === spec.defaultSort ? undefined : change.sort
   if (change.columns !== undefined) {
