@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
 import { useMemo, useRef, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
@@ -7,14 +8,19 @@ import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
+import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import classes from './agentless.module.css'
 import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
+import { CauseStrip } from './CauseStrip.tsx'
+import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
+import { ConnectionsBar } from './ConnectionsBar.tsx'
 import { useFreshRows } from './useFreshRows.ts'
 import { WorkerCard } from './WorkerCard.tsx'
 
@@ -24,22 +30,38 @@ const hrefOf = ({ uuid, computerName }: ConnectionStatus) =>
 /** Computers that are polled over SSH instead of running an agent: the worker that does it, and how each stands. */
 export const AgentlessPage = () => {
   useTitle('Agentless')
-  const { api } = useServices()
+  const { api, session } = useServices()
   const view = useView(statusView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const list = useRef<HTMLDivElement>(null)
-  const { filters, search, sort } = view.state
+  const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, statusView), [filters, search, sort])
   const source = useMemo(() => listSource(api, connectionDetailsStatus, query, (row) => row.computerName), [api, query])
   useFreshRows(source, list)
+  const selection = useSelection(source, { filtered: counts?.filtered ?? null })
+  const canWrite = session.may('fleet:write')
+  const add = canWrite ? (
+    <Button
+      size="compact-sm"
+      leftSection={<Icon name="plus" size={14} />}
+      onClick={() => view.set({ open: newConnection })}
+    >
+      Add a computer
+    </Button>
+  ) : null
 
   return (
     <ListFrame
       title="Agentless"
       counts={counts}
+      actions={add}
       filters={
         <>
           <WorkerCard />
+          <CauseStrip
+            chosen={filters.Cause ?? null}
+            choose={(Cause) => view.set({ filters: { Cause, StatusString: null } })}
+          />
           <FilterBar view={view} filters={statusFilters} searchPlaceholder="Computer, failure">
             <ColumnsMenu columns={statusColumns} view={view} />
             <MoreMenu
@@ -60,6 +82,7 @@ export const AgentlessPage = () => {
             view={view}
             topics={['agents']}
             hrefOf={hrefOf}
+            {...(canWrite ? { selection } : {})}
             empty={
               <EmptyState icon="network" title="No computer is polled yet">
                 <p>
@@ -67,12 +90,23 @@ export const AgentlessPage = () => {
                   devices are attached. Such hosts are seen and judged like all others; a device can not be blocked
                   there.
                 </p>
+                {add}
               </EmptyState>
             }
             onCounts={setCounts}
           />
         </div>
       }
+      drawer={
+        open === null ? null : (
+          <ConnectionDrawer
+            name={open}
+            close={() => view.set({ open: null })}
+            onSaved={(name) => view.set({ open: name }, { replace: true })}
+          />
+        )
+      }
+      selection={canWrite ? <ConnectionsBar selection={selection} filtered={counts?.filtered ?? null} /> : null}
     />
   )
 }

@@ -1,0 +1,44 @@
+import { connectionCauses } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import classes from './agentless.module.css'
+
+export interface CauseStripProps {
+  /** Value of the filter by cause. */
+  chosen: string | null
+  choose: (cause: string | null) => void
+}
+
+/** Failing computers by cause, each with its cure; a click shows only these. */
+export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
+  const { api } = useServices()
+  const causes = useQuery({
+    queryKey: ['connection-causes'],
+    queryFn: ({ signal }) => api.call(connectionCauses, { signal }),
+    refetchInterval: 8_000,
+  })
+  const list = causes.data?.data ?? []
+  if (list.length === 0) return null
+  return (
+    <ul className={classes.causes} aria-label="Failures by cause">
+      {list.map(({ cause, title, cure, count, computerNames }) => (
+        <li key={cause}>
+          <button
+            type="button"
+            className={classes.cause}
+            aria-pressed={chosen === cause}
+            title={`${computerNames.join(', ')}${count > computerNames.length ? ', …' : ''}`}
+            onClick={() => choose(chosen === cause ? null : cause)}
+          >
+            <span className={classes.causeTitle}>
+              <SeverityShape severity="amber" />
+              <strong>{count.toLocaleString('en')}</strong> {title}
+            </span>
+            <span className={classes.quiet}>{cure}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,161 @@
+import { Button, Menu } from '@mantine/core'
+import { type Connection, type ConnectionStatus, listConnections, pollCauses } from '@portcullis/contract'
+import { agentAddress } from '../../lib/addresses.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { TagList } from '../../ui/TagList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './agentless.module.css'
+import { State } from './agentless.view.tsx'
+import { ConnectionForm } from './ConnectionForm.tsx'
+import { useConnectionActions } from './connection-actions.ts'
+import { useConnection } from './useConnection.ts'
+import { durationText, platformWords } from './words.ts'
+
+/** Stands in the address for a computer that is about to be added; no host can be called so. */
+export const newConnection = '*'
+
+const LastRun = ({ status }: { status: ConnectionStatus }) => (
+  <section className={classes.run} aria-label="Last run">
+    <p className={classes.text}>
+      <State status={status.statusString} /> <DeviceText value={status.statusDescription} />
+    </p>
+    {status.statusErrorDescription === '' ? null : (
+      <p className={classes.text} role="note">
+        <DeviceText value={status.statusErrorDescription} />
+      </p>
+    )}
+    <Facts
+      rows={[
+        ...(status.cause === null ? [] : [['Cause', pollCauses[status.cause].title] as const]),
+        ['Began', <Time key="began" value={status.startTime} />],
+        ['Took', durationText(status.durationMs)],
+        ['Next', <Time key="next" value={status.nextRun} />],
+        ...(status.uuid === ''
+          ? []
+          : [
+              [
+                'Devices',
+                <PlainLink key="host" href={agentAddress(status.uuid)}>
+                  {status.peripheralsCount.toLocaleString('en')} on this host
+                </PlainLink>,
+              ] as const,
+            ]),
+        ...(status.prevRunningErrors === ''
+          ? []
+          : [
+              [
+                'Last failures',
+                <ul key="errors" className={classes.errors}>
+                  {status.prevRunningErrors.split(' | ').map((error, index) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may stand here thrice
+                    <li key={index}>
+                      <DeviceText value={error} />
+                    </li>
+                  ))}
+                </ul>,
+              ] as const,
+            ]),
+      ]}
+    />
+  </section>
+)
+
+const Details = ({ connection }: { connection: Connection }) => (
+  <Facts
+    rows={[
+      ['Port', connection.port ?? 'as usual'],
+      ['System', platformWords[connection.platform]],
+      ['Signs in', connection.isOverrideDefaults ? 'with its own credentials' : 'with the defaults'],
+      ...(connection.isOverrideDefaults
+        ? [['User', <DeviceText key="user" value={connection.userName} />] as const]
+        : []),
+      ['Host key', connection.hostKeyFingerprint === '' ? 'pinned at the next contact' : connection.hostKeyFingerprint],
+      ['Tags', <TagList key="tags" tags={connection.hashtags} />],
+    ]}
+  />
+)
+
+interface BodyProps {
+  name: string
+  close: () => void
+  onSaved: (computerName: string) => void
+}
+
+const Body = ({ name, close, onSaved }: BodyProps) => {
+  const { session } = useServices()
+  const { connection, status } = useConnection(name)
+  const actions = useConnectionActions(() => undefined)
+  const removing = useConnectionActions(close)
+  const canWrite = session.may('fleet:write')
+  if (connection.data === undefined)
+    return connection.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={connection.error} retry={() => void connection.refetch()} />
+    )
+  if (connection.data === null)
+    return (
+      <EmptyState icon="network" title="This computer is not here any more">
+        <p>It was renamed or deleted; the audit says when and by whom.</p>
+      </EmptyState>
+    )
+  const { computerName } = connection.data
+  return (
+    <>
+      <header className={classes.drawerHead}>
+        <h2>
+          <DeviceText value={computerName} />
+        </h2>
+        {canWrite ? (
+          <Button size="compact-sm" variant="default" onClick={() => actions.poll([computerName])}>
+            Poll now
+          </Button>
+        ) : null}
+        <MoreMenu
+          label="More of this connection"
+          curl={() => curlOf(window.location.origin, listConnections, { query: { ComputerName: computerName } })}
+        >
+          {canWrite && connection.data.isRegistered ? (
+            <Menu.Item onClick={() => actions.stop([computerName])}>Stop polling…</Menu.Item>
+          ) : null}
+          {canWrite ? <Menu.Item onClick={() => removing.remove([computerName])}>Delete…</Menu.Item> : null}
+        </MoreMenu>
+      </header>
+      <div className={classes.drawerBody}>
+        {status.data === undefined || status.data === null ? null : <LastRun status={status.data} />}
+        {canWrite ? (
+          <ConnectionForm connection={connection.data} close={close} onSaved={onSaved} />
+        ) : (
+          <Details connection={connection.data} />
+        )}
+      </div>
+    </>
+  )
+}
+
+/** The drawer of a polled computer: its last run and its connection, or the form that adds one. */
+export const ConnectionDrawer = ({ name, close, onSaved }: BodyProps) => (
+  <SidePanel label="Polled computer" close={close}>
+    {name === newConnection ? (
+      <>
+        <header className={classes.drawerHead}>
+          <h2>Add a computer</h2>
+        </header>
+        <div className={classes.drawerBody}>
+          <ConnectionForm connection={null} close={close} onSaved={onSaved} />
+        </div>
+      </>
+    ) : (
+      <Body key={name} name={name} close={close} onSaved={onSaved} />
+    )}
+  </SidePanel>
+)

@@ -1,0 +1,29 @@
+import { Button } from '@mantine/core'
+import type { ConnectionStatus } from '@portcullis/contract'
+import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
+import type { Selection } from '../../ui/table/useSelection.ts'
+import { useConnectionActions } from './connection-actions.ts'
+
+export interface ConnectionsBarProps {
+  selection: Selection<ConnectionStatus>
+  filtered: number | null
+}
+
+/** What can be done with the selected computers. */
+export const ConnectionsBar = ({ selection, filtered }: ConnectionsBarProps) => {
+  const actions = useConnectionActions(selection.clear)
+  const names = () => [...selection.ids]
+  return (
+    <SelectionBar selection={selection} filtered={filtered}>
+      <Button size="compact-sm" variant="default" onClick={() => actions.poll(names())}>
+        Poll now
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => actions.stop(names())}>
+        Stop polling…
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => actions.remove(names())}>
+        Delete…
+      </Button>
+    </SelectionBar>
+  )
+}

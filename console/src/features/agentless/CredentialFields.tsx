@@ -1,0 +1,91 @@
+import { Checkbox, NumberInput, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core'
+import { pollInterval } from '@portcullis/contract'
+import { type SecretName, secretNames } from './connection-draft.ts'
+
+/** What of the credentials a form holds. */
+export interface CredentialDraft {
+  userName: string
+  password: string
+  privateKey: string
+  passphrase: string
+  removed: SecretName[]
+  intervalMinutes: number | string
+}
+
+export interface CredentialFieldsProps {
+  draft: CredentialDraft
+  /** Secrets that the server holds. */
+  stored: Readonly<Record<SecretName, boolean>>
+  onChange: (change: Partial<CredentialDraft>) => void
+  errorOf: (name: keyof CredentialDraft) => string | undefined
+  /** What counts where nothing is entered. */
+  placeholders: { userName: string; intervalMinutes: string }
+}
+
+const secretWords: Readonly<Record<SecretName, string>> = {
+  password: 'password',
+  privateKey: 'private key',
+  passphrase: 'passphrase',
+}
+
+/** Whom to sign in as, with what, and how often. Stored secrets are never shown: they are replaced or taken away. */
+export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholders }: CredentialFieldsProps) => {
+  const secret = (name: SecretName) => ({
+    value: draft[name],
+    placeholder: stored[name] ? (draft.removed.includes(name) ? 'will be removed' : 'stored') : 'none',
+    error: errorOf(name),
+    autoComplete: name === 'privateKey' ? 'off' : 'new-password',
+    onChange: (event: { currentTarget: { value: string } }) => onChange({ [name]: event.currentTarget.value }),
+  })
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="User"
+        maxLength={255}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={placeholders.userName}
+        value={draft.userName}
+        error={errorOf('userName')}
+        onChange={(event) => onChange({ userName: event.currentTarget.value })}
+      />
+      <PasswordInput label="Password" maxLength={1_024} {...secret('password')} />
+      <Textarea
+        label="Private key"
+        description="OpenSSH or PEM"
+        rows={4}
+        maxLength={65_536}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        {...secret('privateKey')}
+      />
+      <PasswordInput label="Passphrase of the key" maxLength={1_024} {...secret('passphrase')} />
+      {secretNames
+        .filter((name) => stored[name] && draft[name] === '')
+        .map((name) => (
+          <Checkbox
+            key={name}
+            label={`Remove the stored ${secretWords[name]}`}
+            checked={draft.removed.includes(name)}
+            onChange={(event) =>
+              onChange({
+                removed: event.currentTarget.checked
+                  ? [...draft.removed, name]
+                  : draft.removed.filter((other) => other !== name),
+              })
+            }
+          />
+        ))}
+      <NumberInput
+        label="Minutes between two polls"
+        min={pollInterval.min}
+        max={pollInterval.max}
+        allowDecimal={false}
+        placeholder={placeholders.intervalMinutes}
+        value={draft.intervalMinutes}
+        error={errorOf('intervalMinutes')}
+        onChange={(intervalMinutes) => onChange({ intervalMinutes })}
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,100 @@
+import { type ConnectionTest, type PollStep, pollSteps } from '@portcullis/contract'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import classes from './agentless.module.css'
+import { durationText, platformWords, stepWords } from './words.ts'
+
+const Step = ({ step, test }: { step: PollStep; test: ConnectionTest }) => {
+  const result = test.steps.find((one) => one.step === step)
+  if (result === undefined)
+    return (
+      <li className={classes.step} data-open>
+        <span aria-hidden="true">·</span>
+        <span>{stepWords[step]}</span>
+        <span className={classes.ms}>{test.state === 'done' ? 'not reached' : ''}</span>
+      </li>
+    )
+  return (
+    <li className={classes.step}>
+      {result.ok ? <Icon name="check" size={14} title="done" /> : <Icon name="close" size={14} title="failed" />}
+      <span>
+        {stepWords[step]}
+        {result.message === '' ? null : (
+          <span className={classes.said}>
+            <DeviceText value={result.message} />
+          </span>
+        )}
+      </span>
+      <span className={classes.ms}>{durationText(result.ms)}</span>
+    </li>
+  )
+}
+
+const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean }) => {
+  if (test.state === 'waiting')
+    return (
+      <p className={classes.text}>
+        {isPolling ? 'Waits for the worker…' : 'Waits: no worker is active. Activate one at the top of this page.'}
+      </p>
+    )
+  if (test.state === 'running') return <p className={classes.text}>The worker tries it…</p>
+  if (test.ok !== true)
+    return (
+      <p className={classes.outcome}>
+        <SeverityShape severity="amber" />
+        <span>
+          <strong>
+            <DeviceText value={test.message} />
+          </strong>
+          <br />
+          {test.cure}
+        </span>
+      </p>
+    )
+  const more = test.peripheralsCount - test.devices.length
+  return (
+    <>
+      <p className={classes.text}>
+        <strong>It works.</strong> <DeviceText value={test.hostname} />
+        {test.platform === null ? '' : `, ${platformWords[test.platform]}`},{' '}
+        {test.peripheralsCount.toLocaleString('en')} {test.peripheralsCount === 1 ? 'device' : 'devices'}
+      </p>
+      <ul className={classes.devices}>
+        {test.devices.map((device, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two devices can say the same of themselves, and none moves
+          <li key={index}>
+            <code>
+              {device.vid}:{device.pid}
+            </code>{' '}
+            <DeviceText value={device.name} />
+          </li>
+        ))}
+        {more > 0 ? <li>and {more.toLocaleString('en')} more</li> : null}
+      </ul>
+    </>
+  )
+}
+
+export interface TestStepsProps {
+  test: ConnectionTest
+  /** A worker is active, so that a waiting test is about to begin. */
+  isPolling: boolean
+}
+
+/** A test as it went: each step with its time and what was seen, then the outcome and the cure. */
+export const TestSteps = ({ test, isPolling }: TestStepsProps) => (
+  <section className={classes.test} aria-label="Test" aria-live="polite" aria-busy={test.state !== 'done'}>
+    <ol className={classes.steps}>
+      {pollSteps.map((step) => (
+        <Step key={step} step={step} test={test} />
+      ))}
+    </ol>
+    <Outcome test={test} isPolling={isPolling} />
+    {test.hostKeyFingerprint === null ? null : (
+      <p className={classes.quiet}>
+        Host key <code>{test.hostKeyFingerprint}</code>
+      </p>
+    )}
+  </section>
+)

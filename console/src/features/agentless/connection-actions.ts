@@ -1,0 +1,52 @@
+import { deleteConnections, registerConnections, unregisterConnections } from '@portcullis/contract'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { tell, tellFailure } from '../../ui/tell.ts'
+
+const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'computer' : 'computers'}`
+
+/** What can be done with polled computers, one or many. */
+export const useConnectionActions = (onDone: () => void) => {
+  const { api, queries } = useServices()
+  const done = async (message: string) => {
+    tell(message)
+    onDone()
+    await Promise.all(
+      ['rows', 'connection', 'connection-status', 'connections-running', 'connection-causes', 'worker'].map((key) =>
+        queries.invalidateQueries({ queryKey: [key] }),
+      ),
+    )
+  }
+  return {
+    /** Polls them now, and from now on. */
+    poll: (computerNames: string[]) =>
+      void api
+        .call(registerConnections, { body: { computerNames } })
+        .then(({ accepted }) => done(`${counted(accepted.length)} due now.`), tellFailure),
+    stop: (names: string[]) =>
+      confirm({
+        title: 'Stop polling',
+        names,
+        kind: ['computer', 'computers'],
+        consequence: 'nothing new is learnt of their devices until they are polled again. Their details stay.',
+        action: 'Stop polling',
+        run: async () => {
+          const { accepted } = await api.call(unregisterConnections, { body: { computerNames: names } })
+          await done(`${counted(accepted.length)} not polled any more.`)
+        },
+      }),
+    remove: (names: string[]) =>
+      confirm({
+        title: 'Delete computers',
+        names,
+        kind: ['computer', 'computers'],
+        consequence:
+          'their credentials and pinned host keys are forgotten. What is known of the hosts stays among the agents until it is deleted there.',
+        action: 'Delete',
+        run: async () => {
+          const { accepted } = await api.call(deleteConnections, { body: names })
+          await done(`${counted(accepted.length)} deleted.`)
+        },
+      }),
+  }
+}

@@ -1,0 +1,69 @@
+import type { Connection } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { changeOf, draftOf, faultsOf, inputOf } from './connection-draft.ts'
+
+const stored: Connection = {
+  computerName: 'build-7',
+  port: 2222,
+  platform: 'linux',
+  userName: 'inventory',
+  hasPassword: true,
+  hasPrivateKey: false,
+  hasPassphrase: false,
+  hostKeyFingerprint: 'SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM',
+  intervalMinutes: 30,
+  isOverrideDefaults: true,
+  hashtags: 'lab,kiosk',
+  isRegistered: true,
+  uuid: '',
+  createdAt: '2026-01-01T00:00:00Z',
+  changedAt: '2026-01-01T00:00:00Z',
+}
+
+describe('draft of a connection', () => {
+  it('sends nothing of a stored one that was not changed', () => {
+    expect(changeOf(draftOf(stored), stored)).toEqual({ computerName: 'build-7' })
+  })
+
+  it('never holds a stored secret, and sends one only when it was typed', () => {
+    expect(draftOf(stored)).toMatchObject({ password: '', privateKey: '', passphrase: '' })
+    expect(changeOf({ ...draftOf(stored), password: 'new' }, stored)).toEqual({
+      computerName: 'build-7',
+      password: 'new',
+    })
+  })
+
+  it('takes a stored secret away only when told to', () => {
+    expect(changeOf({ ...draftOf(stored), removed: ['password'] }, stored)).toEqual({
+      computerName: 'build-7',
+      password: '',
+    })
+    // What is typed wins over what was to go.
+    expect(changeOf({ ...draftOf(stored), removed: ['password'], password: 'x' }, stored).password).toBe('x')
+  })
+
+  it('drops what was typed of own credentials when the defaults are chosen', () => {
+    const draft = { ...draftOf(stored), isOverrideDefaults: false, password: 'typed', intervalMinutes: 5 }
+    expect(changeOf(draft, stored)).toEqual({ computerName: 'build-7', isOverrideDefaults: false })
+  })
+
+  it('renames by the old name, and is tried under the new one', () => {
+    const draft = { ...draftOf(stored), computerName: ' build-8 ' }
+    expect(changeOf(draft, stored)).toEqual({ computerName: 'build-7', newComputerName: 'build-8' })
+    expect(inputOf(draft, stored)).toEqual({ computerName: 'build-8' })
+  })
+
+  it('keeps the order of tags out of what changed', () => {
+    expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk', 'lab'] }, stored).hashtags).toBeUndefined()
+    expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk'] }, stored).hashtags).toEqual(['kiosk'])
+  })
+
+  it('says that an own port can not be taken away', () => {
+    expect(faultsOf(draftOf(stored), stored)).toEqual({})
+    expect(Object.keys(faultsOf({ ...draftOf(stored), port: '', computerName: ' ' }, stored))).toEqual([
+      'computerName',
+      'port',
+    ])
+    expect(faultsOf({ ...draftOf(null), computerName: 'a' }, null)).toEqual({})
+  })
+})

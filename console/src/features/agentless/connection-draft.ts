@@ -1,0 +1,99 @@
+import type { BodyOf, Connection, ConnectionInput, updateConnection } from '@portcullis/contract'
+
+/** Secrets of a connection: written, never read. */
+export const secretNames = ['password', 'privateKey', 'passphrase'] as const
+export type SecretName = (typeof secretNames)[number]
+
+/** A connection as a form holds it. A secret is empty when nothing was typed: the stored one stays. */
+export interface ConnectionDraft {
+  computerName: string
+  port: number | string
+  platform: Connection['platform']
+  isOverrideDefaults: boolean
+  userName: string
+  password: string
+  privateKey: string
+  passphrase: string
+  /** Stored secrets that are to go. */
+  removed: SecretName[]
+  intervalMinutes: number | string
+  hashtags: string[]
+  hostKeyFingerprint: string
+}
+
+const tagsOf = (connection: Connection | null): string[] =>
+  (connection?.hashtags ?? '').split(',').filter((tag) => tag !== '')
+
+export const draftOf = (connection: Connection | null): ConnectionDraft => ({
+  computerName: connection?.computerName ?? '',
+  port: connection?.port ?? '',
+  platform: connection?.platform ?? 'auto',
+  isOverrideDefaults: connection?.isOverrideDefaults ?? false,
+  userName: connection?.userName ?? '',
+  password: '',
+  privateKey: '',
+  passphrase: '',
+  removed: [],
+  intervalMinutes: connection?.intervalMinutes ?? '',
+  hashtags: tagsOf(connection),
+  hostKeyFingerprint: connection?.hostKeyFingerprint ?? '',
+})
+
+const sameTags = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((tag) => other.includes(tag))
+
+/**
+ * What differs from the stored connection. Members that are as they were stay out: the server asks for the secrets again
+ * when the way to the host changes, and writes the tags of the host anew when they are named.
+ */
+const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<ConnectionInput, 'computerName'> => {
+  const { port, platform, isOverrideDefaults, userName, intervalMinutes, hashtags } = draft
+  const hostKeyFingerprint = draft.hostKeyFingerprint.trim()
+  const was = draftOf(before)
+  const members: Omit<ConnectionInput, 'computerName'> = {}
+  if (typeof port === 'number' && port !== was.port) members.port = port
+  if (platform !== was.platform) members.platform = platform
+  if (hostKeyFingerprint !== was.hostKeyFingerprint) members.hostKeyFingerprint = hostKeyFingerprint
+  if (!sameTags(hashtags, was.hashtags)) members.hashtags = hashtags
+  if (isOverrideDefaults !== was.isOverrideDefaults) members.isOverrideDefaults = isOverrideDefaults
+  if (!isOverrideDefaults) return members
+  if (userName.trim() !== was.userName) members.userName = userName.trim()
+  if (typeof intervalMinutes === 'number' && intervalMinutes !== was.intervalMinutes) {
+    members.intervalMinutes = intervalMinutes
+  }
+  for (const name of secretNames) {
+    if (draft[name] !== '') members[name] = draft[name]
+    else if (draft.removed.includes(name)) members[name] = ''
+  }
+  return members
+}
+
+/** The connection to add, or to try. */
+export const inputOf = (draft: ConnectionDraft, before: Connection | null): ConnectionInput => ({
+  computerName: draft.computerName.trim(),
+  ...membersOf(draft, before),
+})
+
+/** The change of a stored connection. */
+export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typeof updateConnection> => {
+  const name = draft.computerName.trim()
+  return {
+    computerName: before.computerName,
+    ...(name === before.computerName ? {} : { newComputerName: name }),
+    ...membersOf(draft, before),
+  }
+}
+
+/** What a person has to mend before it is sent, by field. */
+export const faultsOf = (
+  draft: ConnectionDraft,
+  before: Connection | null,
+): Partial<Record<keyof ConnectionDraft, string>> => ({
+  ...(draft.computerName.trim() === '' ? { computerName: 'A name or address is needed.' } : {}),
+  ...(draft.port === '' && typeof before?.port === 'number'
+    ? { port: 'It has a port of its own, which can be changed and not taken away.' }
+    : {}),
+  ...(draft.isOverrideDefaults && draft.intervalMinutes === '' && typeof before?.intervalMinutes === 'number'
+    ? { intervalMinutes: 'It has an interval of its own, which can be changed and not taken away.' }
+    : {}),
+})
