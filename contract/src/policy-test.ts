@@ -24,7 +24,10 @@ export type PolicyTestRow = Static<typeof PolicyTestRow>
 const policyTestAnswer = closed({
   computedAt: utcTime('When this was computed.'),
   days: Type.Integer(),
-  agents: Type.Integer({ description: 'Hosts looked at.' }),
+  agents: Type.Integer({
+    description:
+      'Hosts looked at: those that can be armed and had a device in that time; a host asked for by uuid always.',
+  }),
   peripherals: Type.Integer({ description: 'Devices looked at: present, or attached in the period.' }),
   attachments: Type.Integer({ description: 'Attachments in the period.' }),
   blocked: closed({ agents: Type.Integer(), peripherals: Type.Integer(), attachments: Type.Integer() }),

@@ -35,6 +35,8 @@ export const createPolicyTestRead = (db: Queryable) => ({
     const { since, tags, host, decision, limit, offset } = selection
     const conditions: SqlFragment[] = [sql`(p.present or p.last_seen >= ${since})`]
     if (host !== null) conditions.push(sql`p.agent_id = ${host}::uuid`)
+    // Arming is refused where nothing can be blocked, so it would do nothing there.
+    else conditions.push(sql`p.agent_id in (select x.agent_id from agents x where x.enforcement <> 'observe')`)
     if (tags.length > 0)
       conditions.push(sql`p.agent_id in (select x.agent_id from agent_tags x join tags t on t.tag_id = x.tag_id
         where t.folded = any(${tags.map(fold)}::text[]))`)

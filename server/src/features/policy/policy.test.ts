@@ -375,6 +375,15 @@ describe('an armed host', () => {
     expect((await agent.events()).at(-1)).toMatchObject({ description: 'Host went back to Free by itself' })
   })
 
+  it('is the only kind that getPolicyTest counts: where nothing can be blocked, arming does nothing', async () => {
+    const foreseen = async () => ok(await (await admin()).get(`${base}/agents/getPolicyTest`))
+    const before = await foreseen()
+    const agent = await enrolAgent(t, { facts: { enforcement: 'observe' }, devices: [stick()] })
+    expect((await foreseen()).agents).toBe(before.agents)
+    const own = ok(await (await admin()).get(`${base}/agents/getPolicyTest?hostUuid=${agent.agentId}`))
+    expect(own).toMatchObject({ agents: 1, peripherals: 1 })
+  })
+
   it('is what getPolicyTest foresees, for the rules in force and for a draft', async () => {
     await noRules()
     const agent = await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-2' })] })
