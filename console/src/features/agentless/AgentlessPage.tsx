@@ -21,6 +21,8 @@ import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
 import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
 import { ConnectionsBar } from './ConnectionsBar.tsx'
+import { DefaultsDialog } from './DefaultsDialog.tsx'
+import { UploadDialog } from './UploadDialog.tsx'
 import { useFreshRows } from './useFreshRows.ts'
 import { WorkerCard } from './WorkerCard.tsx'
 
@@ -33,6 +35,7 @@ export const AgentlessPage = () => {
   const { api, session } = useServices()
   const view = useView(statusView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const [dialog, setDialog] = useState<'defaults' | 'upload' | null>(null)
   const list = useRef<HTMLDivElement>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, statusView), [filters, search, sort])
@@ -51,62 +54,80 @@ export const AgentlessPage = () => {
   ) : null
 
   return (
-    <ListFrame
-      title="Agentless"
-      counts={counts}
-      actions={add}
-      filters={
-        <>
-          <WorkerCard />
-          <CauseStrip
-            chosen={filters.Cause ?? null}
-            choose={(Cause) => view.set({ filters: { Cause, StatusString: null } })}
-          />
-          <FilterBar view={view} filters={statusFilters} searchPlaceholder="Computer, failure">
-            <ColumnsMenu columns={statusColumns} view={view} />
-            <MoreMenu
-              label="More"
-              curl={() =>
-                curlOf(window.location.origin, connectionDetailsStatus, { query: { ...query, PageSize: 100 } })
-              }
+    <>
+      <ListFrame
+        title="Agentless"
+        counts={counts}
+        actions={
+          <>
+            {session.may('config:write') ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('defaults')}>
+                Defaults…
+              </Button>
+            ) : null}
+            {canWrite ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
+                Upload a file…
+              </Button>
+            ) : null}
+            {add}
+          </>
+        }
+        filters={
+          <>
+            <WorkerCard />
+            <CauseStrip
+              chosen={filters.Cause ?? null}
+              choose={(Cause) => view.set({ filters: { Cause, StatusString: null } })}
             />
-          </FilterBar>
-        </>
-      }
-      table={
-        <div ref={list} className={classes.list}>
-          <DataTable
-            label="Polled computers"
-            columns={statusColumns}
-            source={source}
-            view={view}
-            topics={['agents']}
-            hrefOf={hrefOf}
-            {...(canWrite ? { selection } : {})}
-            empty={
-              <EmptyState icon="network" title="No computer is polled yet">
-                <p>
-                  Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB
-                  devices are attached. Such hosts are seen and judged like all others; a device can not be blocked
-                  there.
-                </p>
-                {add}
-              </EmptyState>
-            }
-            onCounts={setCounts}
-          />
-        </div>
-      }
-      drawer={
-        open === null ? null : (
-          <ConnectionDrawer
-            name={open}
-            close={() => view.set({ open: null })}
-            onSaved={(name) => view.set({ open: name }, { replace: true })}
-          />
-        )
-      }
-      selection={canWrite ? <ConnectionsBar selection={selection} filtered={counts?.filtered ?? null} /> : null}
-    />
+            <FilterBar view={view} filters={statusFilters} searchPlaceholder="Computer, failure">
+              <ColumnsMenu columns={statusColumns} view={view} />
+              <MoreMenu
+                label="More"
+                curl={() =>
+                  curlOf(window.location.origin, connectionDetailsStatus, { query: { ...query, PageSize: 100 } })
+                }
+              />
+            </FilterBar>
+          </>
+        }
+        table={
+          <div ref={list} className={classes.list}>
+            <DataTable
+              label="Polled computers"
+              columns={statusColumns}
+              source={source}
+              view={view}
+              topics={['agents']}
+              hrefOf={hrefOf}
+              {...(canWrite ? { selection } : {})}
+              empty={
+                <EmptyState icon="network" title="No computer is polled yet">
+                  <p>
+                    Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB
+                    devices are attached. Such hosts are seen and judged like all others; a device can not be blocked
+                    there.
+                  </p>
+                  {add}
+                </EmptyState>
+              }
+              onCounts={setCounts}
+            />
+          </div>
+        }
+        drawer={
+          open === null ? null : (
+            <ConnectionDrawer
+              name={open}
+              close={() => view.set({ open: null })}
+              onSaved={(name) => view.set({ open: name }, { replace: true })}
+            />
+          )
+        }
+        selection={canWrite ? <ConnectionsBar selection={selection} filtered={counts?.filtered ?? null} /> : null}
+      />
+      <UploadDialog opened={dialog === 'upload'} close={() => setDialog(null)} />
+      <DefaultsDialog opened={dialog === 'defaults'} close={() => setDialog(null)} />
+    </>
   )
 }

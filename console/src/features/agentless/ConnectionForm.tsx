@@ -15,19 +15,13 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { tell } from '../../ui/tell.ts'
 import { CredentialFields } from './CredentialFields.tsx'
-import { type ConnectionDraft, changeOf, draftOf, faultsOf, inputOf, secretNames } from './connection-draft.ts'
+import { type ConnectionDraft, changeOf, draftOf, faultsOf, inputOf, shownBody } from './connection-draft.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { useConnectionTest } from './useConnectionTest.ts'
 import { useWorker } from './useWorker.ts'
 import { platformWords } from './words.ts'
 
 const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
-
-/** A body as it may stand in a command to be copied: secrets are left to be filled in. */
-const shown = <Body extends object>(body: Body): Body => ({
-  ...body,
-  ...Object.fromEntries(secretNames.filter((name) => name in body).map((name) => [name, '…'])),
-})
 
 export interface ConnectionFormProps {
   /** The connection to change; null adds one. */
@@ -184,8 +178,8 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
             label="More of this computer"
             curl={() =>
               before === null
-                ? curlOf(window.location.origin, addConnections, { body: shown(inputOf(draft, null)) })
-                : curlOf(window.location.origin, updateConnection, { body: shown(changeOf(draft, before)) })
+                ? curlOf(window.location.origin, addConnections, { body: shownBody(inputOf(draft, null)) })
+                : curlOf(window.location.origin, updateConnection, { body: shownBody(changeOf(draft, before)) })
             }
           />
           {trial.busy ? (

@@ -1,6 +1,6 @@
 import type { Connection } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { changeOf, draftOf, faultsOf, inputOf } from './connection-draft.ts'
+import { changeOf, draftOf, faultsOf, inputOf, shownBody } from './connection-draft.ts'
 
 const stored: Connection = {
   computerName: 'build-7',
@@ -56,6 +56,12 @@ describe('draft of a connection', () => {
   it('keeps the order of tags out of what changed', () => {
     expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk', 'lab'] }, stored).hashtags).toBeUndefined()
     expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk'] }, stored).hashtags).toEqual(['kiosk'])
+  })
+
+  it('keeps typed secrets out of what is copied', () => {
+    const body = inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true, password: 'hunter2' }, null)
+    expect(body.password).toBe('hunter2')
+    expect(shownBody(body)).toEqual({ computerName: 'a', isOverrideDefaults: true, password: '…' })
   })
 
   it('says that an own port can not be taken away', () => {

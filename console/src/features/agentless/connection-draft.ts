@@ -97,3 +97,9 @@ export const faultsOf = (
     ? { intervalMinutes: 'It has an interval of its own, which can be changed and not taken away.' }
     : {}),
 })
+
+/** A body as it may stand in a command to be copied: typed secrets are left to be filled in. */
+export const shownBody = <Body extends object>(body: Body): Body => ({
+  ...body,
+  ...Object.fromEntries(secretNames.filter((name) => name in body).map((name) => [name, '…'])),
+})

@@ -1,0 +1,146 @@
+import { Button, Group, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
+import { type BodyOf, connectionPlatforms, updateWorkerDefaults, type WorkerPollerDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { CallFailure, fieldMessage } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { tell } from '../../ui/tell.ts'
+import classes from './agentless.module.css'
+import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
+import { secretNames, shownBody } from './connection-draft.ts'
+import { useWorker } from './useWorker.ts'
+import { platformWords } from './words.ts'
+
+type Defaults = WorkerPollerDetails['defaults']
+type DefaultsDraft = CredentialDraft & { port: number | string; platform: Defaults['platform'] }
+type DefaultsChange = BodyOf<typeof updateWorkerDefaults>['defaults']
+
+const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
+
+const changeOf = (draft: DefaultsDraft, before: Defaults): DefaultsChange => {
+  const { port, platform, intervalMinutes } = draft
+  const userName = draft.userName.trim()
+  const change: DefaultsChange = {}
+  if (typeof port === 'number' && port !== before.port) change.port = port
+  if (platform !== before.platform) change.platform = platform
+  if (userName !== before.userName) change.userName = userName
+  if (typeof intervalMinutes === 'number' && intervalMinutes !== before.intervalMinutes) {
+    change.intervalMinutes = intervalMinutes
+  }
+  for (const name of secretNames) {
+    if (draft[name] !== '') change[name] = draft[name]
+    else if (draft.removed.includes(name)) change[name] = ''
+  }
+  return change
+}
+
+const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
+  const { api, queries } = useServices()
+  const [draft, setDraft] = useState<DefaultsDraft>(() => ({
+    port: before.port,
+    platform: before.platform,
+    userName: before.userName,
+    password: '',
+    privateKey: '',
+    passphrase: '',
+    removed: [],
+    intervalMinutes: before.intervalMinutes,
+  }))
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const change = (part: Partial<DefaultsDraft>) => setDraft((old) => ({ ...old, ...part }))
+  const errorOf = (name: string) => fieldMessage(failure, `defaults.${name}`)
+  const isAtField =
+    failure instanceof CallFailure &&
+    failure.fields.length > 0 &&
+    failure.fields.every(({ field }) =>
+      Object.keys(draft).some((name) => `body.defaults.${name}`.toLowerCase() === field.toLowerCase()),
+    )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setBusy(true)
+        setFailure(null)
+        api
+          .call(updateWorkerDefaults, { body: { defaults: changeOf(draft, before) } })
+          .then((worker) => {
+            queries.setQueryData(['worker'], worker)
+            tell('Defaults changed; they count from the next polls on.')
+            close()
+          }, setFailure)
+          .finally(() => setBusy(false))
+      }}
+    >
+      <Stack gap="sm">
+        <p className={classes.text}>They count for each computer that has none of its own, from its next poll on.</p>
+        <Group grow gap="md" align="flex-start">
+          <NumberInput
+            label="Port"
+            min={1}
+            max={65_535}
+            allowDecimal={false}
+            value={draft.port}
+            error={errorOf('port')}
+            onChange={(port) => change({ port })}
+          />
+          <NativeSelect
+            label="System"
+            data={platforms}
+            value={draft.platform}
+            error={errorOf('platform')}
+            onChange={(event) => {
+              const chosen = event.currentTarget.value
+              change({ platform: connectionPlatforms.find((one) => one === chosen) ?? 'auto' })
+            }}
+          />
+        </Group>
+        <CredentialFields
+          draft={draft}
+          stored={{
+            password: before.hasPassword,
+            privateKey: before.hasPrivateKey,
+            passphrase: before.hasPassphrase,
+          }}
+          onChange={change}
+          errorOf={errorOf}
+          placeholders={{ userName: 'none', intervalMinutes: `${before.intervalMinutes}` }}
+        />
+        {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
+        <Group justify="flex-end" gap="sm">
+          <MoreMenu
+            label="More of the defaults"
+            curl={() =>
+              curlOf(window.location.origin, updateWorkerDefaults, {
+                body: { defaults: shownBody(changeOf(draft, before)) },
+              })
+            }
+          />
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Changes what counts for computers without credentials or interval of their own. */
+export const DefaultsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => {
+  const worker = useWorker()
+  return (
+    <Modal opened={opened} onClose={close} title="Defaults of all computers" size="lg">
+      {!opened ? null : worker.data === undefined ? (
+        <DetailSkeleton />
+      ) : (
+        <Body before={worker.data.defaults} close={close} />
+      )}
+    </Modal>
+  )
+}

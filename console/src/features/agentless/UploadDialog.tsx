@@ -1,0 +1,149 @@
+import { Button, FileButton, Group, Modal, Stack } from '@mantine/core'
+import { uploadConnections } from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import classes from './agentless.module.css'
+import { previewLines, type UploadLine, type UploadReport, uploadText } from './upload-preview.ts'
+
+const header = 'ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags'
+const outcomeWords: Readonly<Record<UploadLine['outcome'], string>> = {
+  added: 'new',
+  updated: 'changes',
+  unchanged: 'as it was',
+  failed: 'in error',
+}
+
+const Preview = ({ report }: { report: UploadReport }) => {
+  const lines = previewLines(report)
+  return (
+    <div className={classes.preview}>
+      <SmallTable
+        label="Lines of the file"
+        head={[{ title: 'Line', align: 'right' }, 'Computer', 'Outcome', 'Why']}
+        rows={lines.map(({ line, computerName, outcome, message }) => ({
+          key: String(line),
+          quiet: outcome === 'unchanged',
+          cells: [
+            line.toLocaleString('en'),
+            <DeviceText key="name" value={computerName} />,
+            outcome === 'failed' ? (
+              <SeverityTag key="outcome" severity="amber" word={outcomeWords[outcome]} />
+            ) : (
+              outcomeWords[outcome]
+            ),
+            <DeviceText key="why" value={message} />,
+          ],
+        }))}
+        empty="The file has no line below its header."
+      />
+    </div>
+  )
+}
+
+const Body = ({ close }: { close: () => void }) => {
+  const { api, queries } = useServices()
+  const [file, setFile] = useState<File | null>(null)
+  const [report, setReport] = useState<UploadReport | null>(null)
+  const [isDone, setIsDone] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+
+  const send = async (sent: File, dryRun: boolean) => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      setReport(await api.call(uploadConnections, { query: { dryRun }, file: sent }))
+      setIsDone(!dryRun)
+      if (!dryRun) void queries.invalidateQueries()
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const choose = (chosen: File | null) => {
+    if (chosen === null) return
+    setFile(chosen)
+    setReport(null)
+    void send(chosen, true)
+  }
+  const willDo = report === null ? 0 : report.added + report.updated
+
+  return (
+    <Stack gap="md">
+      {isDone ? null : (
+        <p className={classes.text}>
+          A CSV file in UTF-8 with the header <code className={classes.header}>{header}</code>. Only the first column is
+          needed, and tags are joined by semicolons. It is tried first; nothing is stored before you have seen what it
+          would do.
+        </p>
+      )}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      {report === null ? null : (
+        <>
+          <p className={classes.text} role="status">
+            {file === null ? null : (
+              <>
+                <DeviceText value={file.name} />:{' '}
+              </>
+            )}
+            <strong>{uploadText(report, isDone)}</strong>
+            {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored'}
+          </p>
+          <Preview report={report} />
+        </>
+      )}
+      <Group justify="flex-end" gap="sm">
+        {isDone ? (
+          <Button onClick={close}>Done</Button>
+        ) : (
+          <>
+            <MoreMenu
+              label="More of the upload"
+              curl={() =>
+                curlOf(window.location.origin, uploadConnections, {
+                  query: { dryRun: true },
+                  file: new File([], file?.name ?? 'connections.csv'),
+                })
+              }
+            />
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <FileButton accept=".csv,text/csv" onChange={choose}>
+              {(props) => (
+                <Button
+                  {...props}
+                  variant={report === null ? 'filled' : 'default'}
+                  loading={busy && report === null}
+                  leftSection={<Icon name="upload" size={14} />}
+                >
+                  {file === null ? 'Choose a file…' : 'Choose another…'}
+                </Button>
+              )}
+            </FileButton>
+            {report === null || file === null ? null : (
+              <Button loading={busy} disabled={willDo === 0} onClick={() => void send(file, false)}>
+                Store {willDo.toLocaleString('en')} {willDo === 1 ? 'computer' : 'computers'}
+              </Button>
+            )}
+          </>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+/** Adds and changes many polled computers by a file: first what it would do, then it. */
+export const UploadDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
+  <Modal opened={opened} onClose={close} title="Add computers by a file" size="xl">
+    {opened ? <Body close={close} /> : null}
+  </Modal>
+)
