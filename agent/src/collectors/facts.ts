@@ -2,49 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
+import { chassisTypes, parseOsRelease } from '@portcullis/domain'
 import { machineHash } from '../keys.ts'
 import { attributeText, cutText } from './text.ts'
-
-/** SMBIOS 3.7, 7.4.1: chassis types by number. */
-const chassisTypes: readonly string[] = [
-  '',
-  'Other',
-  'Unknown',
-  'Desktop',
-  'Low Profile Desktop',
-  'Pizza Box',
-  'Mini Tower',
-  'Tower',
-  'Portable',
-  'Laptop',
-  'Notebook',
-  'Hand Held',
-  'Docking Station',
-  'All in One',
-  'Sub Notebook',
-  'Space-saving',
-  'Lunch Box',
-  'Main Server Chassis',
-  'Expansion Chassis',
-  'SubChassis',
-  'Bus Expansion Chassis',
-  'Peripheral Chassis',
-  'RAID Chassis',
-  'Rack Mount Chassis',
-  'Sealed-case PC',
-  'Multi-system Chassis',
-  'Compact PCI',
-  'Advanced TCA',
-  'Blade',
-  'Blade Enclosure',
-  'Tablet',
-  'Convertible',
-  'Detachable',
-  'IoT Gateway',
-  'Embedded PC',
-  'Mini PC',
-  'Stick PC',
-]
 
 export interface FactsDeps {
   /** Stands for `/sys`. */
@@ -72,16 +32,6 @@ const list = (path: string): string[] => {
   } catch {
     return []
   }
-}
-
-/** Fields of an os-release file (os-release(5)): `KEY="value"`, quotes optional. */
-export const parseOsRelease = (text: string): Map<string, string> => {
-  const fields = new Map<string, string>()
-  for (const line of text.split('\n')) {
-    const match = /^([A-Z_0-9]+)=(?:"(.*)"|'(.*)'|(.*))$/.exec(line.trim())
-    if (match?.[1]) fields.set(match[1], (match[2] ?? match[3] ?? match[4] ?? '').replace(/\\(["$`\\])/g, '$1'))
-  }
-  return fields
 }
 
 const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/

@@ -3,7 +3,7 @@ import { cleanText } from '../text.ts'
 import { cut } from './reading.ts'
 
 /** SMBIOS 3.7, 7.4.1: chassis types by number. */
-const chassisTypes: readonly string[] = [
+export const chassisTypes: readonly string[] = [
   '',
   'Other',
   'Unknown',

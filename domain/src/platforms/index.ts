@@ -1,3 +1,4 @@
+export { chassisTypes, parseOsRelease } from './host-facts.ts'
 export * from './poll.ts'
 export type { Reading, ReadingFailure } from './reading.ts'
 export { MAX_POLLED_DEVICES } from './reading.ts'
