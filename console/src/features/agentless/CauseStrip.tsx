@@ -1,5 +1,6 @@
 import { connectionCauses } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './agentless.module.css'
@@ -19,7 +20,10 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
     refetchInterval: 8_000,
   })
   const list = causes.data?.data ?? []
-  if (list.length === 0) return null
+  // Once it stands there it stays: the list below must not jump when the last failure is over.
+  const [wasShown, setWasShown] = useState(false)
+  if (list.length > 0 && !wasShown) setWasShown(true)
+  if (list.length === 0) return wasShown ? <p className={classes.noCause}>No computer fails any more.</p> : null
   return (
     <ul className={classes.causes} aria-label="Failures by cause">
       {list.map(({ cause, title, cure, count, computerNames }) => (
@@ -28,14 +32,14 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
             type="button"
             className={classes.cause}
             aria-pressed={chosen === cause}
-            title={`${computerNames.join(', ')}${count > computerNames.length ? ', …' : ''}`}
+            title={`${cure}\n${computerNames.join(', ')}${count > computerNames.length ? ', …' : ''}`}
             onClick={() => choose(chosen === cause ? null : cause)}
           >
             <span className={classes.causeTitle}>
               <SeverityShape severity="amber" />
               <strong>{count.toLocaleString('en')}</strong> {title}
             </span>
-            <span className={classes.quiet}>{cure}</span>
+            <span className={classes.cure}>{cure}</span>
           </button>
         </li>
       ))}

@@ -117,7 +117,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
         </h2>
         {canWrite ? (
           <Button size="compact-sm" variant="default" onClick={() => actions.poll([computerName])}>
-            Poll now
+            {connection.data.isRegistered ? 'Poll now' : 'Start polling'}
           </Button>
         ) : null}
         <MoreMenu

@@ -15,13 +15,28 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { tell } from '../../ui/tell.ts'
 import { CredentialFields } from './CredentialFields.tsx'
-import { type ConnectionDraft, changeOf, draftOf, faultsOf, inputOf, shownBody } from './connection-draft.ts'
+import { rereadConnections } from './connection-actions.ts'
+import {
+  type ConnectionDraft,
+  changeOf,
+  draftOf,
+  faultsOf,
+  inputOf,
+  secretNames,
+  shownBody,
+} from './connection-draft.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { useConnectionTest } from './useConnectionTest.ts'
 import { useWorker } from './useWorker.ts'
 import { platformWords } from './words.ts'
 
 const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
+
+const ownFields: readonly string[] = [...secretNames, 'userName', 'intervalMinutes']
+
+/** Members that have a field on the screen. */
+const shownFields = (draft: ConnectionDraft): string[] =>
+  [...Object.keys(draft), 'newComputerName'].filter((name) => draft.isOverrideDefaults || !ownFields.includes(name))
 
 export interface ConnectionFormProps {
   /** The connection to change; null adds one. */
@@ -52,7 +67,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
     reason instanceof CallFailure &&
     reason.fields.length > 0 &&
     reason.fields.every(({ field }) =>
-      [...Object.keys(draft), 'newComputerName'].some((name) => `body.${name}`.toLowerCase() === field.toLowerCase()),
+      shownFields(draft).some((name) => `body.${name}`.toLowerCase() === field.toLowerCase()),
     )
 
   const checked = (): boolean => {
@@ -76,7 +91,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
         tell('Changed; it is polled anew.')
         onSaved(next.computerName)
       }
-      void queries.invalidateQueries({ queryKey: ['rows'] })
+      void rereadConnections(queries)
     } catch (reason) {
       setFailure(reason)
     } finally {
@@ -100,7 +115,6 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
             maxLength={255}
             autoComplete="off"
             spellCheck={false}
-            data-autofocus
             value={draft.computerName}
             error={errorOf('computerName')}
             onChange={(event) => change({ computerName: event.currentTarget.value })}

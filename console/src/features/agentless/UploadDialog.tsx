@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Modal, Stack } from '@mantine/core'
 import { uploadConnections } from '@portcullis/contract'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -10,6 +10,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import classes from './agentless.module.css'
+import { rereadConnections } from './connection-actions.ts'
 import { previewLines, type UploadLine, type UploadReport, uploadText } from './upload-preview.ts'
 
 const header = 'ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags'
@@ -51,6 +52,7 @@ const Body = ({ close }: { close: () => void }) => {
   const { api, queries } = useServices()
   const [file, setFile] = useState<File | null>(null)
   const [report, setReport] = useState<UploadReport | null>(null)
+  const reset = useRef<() => void>(null)
   const [isDone, setIsDone] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
@@ -61,18 +63,26 @@ const Body = ({ close }: { close: () => void }) => {
     try {
       setReport(await api.call(uploadConnections, { query: { dryRun }, file: sent }))
       setIsDone(!dryRun)
-      if (!dryRun) void queries.invalidateQueries()
+      if (!dryRun) void rereadConnections(queries)
     } catch (reason) {
       setFailure(reason)
     } finally {
       setBusy(false)
     }
   }
-  const choose = (chosen: File | null) => {
+  const choose = async (chosen: File | null) => {
+    // Mended on the disk, the same file may be chosen again.
+    reset.current?.()
     if (chosen === null) return
-    setFile(chosen)
     setReport(null)
-    void send(chosen, true)
+    try {
+      // Held as it is now, so that what is stored is what was tried.
+      const held = new File([await chosen.arrayBuffer()], chosen.name, { type: 'text/csv' })
+      setFile(held)
+      await send(held, true)
+    } catch (reason) {
+      setFailure(reason)
+    }
   }
   const willDo = report === null ? 0 : report.added + report.updated
 
@@ -117,7 +127,7 @@ const Body = ({ close }: { close: () => void }) => {
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <FileButton accept=".csv,text/csv" onChange={choose}>
+            <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
               {(props) => (
                 <Button
                   {...props}

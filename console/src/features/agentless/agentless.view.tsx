@@ -49,7 +49,7 @@ export const State = ({ status }: { status: ConnectionStatus['statusString'] }) 
 }
 
 /** What the last run came to, and why it failed when it did. */
-export const storyOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
+const storyOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
   statusErrorDescription === '' ? statusDescription : `${statusDescription}. ${statusErrorDescription}`
 
 export const statusColumns: readonly Column<ConnectionStatus>[] = [

@@ -1,9 +1,16 @@
 import { deleteConnections, registerConnections, unregisterConnections } from '@portcullis/contract'
+import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
 
 const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'computer' : 'computers'}`
+
+const changing = ['rows', 'connection', 'connection-status', 'connections-running', 'connection-causes', 'worker']
+
+/** Reads again what a change of connections may have changed. */
+export const rereadConnections = (queries: QueryClient): Promise<unknown> =>
+  Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
 
 /** What can be done with polled computers, one or many. */
 export const useConnectionActions = (onDone: () => void) => {
@@ -11,11 +18,7 @@ export const useConnectionActions = (onDone: () => void) => {
   const done = async (message: string) => {
     tell(message)
     onDone()
-    await Promise.all(
-      ['rows', 'connection', 'connection-status', 'connections-running', 'connection-causes', 'worker'].map((key) =>
-        queries.invalidateQueries({ queryKey: [key] }),
-      ),
-    )
+    await rereadConnections(queries)
   }
   return {
     /** Polls them now, and from now on. */
