@@ -225,6 +225,8 @@ describe.skipIf(chromiumPath === undefined)('policy in the console', () => {
       '/policy/history?version=1',
       '/policy/settings',
       '/approvals',
+      '/agentless',
+      '/agentless?open=*',
       `/agents/${uuid}?tab=policy`,
     ]) {
       await page.goto(path)
