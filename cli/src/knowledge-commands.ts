@@ -1,24 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { applyKnowledge, getKnowledge, type ResponseOf, rollbackKnowledge, uploadKnowledge } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
-import { CliError, type createClient } from './client.ts'
-import { makeKnowledgeKey, readSignedKnowledge, signKnowledge } from './knowledge-file.ts'
+import type { createClient } from './client.ts'
+import { readSignedKnowledge, signKnowledge } from './knowledge-file.ts'
+import { makeSigningKey, passphraseOf } from './signing-key.ts'
 import { table } from './table.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
   /** Prints an answer, as JSON when that was asked for. */
   show(answer: unknown, text: () => string): void
-}
-
-const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined => {
-  if (typeof passphraseFile !== 'string') return undefined
-  try {
-    return readFileSync(passphraseFile, 'utf8').trim()
-  } catch (error) {
-    throw new CliError(`The passphrase can not be read: ${(error as Error).message}.`)
-  }
 }
 
 /** Making, signing and sending knowledge. Signing needs no server, so the key can stay off the network. */
@@ -32,7 +23,7 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
     .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
     .option(...passphrase)
     .action((options: OptionValues) => {
-      const fingerprint = makeKnowledgeKey(options.out, passphraseOf(options))
+      const fingerprint = makeSigningKey(options.out, passphraseOf(options))
       show(
         { fingerprint },
         () => `knowledge key ${fingerprint}\nKeep ${options.out} off the network, and a copy of it.`,

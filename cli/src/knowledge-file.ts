@@ -1,10 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createPublicKey, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KnowledgeFileName, knowledgeLimits, knowledgeProofText, SignedKnowledge } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import { Check } from 'typebox/value'
 import { CliError } from './client.ts'
+import { publicText, readSigningKey } from './signing-key.ts'
 
 /** Files of a folder like `knowledge/`, by the member of a set they become. */
 const fileNames: Readonly<Record<KnowledgeFileName, string>> = {
@@ -13,41 +14,6 @@ const fileNames: Readonly<Record<KnowledgeFileName, string>> = {
   vulnerable: 'vulnerable-peripherals.json',
   genuine: 'genuine-descriptors.json',
   supplement: 'vendor-supplement.json',
-}
-
-const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
-
-/** Makes a key that only its owner can read; answers its fingerprint. Never overwrites one. */
-export const makeKnowledgeKey = (out: string, passphrase: string | undefined): string => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const pem = privateKey.export({
-    type: 'pkcs8',
-    format: 'pem',
-    ...(passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }),
-  })
-  try {
-    writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new CliError(
-      isThere ? `${out} is there already.` : `The key can not be written: ${(error as Error).message}.`,
-    )
-  }
-  return releaseKeyFingerprint(publicText(publicKey))
-}
-
-const readKey = (file: string, passphrase: string | undefined): KeyObject => {
-  try {
-    const key = createPrivateKey({
-      key: readFileSync(file),
-      format: 'pem',
-      ...(passphrase === undefined ? {} : { passphrase }),
-    })
-    if (key.asymmetricKeyType === 'ed25519') return key
-  } catch (error) {
-    throw new CliError(`The key can not be read: ${(error as Error).message}.`)
-  }
-  throw new CliError(`${file} is not an Ed25519 key.`)
 }
 
 const readIfThere = (path: string): string | undefined => {
@@ -92,7 +58,7 @@ export interface SignKnowledgeOptions {
 /** Packs files of a folder into a set and signs it. */
 export const signKnowledge = (options: SignKnowledgeOptions) => {
   const files = readFolder(options.folder, options.only)
-  const key = readKey(options.keyFile, options.passphrase)
+  const key = readSigningKey(options.keyFile, options.passphrase)
   const payload = JSON.stringify({
     format: 'portcullis-knowledge-1',
     version: options.version,

@@ -1,25 +1,16 @@
-import { readFileSync } from 'node:fs'
 import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/contract'
 import { listPackages as listOperation, publishPackage, withdrawPackage } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
 import { CliError, type createClient } from './client.ts'
-import { makeReleaseKey, readPackageHeader, signPackage } from './package-file.ts'
+import { readPackageHeader, signPackage } from './package-file.ts'
+import { makeSigningKey, passphraseOf } from './signing-key.ts'
 import { table } from './table.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
   /** Prints an answer, as JSON when that was asked for. */
   show(answer: unknown, text: () => string): void
-}
-
-const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined => {
-  if (typeof passphraseFile !== 'string') return undefined
-  try {
-    return readFileSync(passphraseFile, 'utf8').trim()
-  } catch (error) {
-    throw new CliError(`The passphrase can not be read: ${(error as Error).message}.`)
-  }
 }
 
 const trustOf = (trust: string | true | undefined, releaseKey: string): string | undefined => {
@@ -39,7 +30,7 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
     .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
     .option(...passphrase)
     .action((options: OptionValues) => {
-      const fingerprint = makeReleaseKey(options.out, passphraseOf(options))
+      const fingerprint = makeSigningKey(options.out, passphraseOf(options))
       show({ fingerprint }, () => `release key ${fingerprint}\nKeep ${options.out} off the network, and a copy of it.`)
     })
 

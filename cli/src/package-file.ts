@@ -1,5 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { createReadStream, createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { createHash, createPublicKey, sign } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -11,47 +11,12 @@ import {
   packageFileLimits,
   packageProofText,
 } from '@portcullis/contract'
-import { releaseKeyFingerprint } from '@portcullis/domain'
 import { Check } from 'typebox/value'
 import { CliError } from './client.ts'
+import { publicText, readSigningKey } from './signing-key.ts'
 
 /** 109 MB become 34.0 MB in 3 s; level 15 takes 19 s for 33.4 MB. */
 const compressionLevel = 9
-
-const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
-
-/** Makes a release key that only its owner can read; answers its fingerprint. Never overwrites one. */
-export const makeReleaseKey = (out: string, passphrase: string | undefined): string => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const pem = privateKey.export({
-    type: 'pkcs8',
-    format: 'pem',
-    ...(passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }),
-  })
-  try {
-    writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new CliError(
-      isThere ? `${out} is there already.` : `The key can not be written: ${(error as Error).message}.`,
-    )
-  }
-  return releaseKeyFingerprint(publicText(publicKey))
-}
-
-const readReleaseKey = (file: string, passphrase: string | undefined): KeyObject => {
-  try {
-    const key = createPrivateKey({
-      key: readFileSync(file),
-      format: 'pem',
-      ...(passphrase === undefined ? {} : { passphrase }),
-    })
-    if (key.asymmetricKeyType === 'ed25519') return key
-  } catch (error) {
-    throw new CliError(`The release key can not be read: ${(error as Error).message}.`)
-  }
-  throw new CliError(`${file} is not a release key: an Ed25519 key is needed.`)
-}
 
 /** What an executable for Linux says it is for; null for what is none, such as a script. */
 const elfArchitecture = (start: Buffer): string | null => {
@@ -91,7 +56,7 @@ export interface SignOptions {
 /** Writes a package: the signed header, then the executable, compressed. */
 export const signPackage = async (options: SignOptions): Promise<PackageHeader> => {
   const { executable, version, architecture, out } = options
-  const key = readReleaseKey(options.keyFile, options.passphrase)
+  const key = readSigningKey(options.keyFile, options.passphrase)
   let build: { version: string; architecture: string; sha256: string; size: number }
   try {
     const found = elfArchitecture(await firstBytes(executable, 20))
