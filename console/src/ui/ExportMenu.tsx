@@ -1,5 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import type { AnyOperation } from '@portcullis/contract'
+import { Fragment } from 'react'
 import type { CallInput } from '../lib/api.ts'
 import { curlOf } from '../lib/curl.ts'
 import { exportBody } from '../lib/export-body.ts'
@@ -7,36 +8,37 @@ import { useServices } from '../lib/services.tsx'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
 
-export interface ExportMenuProps<Csv extends AnyOperation, Pdf extends AnyOperation> {
+/** A list that can be taken away: its filters, its order, its columns. */
+export interface ExportedList {
+  /** Heading above its files. */
+  label: string
   /** Name of the file until the server has said one, without its ending. */
   name: string
-  csv: Csv
-  pdf: Pdf
   /** The query of the list: filters, search, sort. */
   query: Readonly<Record<string, string>>
-  /** Keys of the columns that are shown, in their order. */
-  columns: readonly string[]
+  /** Keys of the columns in their order; all when absent. */
+  columns?: readonly string[]
   /** Rows that the filters leave. */
   rows: number | null
+  files: readonly { title: string; ending: 'csv' | 'pdf'; operation: AnyOperation }[]
 }
 
-/** Takes a list away as it is shown: its filters, its order, its columns. The file comes in the job tray. */
-export const ExportMenu = <Csv extends AnyOperation, Pdf extends AnyOperation>(props: ExportMenuProps<Csv, Pdf>) => {
-  const { name, csv, pdf, query, columns, rows } = props
+const inputOf = ({ query: { SortBy, ...filters }, columns }: ExportedList) => ({
+  body: { ...exportBody(filters, columns), ...(SortBy === undefined ? {} : { sortBy: SortBy }) },
+})
+
+/** Takes one list or several away as files. They come in the job tray. */
+export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) => {
   const { api, session, work } = useServices()
   if (!session.may('export:read')) return null
-  const { SortBy, ...filters } = query
-  const input = {
-    body: { ...exportBody(filters, columns), ...(SortBy === undefined ? {} : { sortBy: SortBy }) },
-  }
-  // The header is a line, too.
-  const lines = rows === null ? {} : { lines: rows + 1 }
-  const take = <O extends AnyOperation>(operation: O, ending: string, more: { lines?: number }) =>
+  const take = (list: ExportedList, { ending, operation }: ExportedList['files'][number]) =>
     work.fetchFile({
-      name: `${name}.${ending}`,
-      ...more,
-      open: (signal) => api.openFile(operation, { ...input, signal } as unknown as CallInput<O>),
+      name: `${list.name}.${ending}`,
+      // The header is a line, too.
+      ...(list.rows === null || ending !== 'csv' ? {} : { lines: list.rows + 1 }),
+      open: (signal) => api.openFile(operation, { ...inputOf(list), signal } as unknown as CallInput<AnyOperation>),
     })
+  const first = lists[0]?.files[0]
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -45,13 +47,24 @@ export const ExportMenu = <Csv extends AnyOperation, Pdf extends AnyOperation>(p
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{rows === null ? 'What is shown' : `${rows.toLocaleString('en')} rows, as shown`}</Menu.Label>
-        <Menu.Item onClick={() => take(csv, 'csv', lines)}>CSV</Menu.Item>
-        <Menu.Item onClick={() => take(pdf, 'pdf', {})}>PDF</Menu.Item>
+        {lists.map((list) => (
+          <Fragment key={list.name}>
+            <Menu.Label>{list.label}</Menu.Label>
+            {list.files.map((file) => (
+              <Menu.Item key={file.title} onClick={() => take(list, file)}>
+                {file.title}
+              </Menu.Item>
+            ))}
+          </Fragment>
+        ))}
         <Menu.Divider />
         <Menu.Item
           leftSection={<Icon name="copy" />}
-          onClick={() => void copyText(curlOf(window.location.origin, csv, input as never), 'Command')}
+          onClick={() => {
+            const [list] = lists
+            if (list === undefined || first === undefined) return
+            void copyText(curlOf(window.location.origin, first.operation, inputOf(list) as never), 'Command')
+          }}
         >
           Copy as curl
         </Menu.Item>
@@ -59,3 +72,33 @@ export const ExportMenu = <Csv extends AnyOperation, Pdf extends AnyOperation>(p
     </Menu>
   )
 }
+
+export interface ExportMenuProps {
+  /** Name of the file until the server has said one, without its ending. */
+  name: string
+  csv: AnyOperation
+  pdf: AnyOperation
+  /** The query of the list: filters, search, sort. */
+  query: Readonly<Record<string, string>>
+  /** Keys of the columns that are shown, in their order. */
+  columns: readonly string[]
+  /** Rows that the filters leave. */
+  rows: number | null
+}
+
+/** Takes a list away as it is shown: its filters, its order, its columns. */
+export const ExportMenu = ({ csv, pdf, rows, ...list }: ExportMenuProps) => (
+  <ExportListsMenu
+    lists={[
+      {
+        ...list,
+        rows,
+        label: rows === null ? 'What is shown' : `${rows.toLocaleString('en')} rows, as shown`,
+        files: [
+          { title: 'CSV', ending: 'csv', operation: csv },
+          { title: 'PDF', ending: 'pdf', operation: pdf },
+        ],
+      },
+    ]}
+  />
+)

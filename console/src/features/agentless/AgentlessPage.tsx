@@ -7,10 +7,12 @@ import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ExportListsMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
@@ -21,6 +23,7 @@ import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
 import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
 import { ConnectionsBar } from './ConnectionsBar.tsx'
+import { exportedLists } from './connection-exports.ts'
 import { DefaultsDialog } from './DefaultsDialog.tsx'
 import { UploadDialog } from './UploadDialog.tsx'
 import { useFreshRows } from './useFreshRows.ts'
@@ -82,6 +85,9 @@ export const AgentlessPage = () => {
             />
             <FilterBar view={view} filters={statusFilters} searchPlaceholder="Computer, failure">
               <ColumnsMenu columns={statusColumns} view={view} />
+              <ExportListsMenu
+                lists={exportedLists(query, exportKeysOf(statusColumns, view.state.columns), counts?.filtered ?? null)}
+              />
               <MoreMenu
                 label="More"
                 curl={() =>

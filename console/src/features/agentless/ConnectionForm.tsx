@@ -71,7 +71,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
     )
 
   const checked = (): boolean => {
-    const found = faultsOf(draft, before)
+    const found = faultsOf(draft)
     setFaults(found)
     return Object.keys(found).length === 0
   }

@@ -64,12 +64,21 @@ describe('draft of a connection', () => {
     expect(shownBody(body)).toEqual({ computerName: 'a', isOverrideDefaults: true, password: '…' })
   })
 
-  it('says that an own port can not be taken away', () => {
-    expect(faultsOf(draftOf(stored), stored)).toEqual({})
-    expect(Object.keys(faultsOf({ ...draftOf(stored), port: '', computerName: ' ' }, stored))).toEqual([
-      'computerName',
-      'port',
-    ])
-    expect(faultsOf({ ...draftOf(null), computerName: 'a' }, null)).toEqual({})
+  it('gives an own port or interval up for the default', () => {
+    expect(changeOf({ ...draftOf(stored), port: '', intervalMinutes: '' }, stored)).toEqual({
+      computerName: 'build-7',
+      port: null,
+      intervalMinutes: null,
+    })
+    // One that never had any asks for nothing.
+    expect(inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true }, null)).toEqual({
+      computerName: 'a',
+      isOverrideDefaults: true,
+    })
+  })
+
+  it('asks for a name before anything is sent', () => {
+    expect(faultsOf(draftOf(stored))).toEqual({})
+    expect(Object.keys(faultsOf({ ...draftOf(stored), computerName: ' ' }))).toEqual(['computerName'])
   })
 })

@@ -42,6 +42,9 @@ export const draftOf = (connection: Connection | null): ConnectionDraft => ({
 const sameTags = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((tag) => other.includes(tag))
 
+/** A number of its own; null, the default, where the field is empty. */
+const numberOrDefault = (value: number | string): number | null => (typeof value === 'number' ? value : null)
+
 /**
  * What differs from the stored connection. Members that are as they were stay out: the server asks for the secrets again
  * when the way to the host changes, and writes the tags of the host anew when they are named.
@@ -51,16 +54,14 @@ const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<Conn
   const hostKeyFingerprint = draft.hostKeyFingerprint.trim()
   const was = draftOf(before)
   const members: Omit<ConnectionInput, 'computerName'> = {}
-  if (typeof port === 'number' && port !== was.port) members.port = port
+  if (port !== was.port) members.port = numberOrDefault(port)
   if (platform !== was.platform) members.platform = platform
   if (hostKeyFingerprint !== was.hostKeyFingerprint) members.hostKeyFingerprint = hostKeyFingerprint
   if (!sameTags(hashtags, was.hashtags)) members.hashtags = hashtags
   if (isOverrideDefaults !== was.isOverrideDefaults) members.isOverrideDefaults = isOverrideDefaults
   if (!isOverrideDefaults) return members
   if (userName.trim() !== was.userName) members.userName = userName.trim()
-  if (typeof intervalMinutes === 'number' && intervalMinutes !== was.intervalMinutes) {
-    members.intervalMinutes = intervalMinutes
-  }
+  if (intervalMinutes !== was.intervalMinutes) members.intervalMinutes = numberOrDefault(intervalMinutes)
   for (const name of secretNames) {
     if (draft[name] !== '') members[name] = draft[name]
     else if (draft.removed.includes(name)) members[name] = ''
@@ -85,18 +86,8 @@ export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typ
 }
 
 /** What a person has to mend before it is sent, by field. */
-export const faultsOf = (
-  draft: ConnectionDraft,
-  before: Connection | null,
-): Partial<Record<keyof ConnectionDraft, string>> => ({
-  ...(draft.computerName.trim() === '' ? { computerName: 'A name or address is needed.' } : {}),
-  ...(draft.port === '' && typeof before?.port === 'number'
-    ? { port: 'It has a port of its own, which can be changed and not taken away.' }
-    : {}),
-  ...(draft.isOverrideDefaults && draft.intervalMinutes === '' && typeof before?.intervalMinutes === 'number'
-    ? { intervalMinutes: 'It has an interval of its own, which can be changed and not taken away.' }
-    : {}),
-})
+export const faultsOf = (draft: ConnectionDraft): Partial<Record<keyof ConnectionDraft, string>> =>
+  draft.computerName.trim() === '' ? { computerName: 'A name or address is needed.' } : {}
 
 /** A body as it may stand in a command to be copied: typed secrets are left to be filled in. */
 export const shownBody = <Body extends object>(body: Body): Body => ({
