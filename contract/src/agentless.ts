@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
 import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
-import { PollStepResult, pollFailures, pollPlatforms } from './worker-protocol.ts'
+import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
 /** Systems a connection can name; `auto`: found out at the first poll, then remembered. */
 export const connectionPlatforms = ['auto', ...pollPlatforms] as const
@@ -34,7 +34,9 @@ const connectionInput = {
     maxLength: 255,
     description: 'Host name (RFC 1123) or IP address; unique ignoring case.',
   }),
-  port: Type.Optional(nullable(port)),
+  port: Type.Optional(
+    nullable(Type.Integer({ minimum: 0, maximum: 65_535, description: 'TCP port; 0: that of the defaults.' })),
+  ),
   platform: Type.Optional(nullable(platform)),
   ...credentials,
   hostKeyFingerprint: Type.Optional(
@@ -46,7 +48,15 @@ const connectionInput = {
       }),
     ),
   ),
-  intervalMinutes: Type.Optional(nullable(intervalMinutes)),
+  intervalMinutes: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: pollInterval.max,
+        description: 'Minutes between two polls; 0: those of the defaults.',
+      }),
+    ),
+  ),
   isOverrideDefaults: Type.Optional(
     nullable(
       Type.Boolean({
@@ -432,7 +442,8 @@ export const ConnectionTest = closed({
   cause: nullable(Type.Enum(pollFailures)),
   message: Type.String(),
   cure: Type.String({ description: 'What helps; empty when nothing has to.' }),
-  steps: Type.Array(PollStepResult),
+  step: nullable(Type.Enum(pollSteps), { description: 'The step under way; null before and after.' }),
+  steps: Type.Array(PollStepResult, { description: 'Steps that are over, in order.' }),
   hostKeyFingerprint: nullable(Type.String()),
   platform: nullable(Type.Enum(pollPlatforms)),
   hostname: Type.String({ description: 'As the host calls itself; empty until it was read.' }),

@@ -140,14 +140,32 @@ export type WorkerRegisterResponse = Static<typeof WorkerRegisterResponse>
 /** Names a poll; the fence grows with each lease, so that an old one is told from the present one. */
 const PollRef = closed({ id: Type.String({ maxLength: 64 }), fence: Type.Integer({ minimum: 0 }) })
 
+/** One step of a poll as it went. */
+export const PollStepResult = closed({
+  step: Type.Enum(pollSteps),
+  ok: Type.Boolean(),
+  ms: Type.Integer({ minimum: 0 }),
+  message: text(500, 'What was seen; cleaned of what the host could hide in it.'),
+})
+export type PollStepResult = Static<typeof PollStepResult>
+
 /** POST lease: says how it is, keeps the leases of what runs, and takes new polls. Answered at once. */
 export const WorkerLeaseRequest = closed({
   free: Type.Integer({ minimum: 0, maximum: workerLimits.concurrency, description: 'Polls it could start now.' }),
   capacity: Type.Integer({ minimum: 1, maximum: workerLimits.concurrency }),
-  running: Type.Array(closed({ ...PollRef.properties, step: Type.Enum(pollSteps) }), {
-    maxItems: workerLimits.concurrency,
-    description: 'Its leases last on; the step is shown as progress.',
-  }),
+  running: Type.Array(
+    closed({
+      ...PollRef.properties,
+      step: Type.Enum(pollSteps),
+      done: Type.Optional(
+        Type.Array(PollStepResult, {
+          maxItems: 16,
+          description: 'Steps that are over; of tests, where a person waits.',
+        }),
+      ),
+    }),
+    { maxItems: workerLimits.concurrency, description: 'Its leases last on; the step is shown as progress.' },
+  ),
   version: text(64, 'Version of the worker.'),
   cpu: Type.Number({ minimum: 0, maximum: 100_000, description: 'Share of one core it used lately, in percent.' }),
 })
@@ -189,15 +207,6 @@ export const WorkerLeaseResponse = closed({
 })
 export type WorkerLeaseResponse = Static<typeof WorkerLeaseResponse>
 
-/** One step of a poll as it went. */
-export const PollStepResult = closed({
-  step: Type.Enum(pollSteps),
-  ok: Type.Boolean(),
-  ms: Type.Integer({ minimum: 0 }),
-  message: text(500, 'What was seen; cleaned of what the host could hide in it.'),
-})
-export type PollStepResult = Static<typeof PollStepResult>
-
 /** How a poll ended. */
 export const PollResult = closed({
   ...PollRef.properties,
@@ -206,6 +215,9 @@ export const PollResult = closed({
   message: text(500, 'Details of the failure, without secrets; empty otherwise.'),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), { description: 'Key the host showed; null: none.' }),
   platform: nullable(Type.Enum(pollPlatforms)),
+  machineIdHash: nullable(Type.String({ pattern: '^[0-9a-f]{64}$' }), {
+    description: 'As of an agent, so that the same host is known by whatever way it comes; null: it has or shows none.',
+  }),
   facts: nullable(HostFacts, { description: 'null on failure.' }),
   devices: Type.Array(DeviceReport, {
     maxItems: workerLimits.devices,

@@ -1,5 +1,5 @@
 import type { Poll, PollPlatform, PollResult, PollStep, PollStepResult } from '@portcullis/contract'
-import { cleanText, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from '@portcullis/domain'
+import { cleanText, machineHash, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from '@portcullis/domain'
 import { openSession, PollError, type Session } from './ssh.ts'
 
 const outcomes: Readonly<Record<PollStep, string>> = {
@@ -11,19 +11,24 @@ const outcomes: Readonly<Record<PollStep, string>> = {
   understand: 'Understood.',
 }
 
-/** What a host printed, understood. Where the platform is not known, POSIX is asked first: it answers or says nothing. */
+/** What is asked, in this order, until an answer names a system. */
+const commandsFor = (platform: PollPlatform | null, isWindows: boolean): readonly string[] => {
+  if (platform !== null) return [platform === 'windows' ? WINDOWS_COMMAND : POSIX_COMMAND]
+  return isWindows ? [WINDOWS_COMMAND, POSIX_COMMAND] : [POSIX_COMMAND, WINDOWS_COMMAND]
+}
+
+/** What a host printed, understood. */
 const readAll = async (poll: Poll, session: Session): Promise<ReturnType<typeof readPoll>> => {
-  if (poll.platform !== 'windows') {
-    const posix = readPoll((await session.run(POSIX_COMMAND)).stdout)
-    if (posix.platform !== null || poll.platform !== null) return posix
-  }
-  return readPoll((await session.run(WINDOWS_COMMAND)).stdout)
+  const [first, ...others] = commandsFor(poll.platform, session.isWindows)
+  let found = readPoll((await session.run(first as string)).stdout)
+  for (const command of others) if (found.platform === null) found = readPoll((await session.run(command)).stdout)
+  return found
 }
 
 /** Polls one host, within its limits. Never throws: what went wrong is the result. */
 export const pollHost = async (
   poll: Poll,
-  onStep: (step: PollStep) => void,
+  onStep: (step: PollStep, done: readonly PollStepResult[]) => void,
   stop: AbortSignal,
 ): Promise<PollResult> => {
   const startedAt = performance.now()
@@ -37,7 +42,7 @@ export const pollHost = async (
     if (next !== step) finish(true, outcomes[step])
     step = next
     stepAt = performance.now()
-    onStep(next)
+    onStep(next, steps)
   }
   const late = new PollError('read-timeout')
   const control = new AbortController()
@@ -46,7 +51,9 @@ export const pollHost = async (
   stop.addEventListener('abort', end, { once: true })
   let session: Session | undefined
   let platform: PollPlatform | null = null
-  const result = (rest: Pick<PollResult, 'failure' | 'message' | 'facts' | 'devices'>): PollResult => ({
+  const result = (
+    rest: Pick<PollResult, 'failure' | 'message' | 'facts' | 'devices' | 'machineIdHash'>,
+  ): PollResult => ({
     id: poll.id,
     fence: poll.fence,
     durationMs: Math.round(performance.now() - startedAt),
@@ -65,12 +72,18 @@ export const pollHost = async (
     if (!reading.ok) throw new PollError(reading.failure, reading.message)
     finish(true, `${reading.devices.length} ${reading.devices.length === 1 ? 'device' : 'devices'}`)
     const facts = { ...reading.facts, address: reading.facts.address || session.address }
-    return result({ failure: null, message: '', facts, devices: reading.devices })
+    return result({
+      failure: null,
+      message: '',
+      facts,
+      devices: reading.devices,
+      machineIdHash: machineHash(reading.machineId),
+    })
   } catch (error) {
     const known = error instanceof PollError ? error : new PollError('connection-lost', (error as Error).message)
     const message = cleanText(known.message, 500)
     finish(false, message)
-    return result({ failure: known.failure, message, facts: null, devices: [] })
+    return result({ failure: known.failure, message, facts: null, devices: [], machineIdHash: null })
   } finally {
     clearTimeout(timer)
     stop.removeEventListener('abort', end)

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
 import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
+import { createSlots } from './slots.ts'
 
 /** What a host printed. */
 export interface Output {
@@ -26,6 +27,8 @@ export interface Session {
   hostKeyFingerprint: string
   /** Address that was connected to. */
   address: string
+  /** It is OpenSSH for Windows by its own word: a hint what to ask first, no more. */
+  isWindows: boolean
   close(): void
 }
 
@@ -69,6 +72,9 @@ const failureOf = (error: Error & { code?: string; level?: string }): PollFailur
   return 'connection-lost'
 }
 
+/** Connections to one address at a time, by whatever names: servers end what is beyond their MaxStartups (10, sshd_config(5)). */
+const hosts = createSlots(2)
+
 const addressOf = async (host: string): Promise<string> => {
   if (isIP(host) !== 0) return host
   try {
@@ -94,7 +100,7 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
     throw new PollError('no-credentials')
   onStep('resolve')
   const host = await addressOf(poll.host)
-  signal.throwIfAborted()
+  const leave = await hosts.take(host, signal)
   onStep('connect')
   let step: PollStep = 'connect'
   const client = new Client()
@@ -102,6 +108,7 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
   let isOther = false
   const close = (): void => {
     client.destroy()
+    leave()
   }
   signal.addEventListener('abort', close, { once: true })
   await new Promise<void>((resolve, reject) => {
@@ -185,5 +192,8 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
         channel.end()
       })
     })
-  return { run, hostKeyFingerprint: shown, address: host, close }
+  // The library keeps the banner to itself; without it, the other system is asked first, which only costs a round trip.
+  const { _remoteVer: banner } = client as { _remoteVer?: unknown }
+  const isWindows = typeof banner === 'string' && /for_windows/i.test(banner)
+  return { run, hostKeyFingerprint: shown, address: host, isWindows, close }
 }

@@ -1,4 +1,4 @@
-import { type Poll, type PollResult, type PollStep, workerLimits } from '@portcullis/contract'
+import { type Poll, type PollResult, type PollStep, type PollStepResult, workerLimits } from '@portcullis/contract'
 import { Refused, type WorkerClient } from './client.ts'
 
 export interface WorkerOptions {
@@ -9,7 +9,11 @@ export interface WorkerOptions {
   /** Polls at a time. */
   capacity: number
   /** Polls one host, and never throws. */
-  poll(poll: Poll, onStep: (step: PollStep) => void, stop: AbortSignal): Promise<PollResult>
+  poll(
+    poll: Poll,
+    onStep: (step: PollStep, done: readonly PollStepResult[]) => void,
+    stop: AbortSignal,
+  ): Promise<PollResult>
   say(line: string): void
   /** True for the process that the server itself starts: its token serves again after the worker was deleted. */
   isOwn: boolean
@@ -18,6 +22,7 @@ export interface WorkerOptions {
 interface Running {
   poll: Poll
   step: PollStep
+  done: readonly PollStepResult[]
   control: AbortController
 }
 
@@ -59,12 +64,13 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
 
   const start = (one: Poll): void => {
     const control = new AbortController()
-    const entry: Running = { poll: one, step: 'resolve', control }
+    const entry: Running = { poll: one, step: 'resolve', done: [], control }
     running.set(one.id, entry)
     void poll(
       one,
-      (step) => {
+      (step, done) => {
         entry.step = step
+        entry.done = done
       },
       control.signal,
     ).then((result) => {
@@ -95,7 +101,12 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
     const answer = await client.lease(key, {
       free: isStopping ? 0 : Math.max(0, capacity - running.size),
       capacity,
-      running: [...running.values()].map(({ poll: one, step }) => ({ id: one.id, fence: one.fence, step })),
+      running: [...running.values()].map(({ poll: { id, fence, isTest }, step, done }) => ({
+        id,
+        fence,
+        step,
+        ...(isTest ? { done: done.slice() } : {}),
+      })),
       version,
       cpu: cpu(),
     })

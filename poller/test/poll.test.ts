@@ -1,11 +1,19 @@
+import { execFileSync } from 'node:child_process'
 import type { Server } from 'node:net'
 import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
+import { POSIX_COMMAND } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pollHost } from '../src/poll.ts'
-import { type Sshd, sshdPath, startPeer, startSshd } from './sshd.ts'
+import { startSshPeer } from './ssh-peer.ts'
+import { canHavePasswords, type Sshd, sshdPath, startPeer, startSshd } from './sshd.ts'
 
 if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
+
+/** Answers of hosts without a device. */
+const linuxAnswer = execFileSync('sh', ['-c', POSIX_COMMAND]).toString('latin1')
+const windowsAnswer = (devices: unknown[]): string =>
+  `portcullis 1\nWindows\n${JSON.stringify({ Host: 'PC-7', Os: 'Windows 11', Version: '10.0', Devices: devices })}\nend\n`
 
 const never = new AbortController().signal
 const limits = { connectMs: 20_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 }
@@ -15,11 +23,7 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
   const peers: Server[] = []
   beforeAll(async () => {
     sshd = await startSshd('127.0.0.1')
-    for (let i = 0; i < 100; i++) {
-      const { failure } = await pollHost(of({ limits: { ...limits, totalMs: 5_000 } }), () => {}, never)
-      if (failure !== 'connection-refused') break
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+    await onceUp({})
   })
   afterAll(() => {
     sshd?.stop()
@@ -52,6 +56,15 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     return { failure, message }
   }
 
+  /** What a server says as soon as it listens. */
+  const onceUp = async (change: Partial<Poll>): ReturnType<typeof failing> => {
+    for (let i = 0; ; i++) {
+      const answer = await failing(change)
+      if (answer.failure !== 'connection-refused' || i === 100) return answer
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
   it('reads this machine in one go, step by step, and names the key of the host', async () => {
     const { result, steps } = await run()
     expect(result).toMatchObject({
@@ -66,6 +79,65 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     expect(result.steps.every((step) => step.ok)).toBe(true)
   })
 
+  it.skipIf(!canHavePasswords)(
+    'signs in by a password, asked for in either way, and says when it is refused',
+    async () => {
+      const account = { userName: 'portcullis-polled', password: 'päss "w\'ord $x' }
+      for (const ways of [
+        ['PasswordAuthentication yes', 'KbdInteractiveAuthentication no'],
+        ['PasswordAuthentication no', 'KbdInteractiveAuthentication yes', 'UsePAM yes'],
+      ]) {
+        const server = await startSshd('127.0.0.4', ways, account)
+        try {
+          const change = { ...account, host: server.host, port: server.port, privateKey: null }
+          expect([ways, await onceUp(change)]).toEqual([ways, { failure: null, message: '' }])
+          expect(await failing({ ...change, password: 'wrong' })).toEqual({ failure: 'sign-in-refused', message: '' })
+        } finally {
+          server.stop()
+        }
+      }
+    },
+  )
+
+  it('asks a Windows server for Windows first, and another system only when that is no answer', async () => {
+    const answers = await startSshPeer({
+      ident: 'OpenSSH_for_Windows_9.5',
+      answer: (command) => (command.startsWith('powershell ') ? windowsAnswer([]) : 'not recognized\r\n'),
+    })
+    const wsl = await startSshPeer({
+      ident: 'OpenSSH_for_Windows_9.5',
+      answer: (command) => (command.startsWith('sh ') ? linuxAnswer : 'sh: powershell: not found\n'),
+    })
+    try {
+      const change = { host: '127.0.0.1', userName: 'u', password: 'p', privateKey: null }
+      expect((await run({ ...change, port: answers.port })).result).toMatchObject({
+        failure: null,
+        platform: 'windows',
+      })
+      expect(answers.commands.map((command) => command.split(' ')[0])).toEqual(['powershell'])
+      expect((await run({ ...change, port: wsl.port })).result).toMatchObject({ failure: null, platform: 'linux' })
+    } finally {
+      answers.close()
+      wsl.close()
+    }
+  })
+
+  it('opens two connections to one address at a time, and no poll waits for a place of one that is stopped', async () => {
+    const peer = await startSshPeer({ answer: () => linuxAnswer, delayMs: 50 })
+    try {
+      const change = { host: '127.0.0.5', port: peer.port, userName: 'u', password: 'p', privateKey: null }
+      const control = new AbortController()
+      const stopped = run(change, control.signal)
+      const all = Array.from({ length: 8 }, () => run(change))
+      control.abort()
+      expect((await stopped).result.failure).toBe('stopped')
+      for (const one of await Promise.all(all)) expect(one.result.failure).toBe(null)
+      expect(peer.most()).toBe(2)
+    } finally {
+      peer.close()
+    }
+  })
+
   it('signs in by a key with a passphrase, and says when it can not be read', async () => {
     expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'open sesame' })).toMatchObject({ failure: null })
     expect(await failing({ privateKey: sshd.sealedKey })).toMatchObject({ failure: 'key-unusable' })
@@ -77,11 +149,7 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
   it('sends nothing to a host whose key is another one', async () => {
     const other = await startSshd('127.0.0.2')
     try {
-      let answer = await failing({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
-      for (let i = 0; answer.failure === 'connection-refused' && i < 100; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 100))
-        answer = await failing({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
-      }
+      const answer = await onceUp({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
       expect(answer).toEqual({ failure: 'host-key-changed', message: `it shows ${other.fingerprint}` })
     } finally {
       other.stop()
@@ -124,11 +192,7 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
           platform: 'linux' as const,
           limits: { ...limits, totalMs: command === 'sleep 60' ? 2_000 : 60_000 },
         }
-        let answer = await failing(change)
-        for (let i = 0; answer.failure === 'connection-refused' && i < 100; i++) {
-          await new Promise((resolve) => setTimeout(resolve, 100))
-          answer = await failing(change)
-        }
+        const answer = await onceUp(change)
         expect([command, answer.failure]).toEqual([command, failure])
       } finally {
         forced.stop()

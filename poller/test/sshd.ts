@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -17,8 +17,31 @@ const freePort = (host: string): Promise<number> =>
     })
   })
 
+/** Accounts with passwords can be made up in a mount namespace of the server's own, by root alone. */
+export const canHavePasswords =
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/passwd', '/etc/passwd'], { stdio: 'ignore' }).status === 0 &&
+  spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0
+
+/** Runs a command where `/etc/passwd` and `/etc/shadow` know one more account; nobody else sees it. */
+const withAccount = (dir: string, { userName, password }: Account, command: readonly string[]): string[] => {
+  const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: `${password}\n`, encoding: 'utf8' }).trim()
+  for (const [file, line] of [
+    ['passwd', `${userName}:x:65533:65533::/tmp:/bin/sh`],
+    ['shadow', `${userName}:${hash}:19000:0:99999:7:::`],
+  ] as const)
+    writeFileSync(join(dir, file), `${readFileSync(`/etc/${file}`, 'utf8').trimEnd()}\n${line}\n`, { mode: 0o644 })
+  const mounts = ['passwd', 'shadow'].map((file) => `mount --bind '${join(dir, file)}' /etc/${file}`)
+  return ['unshare', '-m', 'sh', '-c', `${mounts.join(' && ')} && exec "$@"`, 'sh', ...command]
+}
+
+export interface Account {
+  userName: string
+  password: string
+}
+
 /** A real SSH server on an address of 127.0.0.0/8, that lets this user in by a key. */
-export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = []) => {
+export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [], account?: Account) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-sshd-'))
   const keygen = (name: string, passphrase = '') => {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', join(dir, name)])
@@ -35,6 +58,8 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
   writeFileSync(
     join(dir, 'config'),
     [
+      // Of several values sshd takes the first.
+      ...extra,
       `ListenAddress ${host}:${port}`,
       `HostKey ${join(dir, 'host')}`,
       `AuthorizedKeysFile ${join(dir, 'authorized')}`,
@@ -45,13 +70,14 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
       'MaxStartups 1000',
       'LogLevel QUIET',
       `PidFile ${join(dir, 'pid')}`,
-      ...extra,
       '',
     ].join('\n'),
   )
   // Where sshd gives its privileges up; a package makes it at boot, and nothing boots here.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
-  const child: ChildProcess = spawn(sshdPath as string, ['-D', '-e', '-f', join(dir, 'config')], { stdio: 'ignore' })
+  const plain = [sshdPath as string, '-D', '-e', '-f', join(dir, 'config')]
+  const [command, ...args] = account === undefined ? plain : withAccount(dir, account, plain)
+  const child: ChildProcess = spawn(command as string, args, { stdio: 'ignore' })
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(dir, 'host.pub')], { encoding: 'utf8' }).split(
     ' ',
   )[1]

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
-import { chassisTypes, parseOsRelease } from '@portcullis/domain'
-import { machineHash } from '../keys.ts'
+import { chassisTypes, machineHash, parseOsRelease } from '@portcullis/domain'
 import { attributeText, cutText } from './text.ts'
 
 export interface FactsDeps {

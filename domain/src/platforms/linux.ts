@@ -66,11 +66,11 @@ const deviceOf = (values: readonly string[]): Omit<DeviceReport, 'portPath' | 'd
 /** The values, in the order the script writes them; counted, so that no value can pose as another. */
 const valuesOf = (text: string) => {
   const values = text.split('\0', MAX_VALUES)
-  const [uname = '', osRelease = '', debian = '', vendor = '', model = '', chassis = '', sku = ''] =
+  const [uname = '', osRelease = '', debian = '', vendor = '', model = '', chassis = '', sku = '', machineId = ''] =
     values.map(withoutLineEnd)
   const nics: NicReport[] = []
   const devices = new Map<string, ReturnType<typeof deviceOf>>()
-  for (let at = 7; at < values.length; ) {
+  for (let at = 8; at < values.length; ) {
     const name = values[at + 1] ?? ''
     if (values[at] === 'n') {
       const nic = nicOf(name, values[at + 2] ?? '', withoutLineEnd(values[at + 3] ?? ''))
@@ -94,7 +94,7 @@ const valuesOf = (text: string) => {
     sku,
     nics,
   }
-  return { said, devices }
+  return { said, devices, machineId: cut(machineId.trim(), 128) }
 }
 
 /** Descriptors and report descriptors by device, the latter in interface order. */
@@ -122,7 +122,7 @@ export const readLinux = (lines: readonly string[]): Reading => {
   const blocks = blocksOf(lines)
   if (!blocks) return failed('not-understood', 'the answer is cut off or mixed with other output')
   const [values, ...rest] = blocks
-  const { said, devices } = valuesOf(bytesOf(values as Block, MAX_VALUE_BYTES).toString('utf8'))
+  const { said, devices, machineId } = valuesOf(bytesOf(values as Block, MAX_VALUE_BYTES).toString('utf8'))
   const found: DeviceReport[] = []
   let unreadable = 0
   for (const [portPath, { descriptors, hid }] of descriptorsOf(rest)) {
@@ -140,5 +140,5 @@ export const readLinux = (lines: readonly string[]): Reading => {
   }
   if (found.length === 0 && unreadable > 0)
     return failed('not-permitted', 'the descriptors of the devices can not be read')
-  return reading(hostFacts(said), found)
+  return reading(hostFacts(said), found, machineId)
 }

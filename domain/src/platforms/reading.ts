@@ -9,6 +9,8 @@ export type Reading =
   | {
       ok: true
       facts: HostFacts
+      /** What tells this installation of a system from all others; absent where it has none or does not show it. */
+      machineId?: string
       /** In port order, root hubs left out, at most `MAX_POLLED_DEVICES`. */
       devices: DeviceReport[]
       /** Devices beyond that bound. */
@@ -40,13 +42,14 @@ export const deviceText = (value: unknown): string | undefined => {
 }
 
 /** Devices in port order within the bound; of several at one place the first counts. */
-export const reading = (facts: HostFacts, found: readonly DeviceReport[]): Reading => {
+export const reading = (facts: HostFacts, found: readonly DeviceReport[], machineId = ''): Reading => {
   const byPlace = new Map<string, DeviceReport>()
   for (const device of found) if (!byPlace.has(device.portPath)) byPlace.set(device.portPath, device)
   const devices = [...byPlace.values()].sort((a, b) => comparePortPaths(a.portPath, b.portPath))
   return {
     ok: true,
     facts,
+    ...(machineId === '' ? {} : { machineId }),
     devices: devices.slice(0, MAX_POLLED_DEVICES),
     leftOut: Math.max(0, devices.length - MAX_POLLED_DEVICES),
   }

@@ -41,6 +41,7 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
     '{',
     `printf "%s\\0" "$u"; o=${etc}/os-release; [ -r $o ] || o=/usr/lib/os-release; v $o; v ${etc}/debian_version;`,
     'for f in sys_vendor product_name chassis_type product_sku; do v $r/class/dmi/id/$f; done;',
+    `v ${etc}/machine-id;`,
     'for n in $r/class/net/*; do case "$n" in */lo|*/veth*) ;;',
     `*) printf "n\\0%s\\0" "\${n##*/}"; v "$n/address"; v "$n/operstate";; esac; done;`,
     `for d do printf "d\\0%s\\0" "\${d##*/}";`,
@@ -91,8 +92,9 @@ const windowsScript = [
   'BusReportedDeviceDesc=$p[$i+$k[0]];LocationPaths=@($p[$i+$k[1]]);Parent=$p[$i+$k[2]]}})',
   '$n=@(Get-CimInstance Win32_NetworkAdapterConfiguration|?{$_.MACAddress}|Select -First 64 Description,MACAddress,IPAddress,IPEnabled)',
   '$a=$env:PROCESSOR_ARCHITEW6432;if(!$a){$a=$env:PROCESSOR_ARCHITECTURE}',
+  '$m=[Microsoft.Win32.Registry]::GetValue("HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Cryptography","MachineGuid",$null)',
   '$j=[pscustomobject]@{Host=$env:COMPUTERNAME;Dns=$c.DNSHostName;Os=$o.Caption;Version=$o.Version;Architecture=$a',
-  'Manufacturer=$c.Manufacturer;Model=$c.Model;Sku=$c.SystemSKUNumber;Chassis=@($e.ChassisTypes)[0];Denied=$denied;Nics=$n;Devices=$u}|ConvertTo-Json -Depth 4 -Compress',
+  'Manufacturer=$c.Manufacturer;Model=$c.Model;Sku=$c.SystemSKUNumber;Chassis=@($e.ChassisTypes)[0];Denied=$denied;Machine=$m;Nics=$n;Devices=$u}|ConvertTo-Json -Depth 4 -Compress',
   "$j=[regex]::Replace($j,'[^ -~]',{param($m)'\\u{0:x4}' -f [int][char]$m.Value})",
   `[Console]::Out.Write("${POLL_MARKER}\`nWindows\`n$j\`nend\`n")`,
 ].join('\n')

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { NicReport } from '@portcullis/contract'
 import { hostFacts, macOf } from './host-facts.ts'
-import { failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
+import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
 import { numberIn, parseJson, type Tree, type TreeObject, textIn, textsIn } from './tree.ts'
 
@@ -207,5 +207,5 @@ export const readWindows = (lines: readonly string[]): Reading => {
     chassis: textOrNumber(said, 'Chassis'),
     nics: nicsOf(said),
   })
-  return reading(facts, found)
+  return reading(facts, found, cut(textIn(said, 'Machine') ?? '', 128))
 }

@@ -10,6 +10,7 @@ import { pollArchive, pollLinux, presentShells } from './linux-host.ts'
 const etc: [string, string][] = [
   ['os-release', 'ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\n'],
   ['debian_version', '12.8\n'],
+  ['machine-id', '0123456789abcdef0123456789abcdef\n'],
 ]
 const hardware: [string, string][] = [
   ['class/dmi/id/sys_vendor', 'LENOVO\n'],
@@ -31,7 +32,7 @@ describe.each(presentShells)('a Linux host polled with %s', (shell) => {
     ].map((d) => ({ authorized: true, removable: 'unknown' as const, speedMbps: 480, ...d }))
     const { platform, reading } = readPoll(pollLinux([...describeSysfs(devices), ...hardware], { shell, etc }))
     expect(platform).toBe('linux')
-    expect(reading).toMatchObject({ ok: true, leftOut: 0, devices })
+    expect(reading).toMatchObject({ ok: true, leftOut: 0, devices, machineId: '0123456789abcdef0123456789abcdef' })
     expect(reading.ok && reading.facts).toMatchObject({
       osName: 'Debian GNU/Linux 12 (bookworm)',
       osVersion: '12.8',
@@ -66,7 +67,7 @@ const answer = (values: string[], rest: string[] = [], system = 'Linux'): Buffer
       '',
     ].join('\n'),
   )
-const host = ['Linux host 6.1.0 x86_64', '', '', '', '', '', '']
+const host = ['Linux host 6.1.0 x86_64', '', '', '', '', '', '', '']
 const stick = Buffer.from(storageStick().descriptors, 'base64').toString('hex')
 
 describe('a hostile device', () => {

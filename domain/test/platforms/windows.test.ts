@@ -44,6 +44,7 @@ describe('a Windows host', () => {
     expect(reading).toMatchObject({
       ok: true,
       leftOut: 0,
+      machineId: 'a1b2c3d4-0000-4000-8000-00000000000f',
       facts: {
         ...{ hostname: 'pc-7', osName: 'Microsoft Windows 11 Pro', osVersion: '10.0.22631', kernel: '10.0.22631' },
         ...{ architecture: 'x64', vendor: 'LENOVO', model: '20XW', sku: 'LENOVO_MT_20XW', chassis: 'Notebook' },

@@ -87,8 +87,8 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIn
 
   /** Stores what a poll brought; the poll as it ended, null when its host is not there any more. */
   const store = async (begun: BegunPoll): Promise<BegunPoll | null> => {
-    const { agentId, result } = begun
-    if (agentId === null || result.failure !== null) return begun
+    const { agentId, isSource, result } = begun
+    if (agentId === null || !isSource || result.failure !== null) return begun
     try {
       await checkIns.report(reportOf(agentId, begun, clock.now()))
       return begun

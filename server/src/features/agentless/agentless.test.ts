@@ -8,6 +8,7 @@ import type {
   PollResult,
   ResponseOf,
   uploadConnections,
+  WorkerLeaseRequest,
   WorkerLeaseResponse,
   WorkerPollerDetails,
 } from '@portcullis/contract'
@@ -15,7 +16,7 @@ import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { hostFacts, pageOf } from '#test/builders.ts'
+import { enrolAgent, hostFacts, pageOf } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 
 const base = '/prime/webui/agents/agentless'
@@ -56,7 +57,7 @@ const registerWorker = async () => {
   return {
     token,
     register: (again: string) => call('register', { token: again, name: 'again', version: '1' }),
-    lease: async (free: number, running: { id: string; fence: number; step: string }[] = []) => {
+    lease: async (free: number, running: WorkerLeaseRequest['running'] = []) => {
       const { status: code, body } = await call('lease', { free, capacity: 8, running, version: '1.0.0', cpu: 1 }, key)
       return { ...(body as WorkerLeaseResponse), code }
     },
@@ -71,6 +72,7 @@ const success = (poll: Poll, devices = [storageStick({ portPath: '1-1' })]): Pol
   message: '',
   hostKeyFingerprint: `SHA256:${'a'.repeat(43)}`,
   platform: 'linux',
+  machineIdHash: null,
   facts: hostFacts({ hostname: poll.host, agentVersion: '', enforcement: 'observe' }),
   devices,
   steps: [],
@@ -184,6 +186,65 @@ describe('a host that is polled', () => {
     expect((await second.results([success(again)])).body).toMatchObject({ stored: [poll.id] })
   })
 
+  it('is one host however it is reached: by two names, and when it gets an agent', async () => {
+    const machineIdHash = '5e'.repeat(32)
+    const facts = hostFacts({ hostname: 'twin', agentVersion: '', enforcement: 'observe' })
+    const said = (poll: Poll, port: string): PollResult => ({
+      ...success(poll, [storageStick({ portPath: port })]),
+      machineIdHash,
+      facts,
+    })
+    const w = await registerWorker()
+    const pollOf = async (name: string) => {
+      const found = (await w.lease(50)).polls.find((one) => one.host === name)
+      expect(found, name).toBeDefined()
+      return found as Poll
+    }
+    ok(await post('connectiondetails', { computerName: 'twin-a', password: 'p', userName: 'u' }))
+    await w.results([said(await pollOf('twin-a'), '1-1')])
+    t.clock.advance(1_000)
+    ok(await post('connectiondetails', { computerName: 'twin-b', password: 'p', userName: 'u' }))
+    await w.results([said(await pollOf('twin-b'), '1-2')])
+    const [a, b] = [await status('twin-a'), await status('twin-b')]
+    expect([b.uuid, b.statusString]).toEqual([a.uuid, 'Success'])
+    expect(b.statusDescription).toBe('1 device; counted under another name of this host')
+    const ports = async () =>
+      (await pageOf<{ hierarchy: string }>(t, `peripherals?hostUuid=${a.uuid}&Present=true`)).data.map(
+        (d) => d.hierarchy,
+      )
+    expect(await ports()).toEqual(['1-1'])
+    // Without the first name, the second one counts, whatever the fences of the first were.
+    ok(await post('unregistration', { computerNames: ['twin-a'] }))
+    t.clock.advance(17 * minute)
+    await w.results([said(await pollOf('twin-b'), '1-2')])
+    expect(await ports()).toEqual(['1-2'])
+
+    const agent = await enrolAgent(t, {
+      machineIdHash,
+      facts: { hostname: 'twin' },
+      devices: [storageStick({ portPath: '1-3' })],
+    })
+    expect(agent.agentId).toBe(a.uuid)
+    t.clock.advance(17 * minute)
+    await w.results([said(await pollOf('twin-b'), '1-4')])
+    expect((await status('twin-b')).statusDescription).toBe('1 device; an agent runs there, and its reports count')
+    expect(await ports()).toEqual(['1-3'])
+    expect(ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${a.uuid}`)).deploymentMode).toBe('Agent')
+    // A copy of the machine has its identifier, and a name of its own.
+    ok(await post('connectiondetails', { computerName: 'copy-1', password: 'p', userName: 'u' }))
+    const copy = await pollOf('copy-1')
+    await w.results([{ ...said(copy, '1-1'), facts: { ...facts, hostname: 'copy' } }])
+    expect((await status('copy-1')).uuid).not.toBe(a.uuid)
+  })
+
+  it('whose connection is deleted is disconnected, and stays', async () => {
+    const { uuid } = await status('copy-1')
+    const host = async () => ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${uuid}`))
+    expect((await host()).connectionStatus).toBe('Connected')
+    ok(await (await t.admin()).delete(`${base}/connectiondetails?computerName=copy-1`))
+    expect((await host()).connectionStatus).toBe('Disconnected')
+  })
+
   it('deleted among the agents is not polled any more', async () => {
     const uuid = (await status('lost-1')).uuid
     ok(await (await t.admin()).post('/prime/webui/agents/deleteAgents', [uuid]))
@@ -248,6 +309,13 @@ describe('connections', () => {
     expect(ok(await put('connectiondetails', { computerName: 'vault-1', port: 2222, password: secret }))).toMatchObject(
       { port: 2222 },
     )
+    expect(
+      ok(await put('connectiondetails', { computerName: 'vault-1', port: 0, intervalMinutes: 5, password: secret })),
+    ).toMatchObject({ port: null, intervalMinutes: 5 })
+    expect(ok(await put('connectiondetails', { computerName: 'vault-1', intervalMinutes: 0 }))).toMatchObject({
+      port: null,
+      intervalMinutes: null,
+    })
     // A row that is moved to another connection opens nothing there.
     await t.db.execute(sql`
       update connections set password = (select password from connections where name_key = 'vault-1') where name_key = 'down-1'`)
@@ -269,6 +337,13 @@ describe('connections', () => {
     const w = await registerWorker()
     const [poll] = (await w.lease(1)).polls as [Poll]
     expect(poll).toMatchObject({ id: test.id, isTest: true, host: 'try-1', password: 'p' })
+    const done1 = { step: 'resolve', ok: true, ms: 3, message: 'The name has an address.' } as const
+    await w.lease(0, [{ id: poll.id, fence: poll.fence, step: 'connect', done: [done1] }])
+    expect(ok(await (await t.admin()).get(`${base}/connectiondetails/test/${test.id}`))).toMatchObject({
+      state: 'running',
+      step: 'connect',
+      steps: [done1],
+    })
     await w.results([failure(poll, 'sign-in-refused')])
     const done = ok<ConnectionTest>(await (await t.admin()).get(`${base}/connectiondetails/test/${test.id}`))
     expect(done).toMatchObject({ state: 'done', ok: false, cause: 'sign-in-refused' })

@@ -55,6 +55,6 @@ export const assertConnection = (input: Partial<ConnectionInput>, field: string)
 /** Own credentials or interval are meant: said so, or given. */
 export const overrides = (input: Partial<ConnectionInput>): boolean | null => {
   const given = [input.userName, input.password, input.privateKey, input.passphrase].some((text) => (text ?? '') !== '')
-  if (given || (input.intervalMinutes ?? null) !== null) return true
+  if (given || (input.intervalMinutes ?? 0) > 0) return true
   return input.isOverrideDefaults ?? null
 }

@@ -11,6 +11,7 @@ import { raw, sql } from '#platform/db/sql.ts'
 import { contains, fold, isTime, isTrue, likePattern, oneOf } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { requireTime, utcSql, zonelessSql } from '#platform/time.ts'
+import { isSource } from './polls.store.ts'
 
 const tags = `case when c.agent_id is null then array_to_string(c.tags, ',') else (select n.tags from agent_rows n where n.agent_id = c.agent_id) end`
 const anyOf = (column: string, values: readonly string[]) =>
@@ -64,7 +65,9 @@ const steps = `case r.step when 'resolve' then 'Looks the name up' when 'connect
   when 'sign-in' then 'Signs in' when 'read' then 'Reads devices' when 'understand' then 'Understands what was read' else 'Runs' end`
 const description = `case when not c.is_registered then 'Not polled' when ${running} then ${steps}
   when r.state = 'Pending' then 'Waits for its first poll' when r.state = 'Success' then r.peripherals || case r.peripherals when 1 then ' device' else ' devices' end
+    || case when ${isSource} then '' when (select n.agentless from agent_rows n where n.agent_id = c.agent_id) then '; counted under another name of this host' else '; an agent runs there, and its reports count' end
   when r.failures = 1 then 'Failed' else 'Failed ' || r.failures || ' times in a row' end`
+const cause = `case when c.is_registered then r.cause end`
 const previous = `array_to_string(r.prev_errors, ' | ')`
 
 /** The last run of each connection, by name. */
@@ -104,7 +107,7 @@ export const statusList: ListSpec = {
     peripheralsCount: { sort: 'r.peripherals' },
     durationMs: { sort: 'r.duration_ms' },
     nextRun: { sort: 'r.next_run' },
-    cause: { sort: 'r.cause', filter: anyOf('r.cause', pollFailures) },
+    cause: { sort: cause, filter: anyOf(cause, pollFailures) },
     failures: { sort: 'r.failures' },
   },
   rowJoins: 'join connections c on c.connection_id = ids.id join connection_runs r on r.connection_id = ids.id',
@@ -112,7 +115,7 @@ export const statusList: ListSpec = {
     ${description} as "statusDescription", r.error as "statusErrorDescription", ${previous} as "prevRunningErrors",
     ${zonelessSql('r.started_at')} as "startTime", ${zonelessSql('r.ended_at')} as "endTime", c.is_override as "isOverrideDefaults",
     c.platform as "platform", r.peripherals as "peripheralsCount", case when ${running} then null else r.duration_ms end as "durationMs",
-    ${zonelessSql('r.next_run')} as "nextRun", r.cause as "cause", r.failures as "failures"`,
+    ${zonelessSql('r.next_run')} as "nextRun", ${cause} as "cause", r.failures as "failures"`,
 }
 
 export const createConnectionsRead = (db: Queryable) => ({

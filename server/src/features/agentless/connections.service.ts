@@ -35,6 +35,9 @@ export const placeOf = (connectionId: string): string => `connection ${connectio
 
 const noSecrets = { password: null, private_key: null, passphrase: null }
 const plural = (n: number): string => `${n} ${n === 1 ? 'connection' : 'connections'}`
+/** A number as a change leaves it: 0 takes it away, an absent or null one stays. */
+const asGiven = (given: number | null | undefined, before: number | null): number | null =>
+  given === 0 ? null : (given ?? before)
 /** Names in an audit record; more are counted. */
 const namesIn = (names: readonly string[]): string =>
   names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
@@ -47,12 +50,12 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       connection_id: connectionId,
       computer_name: input.computerName.trim(),
       name_key: nameKey(input.computerName),
-      port: input.port ?? null,
+      port: asGiven(input.port, null),
       platform: input.platform ?? 'auto',
       user_name: input.userName ?? '',
       ...sealed(envelope, placeOf(connectionId), secretsOf(input), null),
       host_key: input.hostKeyFingerprint ?? '',
-      interval_minutes: input.intervalMinutes ?? null,
+      interval_minutes: asGiven(input.intervalMinutes, null),
       is_override: overrides(input) ?? false,
       tags: (input.hashtags ?? []).map((tag) => tag.trim()),
       is_registered: true,
@@ -68,12 +71,12 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       ...row,
       computer_name: name,
       name_key: nameKey(name),
-      port: input.port === undefined || input.port === null ? row.port : input.port,
+      port: asGiven(input.port, row.port),
       platform: input.platform ?? row.platform,
       user_name: isOverride ? (input.userName ?? row.user_name) : '',
       ...(isOverride ? sealed(envelope, placeOf(row.connection_id), given, row) : noSecrets),
       host_key: input.hostKeyFingerprint ?? row.host_key,
-      interval_minutes: isOverride ? (input.intervalMinutes ?? row.interval_minutes) : null,
+      interval_minutes: isOverride ? asGiven(input.intervalMinutes, row.interval_minutes) : null,
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }

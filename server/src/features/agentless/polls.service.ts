@@ -33,7 +33,7 @@ export interface PollsDeps {
     textIds(facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>>
     adopt(
       tx: Tx,
-      host: { facts: HostFacts; tags: readonly string[]; details: string },
+      host: { facts: HostFacts; machineIdHash: string | null; tags: readonly string[]; details: string },
       ids: ReadonlyMap<string, number>,
     ): Promise<string>
   }
@@ -91,6 +91,8 @@ export interface BegunPoll {
   result: PollResult
   host: PolledHost
   agentId: string | null
+  /** What it brought is stored with the host. */
+  isSource: boolean
 }
 
 /** Handing polls out to workers, and what becomes of their results. */
@@ -159,13 +161,17 @@ export const createPolls = (deps: PollsDeps) => {
         const found = []
         for (const host of present) {
           const result = results.find((one) => one.id === host.connection_id && one.fence === host.fence) as PollResult
-          let agentId = host.agent_id
+          let { agent_id: agentId, is_source: isSource } = host
           if (result.failure === null && result.facts !== null && agentId === null) {
             const details = `Polled as ${host.computer_name}`
-            agentId = await hosts.adopt(tx, { facts: result.facts, tags: host.tags, details }, ids)
-            await store.setAgent(tx, host.connection_id, agentId)
+            agentId = await hosts.adopt(
+              tx,
+              { facts: result.facts, machineIdHash: result.machineIdHash, tags: host.tags, details },
+              ids,
+            )
+            isSource = await store.setAgent(tx, host.connection_id, agentId)
           }
-          found.push({ result, host, agentId })
+          found.push({ result, host, agentId, isSource })
         }
         return found
       })

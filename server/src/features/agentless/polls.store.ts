@@ -1,7 +1,7 @@
 import type { PollFailure, PollPlatform } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
 import type { ConnectionRow } from './connections.store.ts'
 
 /** A poll that was handed out, with what it is made of. */
@@ -33,7 +33,14 @@ export interface PolledHost {
   interval_minutes: number | null
   is_override: boolean
   is_registered: boolean
+  /** What the poll brings counts: the host runs no agent, and is polled under no older name. */
+  is_source: boolean
 }
+
+/** Of several connections to one host the oldest that is polled counts, and none where an agent runs. */
+export const isSource = `(c.agent_id is null or (
+  (select n.agentless from agent_rows n where n.agent_id = c.agent_id)
+  and not exists (select from connections o where o.agent_id = c.agent_id and o.is_registered and o.connection_id < c.connection_id)))`
 
 const due = (now: Date) => sql`r.next_run <= ${now} and (r.lease_until is null or r.lease_until <= ${now})`
 
@@ -43,8 +50,9 @@ export const createPollsStore = () => ({
     tx.query<LeasedRow>(sql`
       with d as materialized (
         select r.connection_id from connection_runs r where ${due(now)} order by r.next_run limit ${limit}::int for update skip locked)
-      update connection_runs r set fence = r.fence + 1, lease_until = ${until}, poller_id = ${pollerId}::uuid, attempts = r.attempts + 1,
-        started_at = ${now}, ended_at = null, step = 'resolve'
+      update connection_runs r set poller_id = ${pollerId}::uuid, lease_until = ${until}, attempts = r.attempts + 1,
+        -- Above what any other connection to this host has brought.
+        fence = greatest(r.fence, coalesce((select h.seq from agent_heartbeats h where h.agent_id = c.agent_id and h.agentless), 0)) + 1, started_at = ${now}, ended_at = null, step = 'resolve'
       from d join connections c on c.connection_id = d.connection_id where r.connection_id = d.connection_id
       returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
         c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.agent_id, r.fence`),
@@ -80,7 +88,8 @@ export const createPollsStore = () => ({
   /** Connections of results whose lease is the present one, locked. Others are stale. */
   lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
     tx.query<PolledHost>(sql`
-      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, c.interval_minutes, c.is_override, c.is_registered
+      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, c.interval_minutes, c.is_override, c.is_registered,
+        ${raw(isSource)} as is_source
       from ${unnestOf([
         [results.map((one) => one.id), 'uuid[]'],
         [results.map((one) => one.fence), 'int[]'],
@@ -88,10 +97,15 @@ export const createPollsStore = () => ({
         join connections c on c.connection_id = r.connection_id
       order by r.connection_id for update of r`),
 
-  setAgent: async (tx: Tx, connectionId: string, agentId: string): Promise<void> => {
+  /** Notes which host it is; true when what this connection brings counts. */
+  setAgent: async (tx: Tx, connectionId: string, agentId: string): Promise<boolean> => {
     await tx.execute(
       sql`update connections c set agent_id = ${agentId}::uuid where c.connection_id = ${connectionId}::uuid`,
     )
+    const [row] = await tx.query<{ is_source: boolean }>(
+      sql`select ${raw(isSource)} as is_source from connections c where c.connection_id = ${connectionId}::uuid`,
+    )
+    return row?.is_source === true
   },
 
   /** Notes how polls ended, where their lease is still the present one. */
@@ -137,8 +151,11 @@ export const createPollsStore = () => ({
     )[0] ?? { registered: 0, late: 0 },
 
   failingCount: async (q: Queryable): Promise<number> =>
-    (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where r.cause is not null`))[0]
-      ?.n ?? 0,
+    (
+      await q.query<{ n: number }>(
+        sql`select count(*)::int as n from connection_runs r where r.cause is not null and r.next_run is not null`,
+      )
+    )[0]?.n ?? 0,
 
   /** Ends all leases: what runs has no right to a result any more, and is due again when somebody may poll. */
   endLeases: async (tx: Tx): Promise<void> => {
@@ -151,7 +168,7 @@ export const createPollsStore = () => ({
   disconnectSilent: (tx: Queryable, now: Date, defaultMinutes: number): Promise<number> =>
     tx.execute(sql`
       with silent as materialized (
-        select c.agent_id from connections c join agent_heartbeats h on h.agent_id = c.agent_id and h.connected
+        select distinct c.agent_id from connections c join agent_heartbeats h on h.agent_id = c.agent_id and h.connected and h.agentless
         where h.last_seen < ${now}::timestamptz - make_interval(mins => 3 * coalesce(c.interval_minutes, ${defaultMinutes}::int))
         order by c.agent_id limit 2000),
       h as (update agent_heartbeats h set connected = false from silent s where h.agent_id = s.agent_id returning h.agent_id)

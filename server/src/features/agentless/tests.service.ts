@@ -3,6 +3,8 @@ import {
   type ConnectionTest,
   type Poll,
   type PollResult,
+  type PollStep,
+  type PollStepResult,
   pollCauses,
   type WorkerLeaseRequest,
 } from '@portcullis/contract'
@@ -38,7 +40,13 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
   const store = createTestsStore()
   const cutoff = (): Date => new Date(clock.now() - keptMs)
 
-  const view = (row: { test_id: string; fence: number; step: string; result: unknown }): ConnectionTest => {
+  const view = (row: {
+    test_id: string
+    fence: number
+    step: string
+    steps: unknown
+    result: unknown
+  }): ConnectionTest => {
     const result = row.result as Static<typeof PollResult> | null
     const cause = result?.failure ?? null
     return {
@@ -49,7 +57,8 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
       message:
         cause === null ? '' : `${pollCauses[cause].title}${result?.message === '' ? '' : `: ${result?.message}`}`,
       cure: cause === null ? '' : pollCauses[cause].cure,
-      steps: result?.steps ?? [],
+      step: result === null && row.step !== '' ? (row.step as PollStep) : null,
+      steps: result?.steps ?? (row.steps as Static<typeof PollStepResult>[]),
       hostKeyFingerprint: result?.hostKeyFingerprint ?? null,
       platform: result?.platform ?? null,
       hostname: cleanText(result?.facts?.hostname ?? ''),
@@ -76,7 +85,7 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
         const poll = JSON.stringify(await details(tx, input))
         await store.insert(tx, id, envelope.seal(new Secret(poll), place(id)), new Date(clock.now()), actor.userName)
         await audit.write(tx, actor, { action: 'connection.tested', entity: input.computerName })
-        return view({ test_id: id, fence: 0, step: '', result: null })
+        return view({ test_id: id, fence: 0, step: '', steps: [], result: null })
       }),
 
     read: async (id: string): Promise<ConnectionTest> => {

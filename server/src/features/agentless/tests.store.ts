@@ -7,6 +7,7 @@ interface TestRow {
   test_id: string
   fence: number
   step: string
+  steps: unknown
   result: unknown
 }
 
@@ -25,7 +26,7 @@ export const createTestsStore = () => ({
   one: async (q: Queryable, id: string, since: Date): Promise<TestRow | undefined> =>
     (
       await q.query<TestRow>(sql`
-        select t.test_id, t.fence, t.step, t.result from connection_tests t where t.test_id = ${id}::uuid and t.created_at > ${since}`)
+        select t.test_id, t.fence, t.step, t.steps, t.result from connection_tests t where t.test_id = ${id}::uuid and t.created_at > ${since}`)
     )[0],
 
   lease: (
@@ -36,7 +37,7 @@ export const createTestsStore = () => ({
     limit: number,
   ): Promise<{ test_id: string; fence: number; poll: Buffer }[]> =>
     tx.query(sql`
-      update connection_tests t set fence = t.fence + 1, lease_until = ${until}, step = 'resolve'
+      update connection_tests t set fence = t.fence + 1, lease_until = ${until}, step = 'resolve', steps = '[]'
       where t.test_id in (
         select w.test_id from connection_tests w
         where w.result is null and w.created_at > ${since} and (w.lease_until is null or w.lease_until <= ${now})
@@ -46,11 +47,12 @@ export const createTestsStore = () => ({
   keep: async (tx: Tx, until: Date, running: WorkerLeaseRequest['running']): Promise<string[]> =>
     (
       await tx.query<{ test_id: string }>(sql`
-        update connection_tests t set lease_until = ${until}, step = u.step from ${unnestOf([
+        update connection_tests t set lease_until = ${until}, step = u.step, steps = u.steps from ${unnestOf([
           [running.map((one) => one.id), 'uuid[]'],
           [running.map((one) => one.fence), 'int[]'],
           [running.map((one) => one.step), 'text[]'],
-        ])} u(id, fence, step) where t.test_id = u.id and t.fence = u.fence and t.result is null returning t.test_id`)
+          [running.map((one) => JSON.stringify(one.done ?? [])), 'jsonb[]'],
+        ])} u(id, fence, step, steps) where t.test_id = u.id and t.fence = u.fence and t.result is null returning t.test_id`)
     ).map((row) => row.test_id),
 
   finish: async (tx: Tx, results: readonly PollResult[]): Promise<string[]> =>

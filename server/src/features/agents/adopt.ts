@@ -15,6 +15,18 @@ export interface AdoptDeps {
   events: EnrollmentDeps['events']
 }
 
+/** Tells of other agents that say to be the same machine. */
+export const duplicateEvents = <T extends object>(about: T, others: readonly { host: string }[]) =>
+  others.length === 0
+    ? []
+    : [
+        {
+          ...about,
+          kind: 'duplicate' as const,
+          details: `Same machine as ${others.map((one) => one.host).join(', ')}`.slice(0, 1000),
+        },
+      ]
+
 /** Hosts without an agent among the agents: they have no key, and their id is the boot that their reports count in. */
 export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
   /** Ids of texts that facts are made of; before the transaction, which has one connection. */
@@ -23,13 +35,20 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       ? Promise.resolve(new Map())
       : agents.dictionaryIds(facts.flatMap((one) => Object.values(dictionaryTexts(one)))),
 
-  /** Makes a polled host an agent, in the caller's transaction; its id. */
+  /**
+   * Makes a polled host an agent, in the caller's transaction; its id. A machine that is among the agents already, by
+   * itself or polled under another name, keeps its id; one that only shares its identifier is a copy, and named as such.
+   */
   adopt: async (
     tx: Tx,
-    host: { facts: HostFacts; tags: readonly string[]; details: string },
+    host: { facts: HostFacts; machineIdHash: string | null; tags: readonly string[]; details: string },
     ids: ReadonlyMap<string, number>,
   ): Promise<string> => {
     const now = new Date(clock.now())
+    const known = host.machineIdHash === null ? [] : await store.sameMachine(tx, host.machineIdHash, null)
+    const name = host.facts.hostname.toLowerCase()
+    const same = known.find((one) => one.host.toLowerCase() === name)
+    if (same !== undefined) return same.agent_id
     const agentId = newId(now.getTime())
     const facts = storedFacts(agentId, host.facts, ids)
     await store.insertAgent(tx, {
@@ -37,7 +56,7 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       host: facts.host,
       publicKey: null,
       keyAlgorithm: null,
-      machineIdHash: null,
+      machineIdHash: host.machineIdHash,
       smbiosHash: null,
       now,
       tokenId: null,
@@ -47,15 +66,9 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
     })
     await agents.writeFacts(tx, [facts])
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
-    await events.append(tx, [
-      {
-        kind: 'enrolled',
-        agentId,
-        entity: `${facts.host} (${facts.address})`,
-        hashtags: host.tags.join(','),
-        details: host.details,
-      },
-    ])
+    if (known.length > 0) await store.linkDuplicates(tx, [agentId, ...known.map((one) => one.agent_id)])
+    const about = { agentId, entity: `${facts.host} (${facts.address})`, hashtags: host.tags.join(',') }
+    await events.append(tx, [{ ...about, kind: 'enrolled', details: host.details }, ...duplicateEvents(about, known)])
     return agentId
   },
 })

@@ -12,6 +12,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
+import { duplicateEvents } from './adopt.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { Reach } from './downloads.ts'
 import type { EnrollmentStore, TokenRow } from './enrollment.store.ts'
@@ -176,7 +177,10 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         // An armed host that is silent may just be unplugged: who knows its ids must not replace it by one that is Free.
-        const silent = token.allow_take_over ? known.find((host) => !host.connected && !host.armed) : undefined
+        // One that was polled so far goes on under its id: its devices and its story are this machine's.
+        const silent = token.allow_take_over
+          ? known.find((host) => !host.armed && (!host.connected || host.agentless))
+          : undefined
         const agentId = silent?.agent_id ?? newId(now.getTime())
         const row = {
           agentId,
@@ -211,17 +215,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
             hashtags,
             details: `Token ${token.name}`,
           },
-          ...(others.length > 0
-            ? [
-                {
-                  kind: 'duplicate' as const,
-                  agentId,
-                  entity,
-                  hashtags,
-                  details: `Same machine as ${others.map((host) => host.host).join(', ')}`.slice(0, 1000),
-                },
-              ]
-            : []),
+          ...duplicateEvents({ agentId, entity, hashtags }, others),
         ])
         await audit.write(tx, actor, {
           action: silent === undefined ? 'agent.enrolled' : 'agent.taken_over',

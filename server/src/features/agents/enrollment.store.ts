@@ -37,6 +37,8 @@ export interface KnownHost {
   host: string
   connected: boolean
   armed: boolean
+  /** Polled so far: nothing of its own says that it is there. */
+  agentless: boolean
 }
 
 export const createEnrollmentStore = (db: Queryable) => ({
@@ -74,10 +76,10 @@ export const createEnrollmentStore = (db: Queryable) => ({
   /** Agents of what looks like the same machine, silent ones first. Both hashes must agree where both sides have both. */
   sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
     tx.query<KnownHost>(sql`
-      select a.agent_id, a.host, r.connected, r.armed from agents a join agent_rows r on r.agent_id = a.agent_id
+      select a.agent_id, a.host, r.connected, r.armed, r.agentless from agents a join agent_rows r on r.agent_id = a.agent_id
       where (a.machine_id_hash = ${machineIdHash}::text and (a.smbios_hash is null or ${smbiosHash}::text is null or a.smbios_hash = ${smbiosHash}))
          or (a.machine_id_hash is null and a.smbios_hash = ${smbiosHash}::text)
-      order by r.connected, a.enrolled_at limit 20 for update of a`),
+      order by r.connected and not r.agentless, a.enrolled_at limit 20 for update of a`),
 
   insertAgent: async (tx: Tx, a: NewAgentRow): Promise<void> => {
     await tx.execute(sql`
@@ -91,7 +93,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
       values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end)`)
   },
 
-  /** Gives a known agent id a new key: its host was set up anew. Starts of the old key count no more. */
+  /** Gives a known agent id a new key: its host was set up anew, or was polled so far. Starts of the old key count no more. */
   replaceKey: async (
     tx: Tx,
     agentId: string,
@@ -100,8 +102,9 @@ export const createEnrollmentStore = (db: Queryable) => ({
     await tx.execute(sql`
       update agents a set public_key = ${a.publicKey}, key_algorithm = ${a.keyAlgorithm}, machine_id_hash = ${a.machineIdHash},
         smbios_hash = ${a.smbiosHash}, enrolled_at = ${a.now}, enrollment_token_id = ${a.tokenId} where a.agent_id = ${agentId}`)
+    await tx.execute(sql`update agent_rows r set agentless = false where r.agent_id = ${agentId} and r.agentless`)
     await tx.execute(
-      sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null where h.agent_id = ${agentId}`,
+      sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null, agentless = false where h.agent_id = ${agentId}`,
     )
     await tx.execute(sql`delete from agent_boots b where b.agent_id = ${agentId}`)
   },

@@ -1,0 +1,51 @@
+import { generateKeyPairSync } from 'node:crypto'
+import ssh2 from 'ssh2'
+
+export interface SshPeerOptions {
+  /** What a command is answered with. */
+  answer(command: string): string
+  /** How it names itself. */
+  ident?: string
+  /** It waits so long before an answer. */
+  delayMs?: number
+}
+
+/** An SSH server that says what a test wants: lets everybody in, on every address of this machine. */
+export const startSshPeer = async ({ answer, ident, delayMs = 0 }: SshPeerOptions) => {
+  const { privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'prime256v1',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const commands: string[] = []
+  let open = 0
+  let most = 0
+  const server = new ssh2.Server({ hostKeys: [privateKey], ...(ident === undefined ? {} : { ident }) }, (client) => {
+    client.on('error', () => {})
+    client.on('authentication', (context) => context.accept())
+    client.on('session', (accept) => {
+      accept().on('exec', (take, _reject, { command }) => {
+        commands.push(command)
+        most = Math.max(most, ++open)
+        const channel = take()
+        setTimeout(() => {
+          open--
+          channel.write(Buffer.from(answer(command), 'latin1'))
+          channel.exit(0)
+          channel.end()
+        }, delayMs)
+      })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  return {
+    port: (server.address() as { port: number }).port,
+    /** What it was asked, in order. */
+    commands,
+    /** The most commands at a time. */
+    most: () => most,
+    close: (): void => {
+      server.close()
+    },
+  }
+}
