@@ -4,11 +4,11 @@ import { request as httpsRequest } from 'node:https'
 /** Calls of the interface that set a benchmark up: JSON in, JSON out, anything but 200 throws. */
 export const createCaller =
   (url: string, ca: string | undefined) =>
-  (path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> =>
+  (path: string, body?: unknown, token?: string, method?: string): Promise<Record<string, unknown>> =>
     new Promise((resolve, reject) => {
       const send = url.startsWith('https:') ? httpsRequest : httpRequest
       const options = {
-        method: body === undefined ? 'GET' : 'POST',
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -1,5 +1,6 @@
 /** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
 import { parseArgs } from 'node:util'
+import { benchAgentless } from './agentless.ts'
 import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'
 import { benchExport } from './export.ts'
@@ -42,6 +43,8 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
   insights: ({ isQuick, agents, databaseUrl }) =>
     benchInsights({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 10 : 30 }),
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
+  agentless: ({ isQuick, agents, databaseUrl }) =>
+    benchAgentless({ databaseUrl, hosts: agents ?? (isQuick ? 2_000 : 10_000), peers: isQuick ? 10 : 50 }),
   page: ({ isQuick, agents, databaseUrl }) =>
     benchPage({ databaseUrl, agents: agents ?? (isQuick ? 100_000 : 1_000_000) }),
 }

@@ -1,10 +1,51 @@
-/** A farm of SSH hosts in one process: each connection is let in by its key and answered with what a real host printed. */
-import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+/**
+ * A farm of SSH hosts in one process, on every address of 127.0.0.0/8: whoever signs in is let in, and the user name is
+ * the name of the host that answers, with six devices and an identity of its own.
+ */
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
 import ssh2 from 'ssh2'
 
-const [answerFile = ''] = process.argv.slice(2)
-const answer = readFileSync(answerFile)
+/** As `od -An -v -tx1` prints. */
+const dump = (bytes: Buffer): string => {
+  const lines: string[] = []
+  for (let at = 0; at < bytes.length; at += 16)
+    lines.push(` ${[...bytes.subarray(at, at + 16)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')}\n`)
+  return lines.join('')
+}
+
+const devices = [
+  hub({ portPath: '1-1' }),
+  storageStick({ portPath: '1-1.2' }),
+  plainKeyboard({ portPath: '1-2' }),
+  unifyingReceiver1207({ portPath: '1-3' }),
+  webcam({ portPath: '1-8' }),
+  yubiKey({ portPath: '2-1' }),
+]
+const blocks = devices
+  .map(({ portPath, descriptors }) => `= ${portPath}\n${dump(Buffer.from(descriptors, 'base64'))}`)
+  .join('')
+
+/** What the Linux script prints on a host of this name. */
+const answerOf = (name: string): string => {
+  const machine = createHash('md5').update(name).digest('hex')
+  const host = [
+    `Linux ${name} 6.1.0-40-amd64 x86_64`,
+    'ID=debian\nVERSION_ID="12"\n',
+    '12.8\n',
+    'LENOVO\n',
+    '20XW\n',
+    '10\n',
+  ]
+  const nic = ['n', 'eth0', `02:${machine.slice(0, 10).replace(/(..)(?=.)/g, '$1:')}\n`, 'up\n']
+  const said = devices.flatMap((d, i) => [
+    ...['d', d.portPath, '1\n', '480\n', 'unknown\n', `${d.manufacturer ?? ''}\n`, `${d.product ?? ''}\n`],
+    ...[i === 0 ? `${machine.slice(0, 12)}\n` : '', ''],
+  ])
+  const values = [...host, 'SKU\n', `${machine}\n`, ...nic, ...said].map((value) => `${value}\0`).join('')
+  return `portcullis 1\nLinux\n${dump(Buffer.from(values))}${blocks}end\n`
+}
+
 const { privateKey } = generateKeyPairSync('ec', {
   namedCurve: 'prime256v1',
   privateKeyEncoding: { type: 'sec1', format: 'pem' },
@@ -12,20 +53,22 @@ const { privateKey } = generateKeyPairSync('ec', {
 })
 
 const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
+  let name = ''
   client.on('error', () => {})
-  client.on('authentication', (context) => context.accept())
-  client.on('ready', () =>
-    client.on('session', (accept) => {
-      accept().on('exec', (take) => {
-        const channel = take()
-        channel.write(answer)
-        channel.exit(0)
-        channel.end()
-      })
-    }),
-  )
+  client.on('authentication', (context) => {
+    name = context.username
+    context.accept()
+  })
+  client.on('session', (accept) => {
+    accept().on('exec', (take) => {
+      const channel = take()
+      channel.write(answerOf(name))
+      channel.exit(0)
+      channel.end()
+    })
+  })
 })
-server.listen(0, '127.0.0.1', () => {
+server.listen(0, '0.0.0.0', () => {
   process.stdout.write(`${(server.address() as { port: number }).port}\n`)
 })
 process.on('disconnect', () => process.exit(0))

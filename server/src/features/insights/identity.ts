@@ -1,5 +1,5 @@
 import type { DeviceReport, IdentityDifference } from '@portcullis/contract'
-import { type GenuineRow, hasSerial, hex4, interfaceSet, parseReport } from '@portcullis/domain'
+import { type GenuineRow, hasSerial, hex4, interfaceSet, isSynthetic, parseReport } from '@portcullis/domain'
 
 /** A stored design with one device of it, as far as identities are compared. */
 export interface IdentityRow {
@@ -86,11 +86,14 @@ export const besideGenuine = (device: DeviceReport, row: GenuineRow): IdentityDi
   }
   const foreign = is.classes.split(', ').filter((cls) => cls !== none && !row.classes.includes(cls))
   add('classes', row.classes.join(', ') || none, foreign.length === 0)
-  if (row.interfaceSets) add('interfaces', row.interfaceSets.join(' or '), row.interfaceSets.includes(is.interfaces))
+  // A polled macOS or Windows host shows neither all interfaces nor the size of control packets.
+  const isPart = isSynthetic(parsed)
+  if (row.interfaceSets && !isPart)
+    add('interfaces', row.interfaceSets.join(' or '), row.interfaceSets.includes(is.interfaces))
   if (row.serial === 'never') add('serial', 'no', is.serial === 'no')
   if (row.maxSpeedMbps !== undefined)
     add('speed', `${row.maxSpeedMbps} Mbit/s at most`, (device.speedMbps ?? 0) <= row.maxSpeedMbps)
-  if (row.ep0) add('ep0', `${row.ep0.join(' or ')} bytes`, row.ep0.includes(parsed.maxPacketSize0))
+  if (row.ep0 && !isPart) add('ep0', `${row.ep0.join(' or ')} bytes`, row.ep0.includes(parsed.maxPacketSize0))
   if (row.bcdMajor)
     add(
       'revision',

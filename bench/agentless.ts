@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { bareSshMs, startFarm } from './farm/index.ts'
+import { cpuSecondsOf } from './proc.ts'
+import { type BenchResult, round } from './result.ts'
+import { type BenchServer, startServer } from './server-process.ts'
+
+export interface AgentlessBench {
+  databaseUrl: string | undefined
+  hosts: number
+  /** Runs of `ssh host true` that the peer's figure is made of. */
+  peers: number
+}
+
+const base = '/prime/webui/agents/agentless'
+/** 10,000 hosts in ten minutes. */
+const wantedPerSecond = 10_000 / 600
+
+/** The worker that the server started. */
+const workerOf = (pid: number): number => {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      if (!readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('poller/src/main.ts')) continue
+      if (/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1] === String(pid))
+        return Number(name)
+    } catch {}
+  }
+  throw new Error('the server has started no worker')
+}
+
+const addressOf = (i: number): string =>
+  `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Polls a farm with the whole product: server, database and the one worker it starts, all on this machine. */
+export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
+  const [farm, server] = await Promise.all([startFarm(), startServer({ databaseUrl })])
+  try {
+    const first = await poll(server, farm.port, hosts, true)
+    const again = await poll(server, farm.port, hosts, false)
+    const bare = bareSshMs(farm.port, peers)
+    const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): BenchResult['figures'] => [
+      {
+        what: `${name}: hosts per second`,
+        value: round(hosts / run.seconds, 1),
+        unit: '/s',
+        limit: round(wantedPerSecond, 1),
+        better: 'more',
+      },
+      {
+        what: `${name}: worker, processor time per poll`,
+        value: round(run.worker),
+        unit: 'ms',
+        limit: round(bare),
+        better: 'less',
+      },
+      { what: `${name}: server, processor time per poll`, value: round(run.server), unit: 'ms', better: 'less' },
+      { what: `${name}: database, processor time per poll`, value: round(run.database), unit: 'ms', better: 'less' },
+    ]
+    return {
+      name: 'agentless',
+      conditions: `${hosts} hosts of six devices, one worker; farm, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
+      figures: [
+        ...figuresOf('first poll', first),
+        ...figuresOf('again, nothing changed', again),
+        { what: 'processor time of ssh host true', value: round(bare), unit: 'ms', better: 'less' },
+      ],
+    }
+  } finally {
+    await server.stop()
+    farm.stop()
+  }
+}
+
+/** Has all hosts polled once and measures that. */
+const poll = async (server: BenchServer, port: number, hosts: number, isFirst: boolean) => {
+  const ask = async (path: string, body?: unknown, method?: string) =>
+    server.call(path, body, await server.signIn(), method)
+  const names = Array.from({ length: hosts }, (_, i) => addressOf(i))
+  const activate = async (isActivated: boolean): Promise<void> => {
+    const { id } = await ask(`${base}/workerpollerdetails`)
+    await ask(`${base}/workerpollerdetails/activatedstatus`, { id, isActivated }, 'PUT')
+  }
+  if (isFirst) {
+    while ((await ask(`${base}/workerpollerdetails`)).id === null) await sleep(200)
+    for (let at = 0; at < hosts; at += 2_000) {
+      const connections = names.slice(at, at + 2_000).map((computerName, i) => ({
+        computerName,
+        port,
+        userName: `host-${at + i}`,
+        password: 'a password for benchmarks only',
+        intervalMinutes: 1_440,
+      }))
+      await ask(`${base}/connectiondetails`, { connections })
+    }
+  } else {
+    await activate(false)
+    await ask(`${base}/registration`, { computerNames: names })
+  }
+  const worker = workerOf(server.pid)
+  const before = { ...server.cpu(), worker: cpuSecondsOf(worker), at: performance.now() }
+  await activate(true)
+  for (;;) {
+    await sleep(250)
+    const { due } = await ask(`${base}/workerpollerdetails`)
+    if (due !== 0) continue
+    const { recordsFiltered } = await ask(`${base}/connectiondetailsstatus?StatusString=Running&PageSize=1`)
+    if (recordsFiltered === 0) break
+  }
+  const seconds = (performance.now() - before.at) / 1_000
+  const after = { ...server.cpu(), worker: cpuSecondsOf(worker) }
+  const { recordsFiltered } = await ask(`${base}/connectiondetailsstatus?StatusString=Success&PageSize=1`)
+  if (recordsFiltered !== hosts) throw new Error(`${recordsFiltered} of ${hosts} hosts were polled`)
+  const perPoll = (name: 'worker' | 'server' | 'database'): number => ((after[name] - before[name]) * 1_000) / hosts
+  return { seconds, worker: perPoll('worker'), server: perPoll('server'), database: perPoll('database') }
+}

@@ -1,0 +1,33 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Starts a farm of SSH hosts as a process of its own; it listens on all addresses of 127.0.0.0/8. */
+export const startFarm = async () => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('farm.ts', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))
+    child.once('exit', (code) => reject(new Error(`the farm ended with code ${code}`)))
+  })
+  return { port, pid: child.pid as number, stop: (): boolean => child.kill('SIGKILL') }
+}
+
+/** Processor time in milliseconds of one `ssh host true` of OpenSSH, by so many runs. */
+export const bareSshMs = (port: number, runs: number): number => {
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-ssh-'))
+  try {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'key')])
+    const options = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=QUIET']
+    const ssh = `ssh ${options.join(' ')} -i ${join(dir, 'key')} -p ${port} bench@127.0.0.1 true >/dev/null`
+    const times = execFileSync('sh', ['-c', `for i in $(seq ${runs}); do ${ssh}; done; times`]).toString()
+    // The second line of `times`: what children used, as `0m1.23s 0m0.45s`.
+    const spent = [...(times.trim().split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)]
+    return spent.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60_000 + Number(rest) * 1_000, 0) / runs
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
