@@ -24,7 +24,9 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
     const before = document.activeElement
-    panel.current?.focus({ preventScroll: true })
+    // A form says with `data-autofocus` where typing begins.
+    const first = panel.current?.querySelector<HTMLElement>('[data-autofocus]') ?? panel.current
+    first?.focus({ preventScroll: true })
     return () => {
       // Closed from within: the keyboard goes on where it was, not at the top of the page.
       if (document.activeElement !== document.body) return

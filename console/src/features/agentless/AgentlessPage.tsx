@@ -16,6 +16,7 @@ import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
+import { useKeys } from '../../ui/useKeys.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import classes from './agentless.module.css'
@@ -46,12 +47,10 @@ export const AgentlessPage = () => {
   useFreshRows(source, list)
   const selection = useSelection(source, { filtered: counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
+  const openNew = () => view.set({ open: newConnection })
+  useKeys(canWrite ? [{ keys: 'n', description: 'Add a computer', run: openNew }] : [])
   const add = canWrite ? (
-    <Button
-      size="compact-sm"
-      leftSection={<Icon name="plus" size={14} />}
-      onClick={() => view.set({ open: newConnection })}
-    >
+    <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={openNew}>
       Add a computer
     </Button>
   ) : null

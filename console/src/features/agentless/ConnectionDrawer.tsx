@@ -144,7 +144,8 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
 
 /** The drawer of a polled computer: its last run and its connection, or the form that adds one. */
 export const ConnectionDrawer = ({ name, close, onSaved }: BodyProps) => (
-  <SidePanel label="Polled computer" close={close}>
+  // Anew once a computer was added, so that the keyboard goes on in it and not at the top of the page.
+  <SidePanel key={name === newConnection ? 'new' : 'known'} label="Polled computer" close={close}>
     {name === newConnection ? (
       <>
         <header className={classes.drawerHead}>

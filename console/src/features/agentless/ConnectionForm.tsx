@@ -13,7 +13,7 @@ import { CallFailure, fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { tell } from '../../ui/tell.ts'
+import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
 import { rereadConnections } from './connection-actions.ts'
 import {
@@ -55,10 +55,14 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
   const [failure, setFailure] = useState<unknown>(null)
   const [faults, setFaults] = useState<ReturnType<typeof faultsOf>>({})
   const [busy, setBusy] = useState(false)
+  const [said, setSaid] = useState('')
   const trial = useConnectionTest()
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const defaults = worker.data?.defaults
-  const change = (part: Partial<ConnectionDraft>) => setDraft((old) => ({ ...old, ...part }))
+  const change = (part: Partial<ConnectionDraft>) => {
+    setSaid('')
+    setDraft((old) => ({ ...old, ...part }))
+  }
   const serverMessage = (name: string) => fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
   const errorOf = (name: keyof ConnectionDraft) =>
     faults[name] ?? serverMessage(name) ?? (name === 'computerName' ? serverMessage('newComputerName') : undefined)
@@ -82,13 +86,13 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
     try {
       if (before === null) {
         await api.call(addConnections, { body: inputOf(draft, null) })
-        tell('The computer is added; its first poll is due now.')
         onSaved(draft.computerName.trim())
       } else {
         const next = await api.call(updateConnection, { body: changeOf(draft, before) })
         setBefore(next)
         setDraft(draftOf(next))
-        tell('Changed; it is polled anew.')
+        // Beside the button: a notice in the corner would lie on it.
+        setSaid('Changed; it is polled anew.')
         onSaved(next.computerName)
       }
       void rereadConnections(queries)
@@ -115,6 +119,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
             maxLength={255}
             autoComplete="off"
             spellCheck={false}
+            data-autofocus={before === null || undefined}
             value={draft.computerName}
             error={errorOf('computerName')}
             onChange={(event) => change({ computerName: event.currentTarget.value })}
@@ -187,6 +192,9 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
         {trial.test === null ? null : (
           <TestSteps test={trial.test} isPolling={worker.data?.adminStatus === 'Activated'} />
         )}
+        <p className={classes.quiet} role="status">
+          {said}
+        </p>
         <Group justify="flex-end" gap="sm">
           <MoreMenu
             label="More of this computer"

@@ -5,13 +5,9 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './agentless.module.css'
 import { durationText, platformWords, stepWords } from './words.ts'
 
-/** The step that is under way; none before the worker has begun and after the end. */
-const runningStep = ({ state, steps }: ConnectionTest): PollStep | undefined =>
-  state === 'running' ? pollSteps.find((step) => steps.every((done) => done.step !== step)) : undefined
-
 const Step = ({ step, test }: { step: PollStep; test: ConnectionTest }) => {
   const result = test.steps.find((one) => one.step === step)
-  if (result === undefined && runningStep(test) === step)
+  if (result === undefined && test.step === step)
     return (
       <li className={classes.step} aria-current="step">
         <Icon name="refresh" size={14} title="under way" />

@@ -67,8 +67,8 @@ describe('draft of a connection', () => {
   it('gives an own port or interval up for the default', () => {
     expect(changeOf({ ...draftOf(stored), port: '', intervalMinutes: '' }, stored)).toEqual({
       computerName: 'build-7',
-      port: null,
-      intervalMinutes: null,
+      port: 0,
+      intervalMinutes: 0,
     })
     // One that never had any asks for nothing.
     expect(inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true }, null)).toEqual({

@@ -42,8 +42,8 @@ export const draftOf = (connection: Connection | null): ConnectionDraft => ({
 const sameTags = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((tag) => other.includes(tag))
 
-/** A number of its own; null, the default, where the field is empty. */
-const numberOrDefault = (value: number | string): number | null => (typeof value === 'number' ? value : null)
+/** A number of its own; 0, that of the defaults, where the field is empty. */
+const numberOrDefault = (value: number | string): number => (typeof value === 'number' ? value : 0)
 
 /**
  * What differs from the stored connection. Members that are as they were stay out: the server asks for the secrets again

@@ -5,8 +5,9 @@ import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ListPage, RowSource } from '../../ui/table/column.ts'
 import { windowSize } from '../../ui/table/useRows.ts'
+import { useWorker } from './useWorker.ts'
 
-// A poll takes a second or so: while one runs its step is worth seeing, else only the next start.
+// A poll takes a second or so: while one runs or is due its step is worth seeing, else only the next start.
 const whileRunning = 2_000
 const whileIdle = 8_000
 
@@ -16,12 +17,14 @@ const whileIdle = 8_000
  */
 export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObject<HTMLElement | null>): void => {
   const { api, queries } = useServices()
+  const worker = useWorker().data
+  const isDue = worker?.adminStatus === 'Activated' && worker.due > 0
   const running = useQuery({
     queryKey: ['connections-running'],
     queryFn: async ({ signal }) =>
       (await api.call(connectionDetailsStatus, { query: { StatusString: 'Running', PageSize: 1 }, signal }))
         .recordsFiltered,
-    refetchInterval: (query) => ((query.state.data ?? 0) > 0 ? whileRunning : whileIdle),
+    refetchInterval: (query) => (isDue || (query.state.data ?? 0) > 0 ? whileRunning : whileIdle),
   })
   const latest = useRef(source)
   latest.current = source

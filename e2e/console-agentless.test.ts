@@ -1,0 +1,271 @@
+import { readFile } from 'node:fs/promises'
+import { hostileStrings, hostileTexts, plainKeyboard } from '@portcullis/domain/testing'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Sshd, sshdPath, startSshd } from '../poller/test/sshd.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { startPolledHost } from './polled-host.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
+
+interface Row {
+  computerName: string
+  statusString: string
+  uuid: string
+  cause: string | null
+}
+
+const base = 'agents/agentless'
+
+describe.skipIf(chromiumPath === undefined || sshdPath === undefined)('computers that are polled', () => {
+  let server: RunningServer
+  let browser: Browser
+  let sshd: Sshd
+  let hostile: Awaited<ReturnType<typeof startPolledHost>>
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    sshd = await startSshd('127.0.0.2')
+    hostile = await startPolledHost(
+      `${hostileTexts.html}${hostileTexts.rightToLeft.replaceAll(' ', '')}${'x'.repeat(300)}`,
+      [
+        plainKeyboard({ portPath: '1-1' }),
+        hostileStrings('html', { portPath: '1-2' }),
+        hostileStrings('rightToLeft', { portPath: '1-3' }),
+        hostileStrings('longest', { portPath: '1-4' }),
+      ],
+    )
+    server = await startServer(dir)
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    sshd?.stop()
+    hostile?.stop()
+    remove(dir)
+  })
+
+  const open = async (path: string, width = 1440, height = 900) => {
+    const window = await openWindow(browser, server.url, width, height)
+    await window.page.goto(path)
+    await window.page.getByLabel('User name').fill('admin')
+    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await window.page.getByRole('button', { name: 'Sign in' }).click()
+    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return window
+  }
+  const row = (page: Page, text: string) => page.getByRole('grid').getByRole('row').filter({ hasText: text })
+  const worker = (page: Page) => page.getByRole('region', { name: 'Worker' })
+  const drawer = (page: Page) => page.getByRole('complementary', { name: 'Polled computer' })
+  const trial = (page: Page) => page.getByRole('region', { name: 'Test' })
+  const own = (form: Locator) => form.getByRole('switch', { name: /^Own credentials and interval/ })
+  const dialog = (page: Page) => page.getByRole('dialog')
+  const rows = async () => (await server.get<{ data: Row[] }>(`${base}/connectiondetailsstatus?PageSize=100`)).data
+  const rowOf = async (name: string) => (await rows()).find(({ computerName }) => computerName === name)
+
+  it('leads from an empty page to a worker that polls', async () => {
+    const { page, context, wrong } = await open('/agentless')
+    await page.getByText('No computer is polled yet').waitFor()
+    await worker(page).getByText('Waits for you').waitFor()
+    await worker(page).getByRole('button', { name: 'Activate' }).click()
+    await worker(page).getByText('Polls', { exact: true }).waitFor()
+    await worker(page).getByText('1 of 1 process alive').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('tries a computer step by step, says what helps, and adds it when it works', async () => {
+    const { page, context, wrong } = await open('/agentless')
+    await page.getByRole('button', { name: 'Add a computer' }).first().click()
+    const form = drawer(page)
+    await form.getByLabel('Computer', { exact: true }).fill(sshd.host)
+    await form.getByLabel('Port').fill('1')
+    await own(form).check({ force: true })
+    await form.getByLabel('User').fill(sshd.userName)
+    await form.getByLabel('Private key').fill(sshd.privateKey)
+    await form.getByRole('button', { name: 'Test now' }).click()
+    const step = (words: string) => trial(page).getByRole('listitem').filter({ hasText: words })
+    await step('Connect').getByRole('img', { name: 'failed' }).waitFor()
+    await trial(page)
+      .getByText(/Start the SSH server of the host, check the port/)
+      .waitFor()
+    await step('Sign in').getByText('not reached').waitFor()
+    // Nothing was stored by a test.
+    expect(await rows()).toEqual([])
+
+    await form.getByLabel('Port').fill(String(sshd.port))
+    await form.getByRole('button', { name: 'Test now' }).click()
+    await trial(page).getByText('It works.').waitFor()
+    expect(await trial(page).getByRole('img', { name: 'done' }).count()).toBe(6)
+    await trial(page).getByText(sshd.fingerprint).waitFor()
+    await form.getByRole('button', { name: 'Add the computer' }).click()
+
+    await row(page, sshd.host).getByText('Read', { exact: true }).waitFor()
+    await form.getByRole('button', { name: 'Close', exact: true }).last().click()
+    const { uuid } = (await rowOf(sshd.host)) as Row
+    await row(page, sshd.host).getByRole('link').click()
+    await page.waitForURL(new RegExp(uuid))
+    await page.getByText('Agentless', { exact: true }).last().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+  it('adds a computer by the keyboard alone, and gives its own port up again', async () => {
+    const { page, context, wrong } = await open('/agentless')
+    await row(page, sshd.host).waitFor()
+    await page.keyboard.press('n')
+    await drawer(page).waitFor()
+    const next = async (text: string) => {
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+    }
+    await next('127.0.0.9')
+    await next('1')
+    // System, tags and host key stay as they are.
+    for (let field = 0; field < 3; field++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Tab')
+    await next('inventory')
+    await page.keyboard.type('a password')
+    await page.keyboard.press('Enter')
+    await drawer(page).getByRole('heading', { name: '127.0.0.9' }).waitFor()
+    const connection = async () =>
+      (await server.get<{ data: unknown[] }>(`${base}/connectiondetails?ComputerName=127.0.0.9`)).data[0]
+    expect(await connection()).toMatchObject({
+      port: 1,
+      userName: 'inventory',
+      hasPassword: true,
+      hasPrivateKey: false,
+    })
+    await row(page, '127.0.0.9').getByText('Failed', { exact: true }).waitFor()
+
+    const port = drawer(page).getByLabel('Port')
+    await port.fill('')
+    await drawer(page).getByRole('button', { name: 'Save' }).click()
+    // Elsewhere a stored password is not sent: it has to be given again.
+    await drawer(page)
+      .getByText(/needed again/)
+      .waitFor()
+    await drawer(page).getByLabel('Password', { exact: true }).fill('a password')
+    await drawer(page).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Changed; it is polled anew.').waitFor()
+    expect(await port.inputValue()).toBe('')
+    expect(await connection()).toMatchObject({ port: null })
+    await page.keyboard.press('Escape')
+    await drawer(page).waitFor({ state: 'detached' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows what a file would do, line by line, and then does it', async () => {
+    const { page, context, wrong } = await open('/agentless')
+    await page.getByRole('button', { name: 'Upload a file…' }).click()
+    const file = (lines: readonly string[]) => ({
+      name: 'computers.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(lines.join('\r\n')),
+    })
+    await dialog(page)
+      .locator('input[type=file]')
+      .setInputFiles(
+        file([
+          'ComputerName,Port,UserName,Password,Tags',
+          `127.0.0.1,${hostile.port},inventory,"a, password",lab;kiosk`,
+          '<img src=x onerror=alert(1)>,22,,,',
+          '127.0.0.9,1,inventory,a password,',
+        ]),
+      )
+    await dialog(page).getByText('1 to add, 1 to change, 1 line in error').waitFor()
+    const line = (text: string) => dialog(page).getByRole('row').filter({ hasText: text })
+    await line('in error').getByText('is neither a host name (RFC 1123) nor an IP address').waitFor()
+    expect(await line('in error').getByRole('cell').first().textContent()).toBe('3')
+    await line('127.0.0.1').getByText('new').waitFor()
+    await line('127.0.0.9').getByText('changes').waitFor()
+    expect(await rowOf('127.0.0.1')).toBeUndefined()
+    await dialog(page).getByRole('button', { name: 'Store 2 computers' }).click()
+    await dialog(page).getByText('1 added, 1 changed, 1 line in error').waitFor()
+    await dialog(page).getByRole('button', { name: 'Done' }).click()
+    await row(page, '127.0.0.1').getByText('Read', { exact: true }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it.each([
+    [1440, 900],
+    [1024, 768],
+  ])('shows what a polled host says of itself as text, at %i x %i', async (width, height) => {
+    const { page, context, wrong } = await open('/agentless', width, height)
+    const inert = async (what: string) => {
+      expect(await page.locator('img[src="x"]').count(), what).toBe(0)
+      const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+      expect(beyond, what).toBeLessThanOrEqual(0)
+    }
+    await row(page, '127.0.0.1').click()
+    await drawer(page).getByRole('button', { name: 'Test now' }).click()
+    await trial(page).getByText('It works.').waitFor()
+    await trial(page).getByText(hostileTexts.html).first().waitFor()
+    // Marks that turn the text around arrive nowhere as they are.
+    expect(await trial(page).textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+    await inert('test')
+    const { uuid } = (await rowOf('127.0.0.1')) as Row
+    await page.goto('/agents')
+    await row(page, '<img src=x').first().waitFor()
+    await inert('agents')
+    await page.goto(`/agents/${uuid}`)
+    await page.getByText(hostileTexts.html).first().waitFor()
+    await inert('agent')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('groups failures by cause, and takes computers away after asking', async () => {
+    await until('the failure', async () => (await rowOf('127.0.0.9'))?.cause === 'connection-refused')
+    const { page, context, wrong } = await open('/agentless')
+    const cause = page.getByRole('list', { name: 'Failures by cause' }).getByRole('button')
+    await cause.getByText('Nothing listens on the port').waitFor()
+    await cause.click()
+    await page.waitForURL(/Cause=connection-refused/)
+    await row(page, sshd.host).waitFor({ state: 'detached' })
+    expect(await page.getByRole('grid').getByRole('row').count()).toBe(2)
+
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Runs as CSV' }).click()
+    const runs = await readFile(await (await download).path(), 'utf8')
+    expect(runs.replace('\ufeff', '').trimEnd().split('\r\n')).toHaveLength(2)
+    expect(runs).toContain('127.0.0.9')
+
+    await page.getByLabel('Select the rows of this list').click()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await dialog(page)
+      .getByText(/their credentials and pinned host keys are forgotten/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click()
+    await row(page, '127.0.0.9').waitFor({ state: 'detached' })
+    expect((await rows()).map(({ computerName }) => computerName)).toEqual(['127.0.0.1', sshd.host])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('stops the worker and forgets it, each after asking', async () => {
+    const { page, context, wrong } = await open('/agentless')
+    await worker(page).getByRole('button', { name: 'Stop…' }).click()
+    await dialog(page)
+      .getByText(/no computer is polled until you activate it again/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Stop', exact: true }).click()
+    await worker(page).getByText('Stopped').waitFor()
+    await worker(page).getByRole('button', { name: 'More of the worker' }).click()
+    await page.getByRole('menuitem', { name: 'Delete the worker…' }).click()
+    await dialog(page)
+      .getByText(/keys of its processes are revoked/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click()
+    await worker(page).getByText('No worker').waitFor()
+    await row(page, sshd.host).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
