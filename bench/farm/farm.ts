@@ -1,6 +1,7 @@
 /**
  * A farm of SSH hosts in one process, on every address of 127.0.0.0/8: whoever signs in is let in, and the user name is
- * the name of the host that answers, with six devices and an identity of its own.
+ * the name of the host that answers, with six devices and an identity of its own. Its parent may have it hold the
+ * answers back (`hold`), give them (`go`) and say how many connections are open (`count`, answered with the number).
  */
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
@@ -52,8 +53,16 @@ const { privateKey } = generateKeyPairSync('ec', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
 
+let isHolding = false
+let held: (() => void)[] = []
+let open = 0
+
 const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
   let name = ''
+  open++
+  client.on('close', () => {
+    open--
+  })
   client.on('error', () => {})
   client.on('authentication', (context) => {
     name = context.username
@@ -62,13 +71,25 @@ const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
   client.on('session', (accept) => {
     accept().on('exec', (take) => {
       const channel = take()
-      channel.write(answerOf(name))
-      channel.exit(0)
-      channel.end()
+      const answer = (): void => {
+        channel.write(answerOf(name))
+        channel.exit(0)
+        channel.end()
+      }
+      if (isHolding) held.push(answer)
+      else answer()
     })
   })
 })
 server.listen(0, '0.0.0.0', () => {
   process.stdout.write(`${(server.address() as { port: number }).port}\n`)
+})
+process.on('message', (word) => {
+  if (word === 'count') process.send?.(open)
+  else isHolding = word === 'hold'
+  if (word === 'go') {
+    for (const answer of held) answer()
+    held = []
+  }
 })
 process.on('disconnect', () => process.exit(0))

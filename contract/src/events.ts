@@ -28,6 +28,20 @@ export const eventCodes = {
   keyClone: { code: '0x120010', severity: 2, category: 'Agent', description: 'Agent key used from two places' },
   agentError: { code: '0x120011', severity: 3, category: 'Agent', description: 'Agent reported an error' },
   duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
+  polled: { code: '0x140001', severity: 5, category: 'Agentless', description: 'Computer polled for the first time' },
+  pollFailing: {
+    code: '0x140002',
+    severity: 4,
+    category: 'Agentless',
+    description: 'Computer can not be polled any more',
+  },
+  pollRecovered: { code: '0x140003', severity: 5, category: 'Agentless', description: 'Computer is polled again' },
+  hostKeyChanged: {
+    code: '0x140004',
+    severity: 3,
+    category: 'Agentless',
+    description: 'Host key of a polled computer is another one',
+  },
   rollout: { code: '0x130001', severity: 5, category: 'System', description: 'Rollout' },
   rolloutHalted: { code: '0x130002', severity: 3, category: 'System', description: 'Rollout halted' },
 } as const satisfies Record<

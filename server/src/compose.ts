@@ -235,6 +235,7 @@ export const compose = async (options: ComposeOptions) => {
     audit,
     tags,
     agents,
+    events,
     workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
     ownWorkerToken: options.ownWorkerToken ?? null,
     announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),

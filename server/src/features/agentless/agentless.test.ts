@@ -4,6 +4,7 @@ import type {
   Connection,
   ConnectionStatus,
   ConnectionTest,
+  FleetEvent,
   Poll,
   PollResult,
   ResponseOf,
@@ -169,6 +170,45 @@ describe('a host that is polled', () => {
     expect(row.prevRunningErrors.split(' | ')).toHaveLength(3)
     const causes = ok(await (await t.admin()).get(`${base}/connectiondetailsstatus/causes`))
     expect(causes.data).toMatchObject([{ cause: 'connect-timeout', count: 1, computerNames: ['down-1'] }])
+    ok(await post('unregistration', { computerNames: ['down-1'] }))
+    expect(ok(await (await t.admin()).get(`${base}/connectiondetailsstatus/causes`)).data).toEqual([])
+    expect(await status('down-1')).toMatchObject({ statusString: 'Unregistered', cause: null, failures: 0 })
+    ok(await post('registration', { computerNames: ['down-1'] }))
+  })
+
+  it('that is lost, comes back or shows another key is told of once', async () => {
+    ok(await post('connectiondetails', { computerName: 'turns-1', password: 'p', userName: 'u' }))
+    const w = await registerWorker()
+    const run = async (result: (poll: Poll) => PollResult) => {
+      t.clock.advance(24 * 60 * minute + 1)
+      const { polls } = await w.lease(30)
+      const { body } = await w.results(
+        polls.map((one) => (one.host === 'turns-1' ? result(one) : failure(one, 'connect-timeout'))),
+      )
+      expect(body).toMatchObject({ stale: [] })
+    }
+    await run(success)
+    await run((poll) => failure(poll, 'connection-refused'))
+    await run((poll) => failure(poll, 'connect-timeout'))
+    await run(success)
+    await run((poll) => failure(poll, 'host-key-changed', 'it shows SHA256:x'))
+    await run((poll) => failure(poll, 'host-key-changed', 'it shows SHA256:x'))
+    const { uuid } = await status('turns-1')
+    const { data } = await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000&Category=Agentless')
+    const told = data.filter((event) => event.eventEntityID.startsWith('turns-1'))
+    expect(told.map(({ description }) => description).sort()).toEqual([
+      'Computer can not be polled any more',
+      'Computer is polled again',
+      'Computer polled for the first time',
+      'Host key of a polled computer is another one',
+    ])
+    const errors = ok<{ data: { uuid: string; errorsCount: number; lastError: string }[] }>(
+      await (await t.admin()).get('/prime/webui/agents/errorTotal'),
+    )
+    expect(errors.data.find((row) => row.uuid === uuid)).toMatchObject({
+      errorsCount: 4,
+      lastError: expect.stringContaining('The host key is another one (it shows SHA256:x)'),
+    })
   })
 
   it('whose worker dies is polled again by another one, and the late result counts for nothing', async () => {

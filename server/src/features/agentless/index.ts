@@ -18,6 +18,7 @@ import {
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -54,6 +55,7 @@ export interface AgentlessDeps {
   audit: Pick<AuditApi, 'write'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
   agents: Pick<AgentsApi, 'hosts' | 'reports'>
+  events: Pick<EventsApi, 'append'>
   /** What to run on another machine with a worker token. */
   workerCommand(token: string): string
   /** Token of the worker process that the server itself runs; null where it runs none. */
@@ -107,6 +109,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     tests,
     hosts: agents.hosts,
     addErrors: agents.reports.addErrors,
+    events: deps.events,
     announce,
   })
   const upload = createUpload({ db, clock, store, connections, tags, audit })

@@ -9,6 +9,7 @@ import {
   workerLimits,
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
@@ -43,6 +44,7 @@ export interface PollsDeps {
     now: Date,
     rows: readonly { agentId: string; at: Date; code: string; message: string }[],
   ): Promise<void>
+  events: Pick<EventsApi, 'append'>
   /** Tells the consoles, at COMMIT. */
   announce(tx: Tx): Promise<void>
 }
@@ -95,9 +97,23 @@ export interface BegunPoll {
   isSource: boolean
 }
 
+/** What a poll tells that the one before did not: that a host is lost or back, or shows another key. */
+const turnOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
+  const about = { agentId, entity: host.computer_name, hashtags: host.tags.join(',') }
+  const { failure } = result
+  if (failure === host.cause) return []
+  if (failure === 'host-key-changed')
+    return [{ ...about, kind: 'hostKeyChanged', details: failureText(failure, result.message) }]
+  if (failure !== null && host.cause === null && host.agent_id !== null)
+    return [{ ...about, kind: 'pollFailing', details: failureText(failure, result.message) }]
+  if (failure === null && host.agent_id !== null)
+    return [{ ...about, kind: 'pollRecovered', details: `After: ${pollCauses[host.cause as PollFailure].title}` }]
+  return []
+}
+
 /** Handing polls out to workers, and what becomes of their results. */
 export const createPolls = (deps: PollsDeps) => {
-  const { db, clock, log, envelope, store, worker, tests, hosts, addErrors, announce } = deps
+  const { db, clock, log, envelope, store, worker, tests, hosts, addErrors, events, announce } = deps
   const leaseEnd = (): Date => new Date(clock.now() + workerLimits.leaseSeconds * 1_000)
 
   const minutesOf = (host: Pick<PolledHost, 'is_override' | 'interval_minutes'>, d: DefaultsRow): number =>
@@ -205,6 +221,7 @@ export const createPolls = (deps: PollsDeps) => {
             : [{ agentId, at: now, code: result.failure, message: (rows[i] as EndedPoll).error.slice(0, 500) }],
         )
         await addErrors(tx, now, errors)
+        await events.append(tx, ended.flatMap(turnOf))
         await announce(tx)
       }),
 

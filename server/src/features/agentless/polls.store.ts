@@ -30,6 +30,8 @@ export interface PolledHost {
   tags: string[]
   fence: number
   failures: number
+  /** Why its last poll failed; null after a success. */
+  cause: string | null
   interval_minutes: number | null
   is_override: boolean
   is_registered: boolean
@@ -88,7 +90,7 @@ export const createPollsStore = () => ({
   /** Connections of results whose lease is the present one, locked. Others are stale. */
   lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
     tx.query<PolledHost>(sql`
-      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, c.interval_minutes, c.is_override, c.is_registered,
+      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, r.cause, c.interval_minutes, c.is_override, c.is_registered,
         ${raw(isSource)} as is_source
       from ${unnestOf([
         [results.map((one) => one.id), 'uuid[]'],

@@ -68,7 +68,7 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
     if (known.length > 0) await store.linkDuplicates(tx, [agentId, ...known.map((one) => one.agent_id)])
     const about = { agentId, entity: `${facts.host} (${facts.address})`, hashtags: host.tags.join(',') }
-    await events.append(tx, [{ ...about, kind: 'enrolled', details: host.details }, ...duplicateEvents(about, known)])
+    await events.append(tx, [{ ...about, kind: 'polled', details: host.details }, ...duplicateEvents(about, known)])
     return agentId
   },
 })

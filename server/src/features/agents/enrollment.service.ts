@@ -41,7 +41,7 @@ export interface EnrollmentDeps {
 
 /** Events of an agent's own life. */
 export interface AgentEvent {
-  kind: 'enrolled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
+  kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
   agentId: string | null
   entity: string
   hashtags: string
