@@ -15,7 +15,7 @@ import type {
 } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, hostFacts, pageOf } from '#test/builders.ts'
 import { person } from '#test/people.ts'
@@ -367,6 +367,61 @@ describe('connections', () => {
       accepted: ['vault-1'],
       notFound: ['nobody'],
     })
+  })
+
+  it('leave no trace of a secret in any answer, file, record or table', async () => {
+    const canary = (n: number): string => `canary-${n}-7f3b9c`
+    const key = (n: number): string =>
+      `-----BEGIN OPENSSH PRIVATE KEY-----\n${canary(n)}\n-----END OPENSSH PRIVATE KEY-----`
+    const said: string[] = []
+    const hear = <T extends { body: string; rawPayload: Buffer }>(answer: T): T => {
+      said.push(answer.body, answer.rawPayload.toString('latin1'))
+      return answer
+    }
+    const name = 'canary-host'
+    const secrets = { password: canary(1), privateKey: key(2), passphrase: canary(3) }
+    hear(await post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
+    hear(await post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
+    hear(
+      await post('connectiondetails', { computerName: 'a b', password: canary(4), privateKey: `no key ${canary(5)}` }),
+    )
+    hear(await post('connectiondetails', { computerName: 'x', password: [canary(6)] }))
+    hear(await put('connectiondetails', { computerName: name, password: canary(7) }))
+    hear(
+      await put('workerpollerdetails', {
+        defaults: { userName: 'd', password: canary(8), passphrase: canary(9) },
+      }),
+    )
+    hear(await post('connectiondetails/test', { computerName: 'canary-try', userName: 'u', password: canary(10) }))
+    const w = await registerWorker()
+    const { polls } = await w.lease(50)
+    // A host that says back what it was given.
+    for (const poll of polls)
+      if (poll.host.startsWith('canary')) await w.results([failure(poll, 'sign-in-refused', 'the server said no')])
+    const admin = await t.admin()
+    for (const path of [
+      'connectiondetails',
+      'connectiondetailsstatus',
+      'connectiondetailsstatus/causes',
+      'workerpollerdetails',
+    ])
+      ok(hear(await admin.get(`${base}/${path}`)))
+    for (const path of ['exportagentlesscsv', 'exportagentlesspdf', 'exportcsvconnections'])
+      hear(await post(path, null))
+    ok(hear(await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1000')))
+    ok(hear(await admin.get('/prime/webui/events/getevents?PageSize=1000')))
+    expect(said.filter((text) => /canary-\d/.test(text))).toEqual([])
+    const tables = await t.db.query<{ name: string }>(
+      sql`select c.table_name as name from information_schema.tables c where c.table_schema = 'public' and c.table_type = 'BASE TABLE'`,
+    )
+    expect(tables.length).toBeGreaterThan(30)
+    for (const { name: table } of tables) {
+      const rows = await t.db.query<{ n: number }>(
+        sql`select count(*)::int as n from ${raw(`"${table}"`)} t where t::text ~ 'canary-[0-9]' or t::text ~ encode('canary-', 'hex')`,
+      )
+      expect([table, rows[0]?.n]).toEqual([table, 0])
+    }
+    hear(await admin.delete(`${base}/connectiondetails?computerName=${name}`))
   })
 
   it('are tried step by step, and nothing of it is stored', async () => {
