@@ -140,6 +140,11 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
         readyTimeout: poll.limits.connectMs,
         keepaliveInterval: 0,
         algorithms,
+        // A key tells a host nothing that it could use elsewhere; a password does, so it comes last.
+        authHandler: [
+          ...(poll.privateKey === null ? [] : (['publickey'] as const)),
+          ...(poll.password === null ? [] : (['password', 'keyboard-interactive'] as const)),
+        ],
         hostVerifier: (key: Buffer) => {
           step = 'host-key'
           onStep('host-key')

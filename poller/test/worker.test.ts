@@ -1,0 +1,116 @@
+import type { Poll, PollResult, WorkerLeaseRequest, WorkerLeaseResponse } from '@portcullis/contract'
+import { afterAll, describe, expect, it } from 'vitest'
+import { Refused, type WorkerClient } from '../src/client.ts'
+import { pollHost } from '../src/poll.ts'
+import { createWorkerProcess } from '../src/worker.ts'
+import { startSshPeer } from './ssh-peer.ts'
+import { startPeer } from './sshd.ts'
+
+const peers: { close(): void }[] = []
+afterAll(() => {
+  for (const peer of peers) peer.close()
+})
+
+const poll = (id: string, change: Partial<Poll>): Poll => ({
+  id,
+  fence: 1,
+  isTest: false,
+  host: '127.0.0.1',
+  port: 22,
+  platform: 'linux',
+  userName: 'u',
+  password: 'p',
+  privateKey: null,
+  passphrase: null,
+  hostKeyFingerprint: null,
+  limits: { connectMs: 500, totalMs: 1_000, outputBytes: 100_000 },
+  ...change,
+})
+
+/** A server that hands these polls out and, when all are told of, has the worker stop. */
+const serverOf = (polls: readonly Poll[]) => {
+  const left = [...polls]
+  const results: PollResult[] = []
+  const leases: WorkerLeaseRequest[] = []
+  let registered = 0
+  const hooks = { stop: (): void => {}, refuse: null as Refused | null, isAway: false }
+  const client: WorkerClient = {
+    register: async () => {
+      registered++
+      return { pollerId: `poller-${registered}`, key: `key-${registered}` }
+    },
+    lease: async (_key, request): Promise<WorkerLeaseResponse> => {
+      if (hooks.refuse !== null) throw hooks.refuse
+      leases.push(request)
+      return { isActivated: true, polls: left.splice(0, request.free), stop: [], nextMs: 10 }
+    },
+    results: async (_key, some) => {
+      if (hooks.isAway) {
+        hooks.isAway = false
+        throw new Error('connect ECONNREFUSED')
+      }
+      results.push(...some)
+      if (results.length === polls.length) hooks.stop()
+      return { stored: some.map(({ id }) => id), stale: [] }
+    },
+  }
+  const worker = createWorkerProcess({
+    client,
+    token: 't',
+    name: 'w',
+    version: '1',
+    capacity: 4,
+    poll: pollHost,
+    say: () => {},
+    isOwn: false,
+  })
+  hooks.stop = worker.stop
+  return { worker, results, leases, hooks, registered: () => registered }
+}
+
+const nothing = 'portcullis 1\nLinux\n 00\nend\n'
+
+describe('a worker', () => {
+  it('goes on with the others while hosts hang, flood, reset, lie or are not there', async () => {
+    const good = await startSshPeer({ answer: () => nothing })
+    const floods = await startSshPeer({ answer: () => 'x'.repeat(200_000) })
+    const nonsense = await startSshPeer({ answer: () => 'hello\n' })
+    const slow = await startSshPeer({ answer: () => nothing, delayMs: 5_000 })
+    const silent = await startPeer(() => {})
+    const resets = await startPeer((socket) => socket.resetAndDestroy())
+    peers.push(good, floods, nonsense, slow, silent.server, resets.server)
+    const bad: [string, Partial<Poll>, PollResult['failure']][] = [
+      ['hangs', { port: silent.port }, 'connect-timeout'],
+      ['never answers', { port: slow.port, host: '127.0.0.2' }, 'read-timeout'],
+      ['floods', { port: floods.port }, 'output-too-large'],
+      ['resets', { port: resets.port }, 'connection-lost'],
+      ['lies', { port: nonsense.port }, 'not-understood'],
+      ['is not there', { port: 1 }, 'connection-refused'],
+      ['is another one', { port: good.port, hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` }, 'host-key-changed'],
+    ]
+    const polls = bad.flatMap(([id, change], i) => [
+      poll(id, change),
+      poll(`good ${i}`, { port: good.port, host: `127.0.1.${i + 1}` }),
+    ])
+    const { worker, results, leases } = serverOf(polls)
+    await worker.run()
+    const outcome = new Map(results.map((one) => [one.id, one.failure]))
+    expect(bad.map(([id]) => [id, outcome.get(id)])).toEqual(bad.map(([id, , failure]) => [id, failure]))
+    expect(results.filter(({ id }) => id.startsWith('good')).map(({ failure }) => failure)).toEqual(bad.map(() => null))
+    expect(Math.max(...leases.map(({ running }) => running.length))).toBe(4)
+    expect(leases.every(({ free, running }) => free + running.length <= 4)).toBe(true)
+  })
+
+  it('keeps results while the server is away, and ends when its key is revoked', async () => {
+    const good = await startSshPeer({ answer: () => nothing })
+    peers.push(good)
+    const { worker, results, hooks, registered } = serverOf([poll('one', { port: good.port })])
+    hooks.isAway = true
+    await worker.run()
+    expect(results.map(({ id }) => id)).toEqual(['one'])
+    const revoked = serverOf([poll('two', { port: good.port })])
+    revoked.hooks.refuse = new Refused(401, 'unauthorized', 'not known')
+    await expect(revoked.worker.run()).rejects.toThrow(/revoked the key/)
+    expect([registered(), revoked.registered(), hooks.isAway]).toEqual([1, 1, false])
+  })
+})
