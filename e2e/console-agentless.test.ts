@@ -72,7 +72,10 @@ describe.skipIf(chromiumPath === undefined || sshdPath === undefined)('computers
     await worker(page).getByText('Waits for you').waitFor()
     await worker(page).getByRole('button', { name: 'Activate' }).click()
     await worker(page).getByText('Polls', { exact: true }).waitFor()
-    await worker(page).getByText('1 of 1 process alive').waitFor()
+    await worker(page).getByRole('button', { name: '1 of 1 process alive' }).click()
+    await page.getByRole('table', { name: 'Processes of the worker' }).getByText('0 of').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('table', { name: 'Processes of the worker' }).waitFor({ state: 'detached' })
     expect(wrong).toEqual([])
     await context.close()
   })
@@ -205,7 +208,10 @@ describe.skipIf(chromiumPath === undefined || sshdPath === undefined)('computers
     await row(page, '127.0.0.1').click()
     await drawer(page).getByRole('button', { name: 'Test now' }).click()
     await trial(page).getByText('It works.').waitFor()
-    await trial(page).getByText(hostileTexts.html).first().waitFor()
+    const said = trial(page).getByText(hostileTexts.html).first()
+    await said.waitFor()
+    const [text, frame] = [await said.boundingBox(), await trial(page).boundingBox()]
+    expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual((frame?.x ?? 0) + (frame?.width ?? 0))
     // Marks that turn the text around arrive nowhere as they are.
     expect(await trial(page).textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
     await inert('test')
@@ -230,12 +236,20 @@ describe.skipIf(chromiumPath === undefined || sshdPath === undefined)('computers
     await row(page, sshd.host).waitFor({ state: 'detached' })
     expect(await page.getByRole('grid').getByRole('row').count()).toBe(2)
 
-    const download = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Export', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Runs as CSV' }).click()
-    const runs = await readFile(await (await download).path(), 'utf8')
-    expect(runs.replace('\ufeff', '').trimEnd().split('\r\n')).toHaveLength(2)
-    expect(runs).toContain('127.0.0.9')
+    const take = async (title: string) => {
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export', exact: true }).click()
+      await page.getByRole('menuitem', { name: title }).click()
+      const text = await readFile(await (await download).path(), 'utf8')
+      return text.replace('\ufeff', '').trimEnd().split('\r\n')
+    }
+    const runs = await take('Runs as CSV')
+    expect(runs).toHaveLength(2)
+    expect(runs[1]).toMatch(/^127\.0\.0\.9,Failed,/)
+    // What the computers are is no question of their last run: all three, and no secret.
+    const computers = await take('Computers as CSV')
+    expect(computers).toHaveLength(4)
+    expect(computers.join()).not.toMatch(/a password|PRIVATE KEY/)
 
     await page.getByLabel('Select the rows of this list').click()
     await page.getByRole('button', { name: 'Delete…' }).click()

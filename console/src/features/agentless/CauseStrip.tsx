@@ -1,9 +1,12 @@
-import { connectionCauses } from '@portcullis/contract'
+import { useMediaQuery } from '@mantine/hooks'
+import { connectionCauses, type ResponseOf } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './agentless.module.css'
+
+type Cause = ResponseOf<typeof connectionCauses>['data'][number]
 
 export interface CauseStripProps {
   /** Value of the filter by cause. */
@@ -11,7 +14,26 @@ export interface CauseStripProps {
   choose: (cause: string | null) => void
 }
 
-/** Failing computers by cause, each with its cure; a click shows only these. */
+const CauseCard = ({ cause: one, chosen, choose }: { cause: Cause } & CauseStripProps) => {
+  const { cause, title, cure, count, computerNames } = one
+  return (
+    <button
+      type="button"
+      className={classes.cause}
+      aria-pressed={chosen === cause}
+      title={`${title}\n${cure}\n${computerNames.join(', ')}${count > computerNames.length ? ', …' : ''}`}
+      onClick={() => choose(chosen === cause ? null : cause)}
+    >
+      <span className={classes.causeTitle}>
+        <SeverityShape severity="amber" />
+        <strong>{count.toLocaleString('en')}</strong> <span>{title}</span>
+      </span>
+      <span className={classes.cure}>{cure}</span>
+    </button>
+  )
+}
+
+/** Failing computers by cause, each with its cure; a click shows only these. The rarer ones wait behind one more. */
 export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
   const { api } = useServices()
   const causes = useQuery({
@@ -20,29 +42,50 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
     refetchInterval: 8_000,
   })
   const list = causes.data?.data ?? []
+  // Beside these, one place is for what is left.
+  const inOneRow = useMediaQuery('(min-width: 1200px)', true, { getInitialValueInEffect: false }) ? 3 : 2
+  const [isOpen, setIsOpen] = useState(false)
   // Once it stands there it stays: the list below must not jump when the last failure is over.
   const [wasShown, setWasShown] = useState(false)
   if (list.length > 0 && !wasShown) setWasShown(true)
   if (list.length === 0) return wasShown ? <p className={classes.noCause}>No computer fails any more.</p> : null
+  const isAll = isOpen || list.length <= inOneRow + 1
+  // The chosen one is among the shown, however rare it is.
+  const first = list.slice(0, inOneRow)
+  const ownPlace = list.find(({ cause }) => cause === chosen)
+  const row = ownPlace === undefined || first.includes(ownPlace) ? first : [...first.slice(0, -1), ownPlace]
+  const shown = isAll ? list : row
+  const rest = list.filter((one) => !shown.includes(one))
+  const failing = rest.reduce((sum, { count }) => sum + count, 0)
   return (
-    <ul className={classes.causes} aria-label="Failures by cause">
-      {list.map(({ cause, title, cure, count, computerNames }) => (
-        <li key={cause}>
+    <ul className={classes.causes} aria-label="Failures by cause" data-few={list.length <= inOneRow + 1 || undefined}>
+      {shown.map((cause) => (
+        <li key={cause.cause}>
+          <CauseCard cause={cause} chosen={chosen} choose={choose} />
+        </li>
+      ))}
+      {list.length <= inOneRow + 1 ? null : (
+        <li>
           <button
             type="button"
             className={classes.cause}
-            aria-pressed={chosen === cause}
-            title={`${cure}\n${computerNames.join(', ')}${count > computerNames.length ? ', …' : ''}`}
-            onClick={() => choose(chosen === cause ? null : cause)}
+            data-more
+            aria-expanded={isOpen}
+            onClick={() => setIsOpen(!isOpen)}
           >
-            <span className={classes.causeTitle}>
-              <SeverityShape severity="amber" />
-              <strong>{count.toLocaleString('en')}</strong> {title}
-            </span>
-            <span className={classes.cure}>{cure}</span>
+            {isOpen ? (
+              'Show fewer'
+            ) : (
+              <>
+                <strong>{rest.length.toLocaleString('en')} more causes</strong>
+                <span className={classes.cure}>
+                  {failing.toLocaleString('en')} {failing === 1 ? 'computer' : 'computers'}
+                </span>
+              </>
+            )}
           </button>
         </li>
-      ))}
+      )}
     </ul>
   )
 }

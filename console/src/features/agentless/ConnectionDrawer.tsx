@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core'
-import { type Connection, type ConnectionStatus, listConnections, pollCauses } from '@portcullis/contract'
+import { type Connection, type ConnectionStatus, listConnections } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -17,16 +17,24 @@ import classes from './agentless.module.css'
 import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
+import { NextRun } from './NextRun.tsx'
 import { useConnection } from './useConnection.ts'
 import { durationText, platformWords } from './words.ts'
 
 /** Stands in the address for a computer that is about to be added; no host can be called so. */
 export const newConnection = '*'
 
+/** Failures before the one that is told above them. */
+const failuresBefore = ({ prevRunningErrors, statusErrorDescription }: ConnectionStatus): string[] => {
+  const errors = prevRunningErrors.split(' | ').filter((error) => error !== '')
+  return errors[0] === statusErrorDescription ? errors.slice(1) : errors
+}
+
 const LastRun = ({ status }: { status: ConnectionStatus }) => (
   <section className={classes.run} aria-label="Last run">
     <p className={classes.text}>
-      <State status={status.statusString} /> <DeviceText value={status.statusDescription} />
+      <State status={status.statusString} />{' '}
+      {status.statusDescription === 'Failed' ? null : <DeviceText value={status.statusDescription} />}
     </p>
     {status.statusErrorDescription === '' ? null : (
       <p className={classes.text} role="note">
@@ -35,10 +43,9 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
     )}
     <Facts
       rows={[
-        ...(status.cause === null ? [] : [['Cause', pollCauses[status.cause].title] as const]),
         ['Began', <Time key="began" value={status.startTime} />],
         ['Took', durationText(status.durationMs)],
-        ['Next', <Time key="next" value={status.nextRun} />],
+        ['Next', <NextRun key="next" value={status.nextRun} />],
         ...(status.uuid === ''
           ? []
           : [
@@ -49,13 +56,13 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
                 </PlainLink>,
               ] as const,
             ]),
-        ...(status.prevRunningErrors === ''
+        ...(failuresBefore(status).length === 0
           ? []
           : [
               [
-                'Last failures',
+                'Before that',
                 <ul key="errors" className={classes.errors}>
-                  {status.prevRunningErrors.split(' | ').map((error, index) => (
+                  {failuresBefore(status).map((error, index) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may stand here thrice
                     <li key={index}>
                       <DeviceText value={error} />

@@ -192,10 +192,10 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
         {trial.test === null ? null : (
           <TestSteps test={trial.test} isPolling={worker.data?.adminStatus === 'Activated'} />
         )}
-        <p className={classes.quiet} role="status">
-          {said}
-        </p>
-        <Group justify="flex-end" gap="sm">
+        <Group justify="flex-end" gap="sm" className={classes.formFoot}>
+          <p className={classes.said} role="status">
+            {said}
+          </p>
           <MoreMenu
             label="More of this computer"
             curl={() =>

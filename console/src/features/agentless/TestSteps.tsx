@@ -1,4 +1,5 @@
 import { type ConnectionTest, type PollStep, pollSteps } from '@portcullis/contract'
+import { useEffect, useRef } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
@@ -28,7 +29,7 @@ const Step = ({ step, test }: { step: PollStep; test: ConnectionTest }) => {
       <span>
         {stepWords[step]}
         {result.message === '' ? null : (
-          <span className={classes.said}>
+          <span className={classes.seen}>
             <DeviceText value={result.message} />
           </span>
         )}
@@ -67,18 +68,20 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
         {test.platform === null ? '' : `, ${platformWords[test.platform]}`},{' '}
         {test.peripheralsCount.toLocaleString('en')} {test.peripheralsCount === 1 ? 'device' : 'devices'}
       </p>
-      <ul className={classes.devices}>
-        {test.devices.map((device, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two devices can say the same of themselves, and none moves
-          <li key={index}>
-            <code>
-              {device.vid}:{device.pid}
-            </code>{' '}
-            <DeviceText value={device.name} />
-          </li>
-        ))}
-        {more > 0 ? <li>and {more.toLocaleString('en')} more</li> : null}
-      </ul>
+      {test.devices.length === 0 ? null : (
+        <ul className={classes.devices}>
+          {test.devices.map((device, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two devices can say the same of themselves, and none moves
+            <li key={index}>
+              <code>
+                {device.vid}:{device.pid}
+              </code>{' '}
+              <DeviceText value={device.name} />
+            </li>
+          ))}
+          {more > 0 ? <li>and {more.toLocaleString('en')} more</li> : null}
+        </ul>
+      )}
     </>
   )
 }
@@ -90,18 +93,32 @@ export interface TestStepsProps {
 }
 
 /** A test as it went: each step with its time and what was seen, then the outcome and the cure. */
-export const TestSteps = ({ test, isPolling }: TestStepsProps) => (
-  <section className={classes.test} aria-label="Test" aria-live="polite" aria-busy={test.state !== 'done'}>
-    <ol className={classes.steps}>
-      {pollSteps.map((step) => (
-        <Step key={step} step={step} test={test} />
-      ))}
-    </ol>
-    <Outcome test={test} isPolling={isPolling} />
-    {test.hostKeyFingerprint === null ? null : (
-      <p className={classes.quiet}>
-        Host key <code>{test.hostKeyFingerprint}</code>
-      </p>
-    )}
-  </section>
-)
+export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
+  const section = useRef<HTMLElement>(null)
+  // It stands below a long form: whoever asked for it sees it begin and end.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new state may have grown beyond what is seen
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: 'nearest' })
+  }, [test.id, test.state])
+  return (
+    <section
+      ref={section}
+      className={classes.test}
+      aria-label="Test"
+      aria-live="polite"
+      aria-busy={test.state !== 'done'}
+    >
+      <ol className={classes.steps}>
+        {pollSteps.map((step) => (
+          <Step key={step} step={step} test={test} />
+        ))}
+      </ol>
+      <Outcome test={test} isPolling={isPolling} />
+      {test.hostKeyFingerprint === null ? null : (
+        <p className={classes.quiet}>
+          Host key <code>{test.hostKeyFingerprint}</code>
+        </p>
+      )}
+    </section>
+  )
+}

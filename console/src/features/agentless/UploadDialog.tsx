@@ -39,7 +39,9 @@ const Preview = ({ report }: { report: UploadReport }) => {
             ) : (
               outcomeWords[outcome]
             ),
-            <DeviceText key="why" value={message} />,
+            <span key="why" className={classes.why}>
+              {message}
+            </span>,
           ],
         }))}
         empty="The file has no line below its header."
@@ -105,7 +107,7 @@ const Body = ({ close }: { close: () => void }) => {
               </>
             )}
             <strong>{uploadText(report, isDone)}</strong>
-            {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored'}
+            {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored.'}
           </p>
           <Preview report={report} />
         </>

@@ -13,6 +13,7 @@ import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { AddWorker } from './AddWorker.tsx'
 import classes from './agentless.module.css'
+import { Pollers } from './Pollers.tsx'
 import { useWorker } from './useWorker.ts'
 
 const number = (value: number | null) => (value ?? 0).toLocaleString('en')
@@ -44,8 +45,7 @@ const Words = ({ worker }: { worker: WorkerPollerDetails }) => {
     <>
       <span>{name}</span>
       <span>
-        {number(worker.numOfPollersAlive)} of {number(worker.numOfPollers)}{' '}
-        {worker.numOfPollers === 1 ? 'process' : 'processes'} alive
+        <Pollers pollers={worker.pollers} />
         {worker.status === 'Disconnected' ? (
           <>
             , last heard of <Time value={worker.lastSeen} />

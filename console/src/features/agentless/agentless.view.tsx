@@ -8,6 +8,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { NextRun } from './NextRun.tsx'
 import { durationText, platformWords } from './words.ts'
 
 const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
@@ -56,30 +57,37 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   {
     id: 'computer',
     title: 'Computer',
-    width: 210,
+    width: 186,
+    grow: true,
     sortKey: 'computerName',
     cell: (row) => <DeviceText value={row.computerName} />,
   },
   {
     id: 'state',
     title: 'State',
-    width: 104,
+    width: 96,
     sortKey: 'statusString',
     cell: (row) => <State status={row.statusString} />,
   },
   {
     id: 'story',
     title: 'What happened',
-    width: 320,
+    width: 230,
     grow: true,
     sortKey: 'statusErrorDescription',
     cell: (row) => <DeviceText value={storyOf(row)} />,
   },
-  { id: 'platform', title: 'System', width: 86, sortKey: 'platform', cell: (row) => platformWords[row.platform] },
+  {
+    id: 'platform',
+    title: 'System',
+    width: 80,
+    sortKey: 'platform',
+    cell: (row) => (row.platform === 'auto' ? '–' : platformWords[row.platform]),
+  },
   {
     id: 'devices',
     title: 'Devices',
-    width: 78,
+    width: 76,
     align: 'right',
     sortKey: 'peripheralsCount',
     naturalSort: 'desc',
@@ -111,10 +119,10 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   {
     id: 'next',
     title: 'Next',
-    width: 76,
+    width: 84,
     align: 'right',
     sortKey: 'nextRun',
-    cell: (row) => <Time value={row.nextRun} />,
+    cell: (row) => <NextRun value={row.nextRun} />,
   },
   {
     id: 'failures',
