@@ -18,12 +18,14 @@ import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
+import { settingsFeature } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { createEnvelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { createConsole } from '#platform/http/console.ts'
 import { registerDocs } from '#platform/http/docs.ts'
@@ -103,6 +105,15 @@ export const compose = async (options: ComposeOptions) => {
   const audit = auditFeature(app, { db, clock })
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
+  const envelope = createEnvelope(keys.sealing)
+  const settings = settingsFeature(app, {
+    db,
+    clock,
+    bus,
+    audit,
+    envelope,
+    guards: { vendorA: (actor, next) => policy.guardItems(actor, next) },
+  })
   const jobs = jobsFeature(app, { db, clock, log, bus, audit })
   const accounts = await accountsFeature(app, {
     db,
@@ -197,6 +208,7 @@ export const compose = async (options: ComposeOptions) => {
     announce: live.announce,
   })
   const policy = policyFeature(app, {
+    config: settings,
     ...lists,
     keys,
     log,
@@ -232,6 +244,7 @@ export const compose = async (options: ComposeOptions) => {
     ...lists,
     log,
     keys,
+    envelope,
     audit,
     tags,
     agents,
@@ -304,6 +317,7 @@ export const compose = async (options: ComposeOptions) => {
     app,
     db,
     bus,
+    settings,
     accounts,
     agents,
     policy,

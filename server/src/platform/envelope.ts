@@ -1,20 +1,24 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { SealingKeys } from './keys.ts'
 import { Secret } from './secret.ts'
 
 /**
  * Secrets at rest: each is encrypted by a key of its own (AES-256-GCM), and that key by one outside the database. Both are
  * bound to the row and member they stand in, so that a box can not be moved to another row and be used there.
  *
- * Box: version (1 byte), nonce and wrapped key (12 + 32 + 16), nonce, text and tag (12 + n + 16).
+ * Box: version (1 byte), number of the outer key (4), nonce and wrapped key (12 + 32 + 16), nonce, text and tag (12 + n + 16).
  */
 export interface Envelope {
   /** @param place names row and member (`connection 0197… password`) */
   seal(secret: Secret, place: string): Buffer
   /** @throws when the box was made by another key, for another place, or was changed */
   open(box: Buffer, place: string): Secret
+  /** The box with its key wrapped by the newest outer key; null when it is. What is in it is not looked at. */
+  rewrap(box: Buffer, place: string): Buffer | null
 }
 
-const version = 1
+const version = 2
+const headSize = 1 + 4
 const nonceSize = 12
 const keySize = 32
 const tagSize = 16
@@ -33,15 +37,31 @@ const decrypt = (key: Buffer, box: Buffer, place: string): Buffer => {
   return Buffer.concat([decipher.update(box.subarray(nonceSize, -tagSize)), decipher.final()])
 }
 
-export const createEnvelope = (rootKey: Secret<Buffer>): Envelope => ({
-  seal: (secret, place) => {
-    const key = randomBytes(keySize)
-    const wrapped = encrypt(rootKey.reveal(), key, `key of ${place}`)
-    return Buffer.concat([Buffer.of(version), wrapped, encrypt(key, Buffer.from(secret.reveal(), 'utf8'), place)])
-  },
-  open: (box, place) => {
-    if (box[0] !== version || box.length < 1 + wrappedSize + nonceSize + tagSize) throw new Error('not a sealed secret')
-    const key = decrypt(rootKey.reveal(), box.subarray(1, 1 + wrappedSize), `key of ${place}`)
-    return new Secret(decrypt(key, box.subarray(1 + wrappedSize), place).toString('utf8'))
-  },
-})
+export const createEnvelope = (keys: Pick<SealingKeys, 'current' | 'byId'>): Envelope => {
+  const wrap = (key: Buffer, place: string): Buffer => {
+    const { id, key: outer } = keys.current()
+    const head = Buffer.alloc(headSize)
+    head.writeUInt8(version)
+    head.writeUInt32BE(id, 1)
+    return Buffer.concat([head, encrypt(outer.reveal(), key, `key of ${place}`)])
+  }
+  const unwrap = (box: Buffer, place: string): Buffer => {
+    if (box[0] !== version || box.length < headSize + wrappedSize + nonceSize + tagSize)
+      throw new Error('not a sealed secret')
+    const outer = keys.byId(box.readUInt32BE(1))
+    if (outer === undefined) throw new Error('sealed by a key that is not in the key file')
+    return decrypt(outer.reveal(), box.subarray(headSize, headSize + wrappedSize), `key of ${place}`)
+  }
+  return {
+    seal: (secret, place) => {
+      const key = randomBytes(keySize)
+      return Buffer.concat([wrap(key, place), encrypt(key, Buffer.from(secret.reveal(), 'utf8'), place)])
+    },
+    open: (box, place) =>
+      new Secret(decrypt(unwrap(box, place), box.subarray(headSize + wrappedSize), place).toString('utf8')),
+    rewrap: (box, place) =>
+      box.readUInt32BE(1) === keys.current().id
+        ? null
+        : Buffer.concat([wrap(unwrap(box, place), place), box.subarray(headSize + wrappedSize)]),
+  }
+}

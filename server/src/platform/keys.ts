@@ -17,12 +17,33 @@ export interface Keys {
   derive(purpose: string): Secret<Buffer>
   /** Ed25519 pair that signs commands to agents. */
   command: { privateKey: KeyObject; publicKeyDer: Buffer }
+  /** Keys that secrets at rest are sealed by. */
+  sealing: SealingKeys
+}
+
+export interface SealingKey {
+  /** 0: derived from the root key; later ones are made by a rotation. */
+  id: number
+  key: Secret<Buffer>
+}
+
+/** The newest seals, older ones open until everything is sealed anew. */
+export interface SealingKeys {
+  current(): SealingKey
+  /** Undefined when no file knows it; another replica may have made it, so the file is read again first. */
+  byId(id: number): Secret<Buffer> | undefined
+  /** Makes a new key and writes the file; from now on it seals. */
+  add(): SealingKey
+  /** Takes all but the newest out of the file. */
+  forgetOld(): void
 }
 
 interface KeyFile {
   version: 1
   root: string
   commandPrivateKey: string
+  /** Newest last; absent: the one derived from the root. */
+  sealing?: { id: number; key: string }[]
 }
 
 const fresh = (): KeyFile => ({
@@ -32,6 +53,48 @@ const fresh = (): KeyFile => ({
     .privateKey.export({ type: 'pkcs8', format: 'der' })
     .toString('base64'),
 })
+
+/** Whole or not at all. */
+const writeKeyFile = (file: string, content: KeyFile): void => {
+  writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
+  chmodSync(`${file}.new`, 0o600)
+  renameSync(`${file}.new`, file)
+}
+
+const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys => {
+  const read = (): KeyFile => JSON.parse(readFileSync(file, 'utf8')) as KeyFile
+  let known: readonly SealingKey[] = []
+  const load = ({ sealing = [] }: KeyFile): void => {
+    known = [
+      // Forgotten once something newer is there alone.
+      ...(sealing.some(({ id }) => id === 0) || sealing.length === 0 ? [{ id: 0, key: derived }] : []),
+      ...sealing
+        .filter(({ id }) => id !== 0)
+        .map(({ id, key }) => ({ id, key: new Secret(Buffer.from(key, 'base64')) })),
+    ]
+  }
+  const write = (sealing: NonNullable<KeyFile['sealing']>): void => {
+    const content = { ...read(), sealing }
+    writeKeyFile(file, content)
+    load(content)
+  }
+  load(read())
+  const current = (): SealingKey => known.at(-1) as SealingKey
+  return {
+    current,
+    byId: (id) => {
+      const found = (): Secret<Buffer> | undefined => known.find((one) => one.id === id)?.key
+      if (found() === undefined) load(read())
+      return found()
+    },
+    add: () => {
+      const { sealing = [{ id: 0, key: '' }] } = read()
+      write([...sealing, { id: (sealing.at(-1)?.id ?? 0) + 1, key: randomBytes(32).toString('base64') }])
+      return current()
+    },
+    forgetOld: () => write((read().sealing ?? []).slice(-1)),
+  }
+}
 
 /** Reads the key file, or makes it (0600) when there is none. */
 export const loadKeys = (file: string): Keys => {
@@ -47,9 +110,7 @@ export const loadKeys = (file: string): Keys => {
     content = fresh()
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
-      writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
-      chmodSync(`${file}.new`, 0o600)
-      renameSync(`${file}.new`, file)
+      writeKeyFile(file, content)
     } catch (cause) {
       throw new StartError(`The key file ${file} can not be written: ${(cause as Error).message}.`)
     }
@@ -60,8 +121,11 @@ export const loadKeys = (file: string): Keys => {
     format: 'der',
     type: 'pkcs8',
   })
+  const derive = (purpose: string): Secret<Buffer> =>
+    new Secret(Buffer.from(hkdfSync('sha256', root, '', `portcullis ${purpose}`, 32)))
   return {
-    derive: (purpose) => new Secret(Buffer.from(hkdfSync('sha256', root, '', `portcullis ${purpose}`, 32))),
+    derive,
+    sealing: createSealingKeys(file, derive('sealing')),
     command: { privateKey, publicKeyDer: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }) },
   }
 }

@@ -23,7 +23,7 @@ import type { TagsApi } from '#features/tags/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { createEnvelope } from '#platform/envelope.ts'
+import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
@@ -52,6 +52,7 @@ export interface AgentlessDeps {
   clock: Clock
   log: Log
   keys: Keys
+  envelope: Envelope
   audit: Pick<AuditApi, 'write'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
   agents: Pick<AgentsApi, 'hosts' | 'reports'>
@@ -66,8 +67,7 @@ export interface AgentlessDeps {
 
 /** Hosts without an agent: connections, the worker that polls them over SSH, and what becomes of its results. */
 export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
-  const { db, clock, log, keys, audit, tags, agents, announce } = deps
-  const envelope = createEnvelope(keys.derive('agentless-secrets'))
+  const { db, clock, log, keys, envelope, audit, tags, agents, announce } = deps
   const store = createConnectionsStore()
   const pollsStore = createPollsStore()
   const read = createConnectionsRead(db)

@@ -3,6 +3,7 @@ import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
+import type { SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -39,6 +40,8 @@ export interface PolicyDeps {
   keys: Keys
   log: Log
   bus: Bus
+  /** The general configuration, where the settings are kept. */
+  config: Pick<SettingsApi, 'values' | 'write'>
   audit: Pick<AuditApi, 'write'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'reports' | 'resolve'>
@@ -64,7 +67,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const hosts = createPolicyHostsStore()
   const devices = createDevicesRead()
   const seals = createSeals(deps.keys.derive('policy-rules'))
-  const settings = createPolicySettings({ store })
+  const settings = createPolicySettings(deps.config)
   const read = createPolicyRead(db)
   const { open } = createOpenPolicy({ store, seals, log })
   const reassess = createReassess({
@@ -129,6 +132,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     approvePresent: approvals.approvePresent,
     ofAgent: read.ofAgent,
     settings: overview.settings,
+    /** Asks a second person where items of the general configuration would ask one less often. */
+    guardItems: overview.guardItems,
     twoPerson: overview.twoPerson,
     /** In a transaction of the caller, who asked whether it may be. */
     saveSettings: overview.write,

@@ -5,7 +5,7 @@ import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
+import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
 
 export interface OverviewDeps {
   db: Db
@@ -47,7 +47,7 @@ export const createPolicyOverview = ({
 
   const write = async (tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> => {
     const before = await settings.read(tx)
-    await settings.write(tx, new Date(clock.now()), given)
+    await settings.write(tx, actor, given)
     await audit.write(tx, actor, {
       action: 'policy.settingsChanged',
       entity: 'policy settings',
@@ -57,8 +57,19 @@ export const createPolicyOverview = ({
     return settings.read(tx)
   }
 
+  const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
+    const { hosts } = await twoPerson()
+    if (hosts !== null && (given.twoPersonHosts === null || given.twoPersonHosts > hosts))
+      await refuseSettings(actor, given)
+  }
+
   return {
     twoPerson,
+    guardItems: (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> =>
+      guard(
+        actor,
+        settingsOf((name) => items.get(name) ?? ''),
+      ),
     /** In a transaction of the caller, so that it needs no second connection. */
     settings: (tx: Queryable = db) => settings.read(tx),
     read: async () => {
@@ -75,9 +86,7 @@ export const createPolicyOverview = ({
     write,
     save: async (actor: Actor, input: PolicySettings): Promise<PolicySettings> => {
       const given = { ...input, contact: plainReason(input.contact, 'body.contact') }
-      const { hosts } = await twoPerson()
-      if (hosts !== null && (given.twoPersonHosts === null || given.twoPersonHosts > hosts))
-        await refuseSettings(actor, given)
+      await guard(actor, given)
       return db.transaction((tx) => write(tx, actor, given))
     },
   }

@@ -1,42 +1,35 @@
 import type { PolicySettings } from '@portcullis/contract'
+import type { SettingsApi } from '#features/settings/index.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
-import type { PolicyStore } from './policy.store.ts'
+import type { Actor } from '#platform/http/actor.ts'
 
-/** Config items of the policy with their defaults. */
-const names = {
-  twoPersonHosts: 'VENDORA_POLICY_TWO_PERSON_HOSTS',
-  grantMaxHours: 'VENDORA_POLICY_GRANT_MAX_HOURS',
-  commandHours: 'VENDORA_POLICY_COMMAND_HOURS',
-  contact: 'VENDORA_POLICY_CONTACT',
-} as const
-
-/** 100 hosts: a floor of a building. A week of grants; a week for a notebook to come back from a journey and take its command. */
-const defaults: PolicySettings = { twoPersonHosts: 100, grantMaxHours: 168, commandHours: 168, contact: '' }
-
-const numberOr = (text: string | undefined, value: number): number => {
-  const n = Number(text)
-  return text !== undefined && text !== '' && Number.isInteger(n) && n > 0 ? n : value
+/** Settings of the policy, from the items of the general configuration that hold them. */
+export const settingsOf = (text: (name: SettingName) => string): PolicySettings => {
+  const two = Number(text('VENDORA_TWO_PERSON_LIMIT'))
+  return {
+    twoPersonHosts: two === 0 ? null : two,
+    grantMaxHours: Number(text('VENDORA_GRANT_MAX_HOURS')),
+    commandHours: Number(text('VENDORA_COMMAND_EXPIRY_HOURS')),
+    contact: text('VENDORA_CONTACT'),
+  }
 }
 
-/** Settings of the policy, kept as config items. */
-export const createPolicySettings = ({ store }: { store: PolicyStore }) => ({
-  read: async (db: Queryable): Promise<PolicySettings> => {
-    const stored = new Map((await store.items(db, Object.values(names))).map((row) => [row.name, row.value]))
-    const two = stored.get(names.twoPersonHosts)
-    return {
-      twoPersonHosts: two === 'off' ? null : numberOr(two, defaults.twoPersonHosts as number),
-      grantMaxHours: numberOr(stored.get(names.grantMaxHours), defaults.grantMaxHours),
-      commandHours: numberOr(stored.get(names.commandHours), defaults.commandHours),
-      contact: stored.get(names.contact) ?? defaults.contact,
-    }
-  },
-  write: (tx: Tx, now: Date, settings: PolicySettings): Promise<void> =>
-    store.setItems(tx, now, [
-      [names.twoPersonHosts, settings.twoPersonHosts === null ? 'off' : String(settings.twoPersonHosts)],
-      [names.grantMaxHours, String(settings.grantMaxHours)],
-      [names.commandHours, String(settings.commandHours)],
-      [names.contact, settings.contact],
-    ]),
+export type SettingName =
+  | 'VENDORA_TWO_PERSON_LIMIT'
+  | 'VENDORA_GRANT_MAX_HOURS'
+  | 'VENDORA_COMMAND_EXPIRY_HOURS'
+  | 'VENDORA_CONTACT'
+
+/** Settings of the policy, kept as items of the general configuration. */
+export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write'>) => ({
+  read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
+  write: (tx: Tx, actor: Actor, settings: PolicySettings): Promise<void> =>
+    config.write(tx, actor, {
+      VENDORA_TWO_PERSON_LIMIT: String(settings.twoPersonHosts ?? 0),
+      VENDORA_GRANT_MAX_HOURS: String(settings.grantMaxHours),
+      VENDORA_COMMAND_EXPIRY_HOURS: String(settings.commandHours),
+      VENDORA_CONTACT: settings.contact,
+    }),
 })
 
 export type PolicySettingsApi = ReturnType<typeof createPolicySettings>

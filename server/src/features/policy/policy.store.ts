@@ -166,17 +166,6 @@ export const createPolicyStore = () => ({
   hostExists: async (tx: Queryable, agentId: string): Promise<boolean> =>
     (await tx.query(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
 
-  items: (db: Queryable, given: readonly string[]): Promise<{ name: string; value: string }[]> =>
-    db.query(sql`select c.name, c.value from config_items c where c.name = any(${given}::text[])`),
-
-  setItems: async (tx: Tx, now: Date, items: readonly (readonly [string, string])[]): Promise<void> => {
-    await tx.execute(sql`
-      insert into config_items (name, value, changed_at) select u.name, u.value, ${now} from ${unnestOf([
-        [items.map(([name]) => name), 'text[]'],
-        [items.map(([, value]) => value), 'text[]'],
-      ])} u(name, value) on conflict (name) do update set value = excluded.value, changed_at = excluded.changed_at`)
-  },
-
   /** Marks rules with a seal that does not fit, for the screens. */
   markForged: async (db: Queryable, ids: readonly string[]): Promise<number> =>
     db.execute(

@@ -77,7 +77,7 @@ const fold = (
       const near = names === undefined ? undefined : nearest(given, names.values())
       state.errors.push({
         field: `${path}.${given.slice(0, 64)}`,
-        message: `is unknown${near === undefined ? '' : `; did you mean ${near}?`}`,
+        message: `is unknown${near === undefined ? '' : `; did you mean ${near}?`}${chosen?.['x-list-keys'] === true ? `; known are ${Object.keys(properties ?? {}).join(', ')}` : ''}`,
       })
     } else if (Object.hasOwn(result, name)) state.errors.push({ field: at, message: 'is given more than once' })
     else {

@@ -1,0 +1,232 @@
+import { type Static, Type } from 'typebox'
+import { type ConfigGroupName, configGroups, maskedSecret } from './config-items.ts'
+import { closed, nullable, operation, page, utcTime } from './operation.ts'
+
+const base = '/prime/webui/generalconfig'
+const tag = 'GeneralConfig'
+
+/** A flat map of items; secrets are masked. */
+export const ConfigMap = Type.Record(Type.String(), Type.String(), {
+  description: `Values by name; of items that are not set what counts in their place. Secrets: \`${maskedSecret}\` when set, else empty.`,
+})
+export type ConfigMap = Static<typeof ConfigMap>
+
+/** One item that a change touched. */
+export const ConfigChange = closed({
+  name: Type.String(),
+  from: Type.String({ description: 'Before; empty: not set. A secret: `secret` or empty.' }),
+  to: Type.String({ description: 'After; a secret: `secret (changed)` or empty.' }),
+})
+export type ConfigChange = Static<typeof ConfigChange>
+
+export const ConfigSaved = closed({
+  version: Type.Integer({
+    minimum: 0,
+    description: 'Version of the configuration now; as before when nothing changed.',
+  }),
+  changes: Type.Array(ConfigChange),
+  items: ConfigMap,
+})
+export type ConfigSaved = Static<typeof ConfigSaved>
+
+const example: Readonly<Partial<Record<ConfigGroupName, Readonly<Record<string, string>>>>> = {
+  smtp: { SMTP_HOST: 'mail.example.org', SMTP_FROM: 'portcullis@example.org', SMTP_USER: 'portcullis' },
+  domain: { SERVER_DOMAIN_NAME: 'portcullis.example.org' },
+}
+
+/** Body of a group: each item a text; absent: as it is, null: not set any more. */
+export const configBody = (group: ConfigGroupName) =>
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(configGroups[group].items).map(([name, { label, description, kind, max }]) => [
+        name,
+        Type.Optional(
+          nullable(Type.String({ maxLength: max }), {
+            description: `${label}. ${description}${kind === 'secret' ? ` Write-only; \`${maskedSecret}\`: as it is.` : ''}`,
+          }),
+        ),
+      ]),
+    ),
+    { additionalProperties: false, 'x-list-keys': true },
+  )
+
+const write = (id: string, path: string, group: ConfigGroupName, summary: string, more = '') =>
+  operation({
+    id,
+    method: 'POST',
+    path: `${base}/${path}`,
+    tag,
+    summary,
+    description: `Absent items stay, null or an empty text takes one away. All items are judged together before anything is stored; a new version is kept and audited with its differences. ${
+      configGroups[group].place.length > 0 ? 'Where a secret would be sent elsewhere, it has to be given again. ' : ''
+    }${more}`,
+    permission: 'config:write',
+    body: configBody(group),
+    bodyOptional: true,
+    response: ConfigSaved,
+    errors: ['conflict'],
+    ...(example[group] === undefined ? {} : { examples: { request: example[group] } }),
+  })
+
+export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes how mail is sent')
+export const addOrUpdateLdap = write('addOrUpdateLdap', 'AddOrUpdateLDAPServer', 'ldap', 'Changes the directory')
+export const addOrUpdateOidc = write(
+  'addOrUpdateOidc',
+  'AddOrUpdateOIDCProvider',
+  'oidc',
+  'Changes the identity provider',
+)
+export const addOrUpdateIse = write('addOrUpdateIse', 'AddOrUpdateISEServer', 'ise', 'Changes Cisco ISE')
+export const addOrUpdateCact = write('addOrUpdateCact', 'AddOrUpdateCACTServer', 'cact', 'Changes Forescout CounterACT')
+export const addOrUpdateLogin = write('addOrUpdateLogin', 'AddOrUpdateCustomLogin', 'login', 'Changes the login page')
+export const addOrUpdateVendorA = write(
+  'addOrUpdateVendorA',
+  'AddOrUpdateVendorA',
+  'vendorA',
+  'Changes settings of the product',
+  'Asking a second person less often is filed as a change request where one is needed now.',
+)
+export const setServerDomainName = write(
+  'setServerDomainName',
+  'SetServerDomainName',
+  'domain',
+  'Changes the name people reach this server by',
+)
+
+export const removeSmtpPassword = operation({
+  id: 'removeSmtpPassword',
+  method: 'POST',
+  path: `${base}/RemoveSmtpPassword`,
+  tag,
+  summary: 'Takes the password of the mail server away, and nothing else',
+  permission: 'config:write',
+  response: ConfigSaved,
+})
+
+const listed = (name: string, what: string) =>
+  closed({
+    [name]: Type.String({
+      minLength: 1,
+      maxLength: 4_096,
+      description: `Comma list of ${what}, at most 50, any case.`,
+    }),
+  })
+
+export const getConfigItemsByPrefix = operation({
+  id: 'getConfigItemsByPrefix',
+  method: 'GET',
+  path: `${base}/GetConfigItemsByPrefix/{prefixes}`,
+  tag,
+  summary: 'Reads items whose names begin so',
+  permission: 'config:read',
+  params: listed('prefixes', 'beginnings of names'),
+  response: ConfigMap,
+})
+
+export const getConfigItemsByName = operation({
+  id: 'getConfigItemsByName',
+  method: 'GET',
+  path: `${base}/GetConfigItemsByName/{names}`,
+  tag,
+  summary: 'Reads items by name; unknown names are absent',
+  permission: 'config:read',
+  params: listed('names', 'names'),
+  response: ConfigMap,
+})
+
+export const getConfigItemsByPrefixVendorA = operation({
+  id: 'getConfigItemsByPrefixVendorA',
+  method: 'GET',
+  path: `${base}/GetConfigItemsByPrefixVendorA/{prefixes}`,
+  tag,
+  summary: "Reads items of the product's own namespace",
+  description: '`VENDORA_` is put before each beginning.',
+  permission: 'config:read',
+  params: listed('prefixes', 'beginnings of names'),
+  response: ConfigMap,
+})
+
+export const getCustomLoginConfigItems = operation({
+  id: 'getCustomLoginConfigItems',
+  method: 'GET',
+  path: `${base}/GetCustomLoginConfigItems`,
+  tag,
+  summary: 'Reads how the login page looks',
+  permission: 'public',
+  response: ConfigMap,
+})
+
+/** A version of the configuration. */
+export const ConfigVersion = closed({
+  version: Type.Integer({ minimum: 1 }),
+  changedAt: utcTime('When it was made.'),
+  changedBy: Type.String(),
+  changes: Type.Array(ConfigChange),
+})
+export type ConfigVersion = Static<typeof ConfigVersion>
+
+export const configHistory = operation({
+  id: 'configHistory',
+  method: 'GET',
+  path: `${base}/history`,
+  tag,
+  summary: 'Lists versions of the configuration, newest first',
+  permission: 'config:read',
+  query: closed({
+    PageNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
+    prefix: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only versions that touched an item whose name begins so.' }),
+    ),
+  }),
+  response: page(ConfigVersion),
+  responseKind: 'list',
+})
+
+export const configRollback = operation({
+  id: 'configRollback',
+  method: 'POST',
+  path: `${base}/rollback/{version}`,
+  tag,
+  summary: 'Makes the configuration what it was at a version, as a new version',
+  description:
+    'With dryRun=true it says what would change and stores nothing. Secrets of then come back with what they belong to; the licence and the number that asks a second person go through their own checks.',
+  permission: 'config:write',
+  params: closed({ version: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: nothing set.' }) }),
+  query: closed({
+    dryRun: Type.Optional(Type.Boolean()),
+    prefix: Type.Optional(Type.String({ maxLength: 64, description: 'Only items whose names begin so.' })),
+  }),
+  response: ConfigSaved,
+  errors: ['conflict'],
+})
+
+/** One step of trying an integration. */
+export const ConfigTestStep = closed({
+  step: Type.String({ description: 'What was tried, for people.' }),
+  ok: Type.Boolean(),
+  message: Type.String({ description: 'What was seen, or what helps.' }),
+})
+export type ConfigTestStep = Static<typeof ConfigTestStep>
+
+export const ConfigTested = closed({
+  ok: Type.Boolean(),
+  steps: Type.Array(ConfigTestStep),
+})
+export type ConfigTested = Static<typeof ConfigTested>
+
+const icon = closed({
+  icon: Type.Integer({ description: 'Number as in devIcon.' }),
+  description: Type.String({ description: 'Kind of peripheral.' }),
+  svg: Type.String({ description: 'Picture, 24 by 24, in the current colour; no script, no reference.' }),
+})
+
+export const getIcons = operation({
+  id: 'getIcons',
+  method: 'GET',
+  path: `${base}/geticons`,
+  tag,
+  summary: 'Lists icons of peripherals',
+  permission: 'fleet:read',
+  response: Type.Array(icon),
+})

@@ -1,0 +1,101 @@
+import {
+  addOrUpdateCact,
+  addOrUpdateIse,
+  addOrUpdateLdap,
+  addOrUpdateLogin,
+  addOrUpdateOidc,
+  addOrUpdateSmtp,
+  addOrUpdateVendorA,
+  type ConfigGroupName,
+  configHistory,
+  configRollback,
+  getConfigItemsByName,
+  getConfigItemsByPrefix,
+  getConfigItemsByPrefixVendorA,
+  getCustomLoginConfigItems,
+  removeSmtpPassword,
+  setServerDomainName,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { type ConfigGuard, createSettings, settingsTopic } from './settings.service.ts'
+import { createSettingsStore } from './settings.store.ts'
+
+export { certificatesOf } from './settings.rules.ts'
+export type { GivenItems, GroupValues } from './settings.service.ts'
+
+export interface SettingsFeatureDeps {
+  db: Db
+  clock: Clock
+  bus: Bus
+  audit: Pick<AuditApi, 'write'>
+  envelope: Envelope
+  /** Checks beyond the values themselves, before a group is stored. */
+  guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+}
+
+export type SettingsApi = ReturnType<typeof settingsFeature>
+
+const mostNames = 50
+
+/** Entries of a comma list in a path, in capitals as names are. */
+const listOf = (field: string, text: string): string[] => {
+  const entries = text.split(',').map((entry) => entry.trim().toUpperCase())
+  if (entries.length > mostNames) throw invalid(`params.${field}`, `names more than ${mostNames}`)
+  return entries.filter((entry) => entry !== '')
+}
+
+/** The general configuration: groups of named items, with versions and a way back. */
+export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
+  const settings = createSettings({ ...deps, store: createSettingsStore() })
+  const writes = [
+    [addOrUpdateSmtp, 'smtp'],
+    [addOrUpdateLdap, 'ldap'],
+    [addOrUpdateOidc, 'oidc'],
+    [addOrUpdateIse, 'ise'],
+    [addOrUpdateCact, 'cact'],
+    [addOrUpdateLogin, 'login'],
+    [addOrUpdateVendorA, 'vendorA'],
+    [setServerDomainName, 'domain'],
+  ] as const
+  for (const [operation, group] of writes)
+    app.register(operation, ({ actor, body }) => settings.save(actor, group, body ?? {}))
+  app.register(removeSmtpPassword, ({ actor }) => settings.save(actor, 'smtp', { SMTP_PASSWORD: null }))
+
+  app.register(getConfigItemsByPrefix, ({ params }) => {
+    const prefixes = listOf('prefixes', params.prefixes as string)
+    return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  })
+  app.register(getConfigItemsByName, ({ params }) => {
+    const names = new Set(listOf('names', params.names as string))
+    return settings.read((name) => names.has(name))
+  })
+  app.register(getConfigItemsByPrefixVendorA, ({ params }) => {
+    const prefixes = listOf('prefixes', params.prefixes as string).map((prefix) => `VENDORA_${prefix}`)
+    return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  })
+  app.register(getCustomLoginConfigItems, () => settings.read((name) => name.startsWith('CUSTOM_LOGIN_')))
+  app.register(configHistory, ({ query }) =>
+    settings.history((query.prefix ?? '').toUpperCase(), { number: query.PageNumber ?? 1, size: query.PageSize ?? 50 }),
+  )
+  app.register(configRollback, ({ actor, params, query }) =>
+    settings.rollback(actor, params.version, (query.prefix ?? '').toUpperCase(), query.dryRun === true),
+  )
+
+  return {
+    save: settings.save,
+    write: settings.write,
+    read: settings.read,
+    values: settings.values,
+    /** Hears, on every replica, that items changed; null: any of them may have. */
+    onChange: (handler: (names: readonly string[] | null) => void): void => {
+      deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
+      deps.bus.onGap(() => handler(null))
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import type { ConfigGroupName } from '@portcullis/contract'
+
+/** A fault of one item that shows only beside the others. */
+export interface WholeFault {
+  name: string
+  message: string
+}
+
+/** Values of a group as they would be, with defaults; secrets by whether they are set. */
+export interface WholeGroup {
+  text(name: string): string
+  isSet(name: string): boolean
+}
+
+const needs = (group: WholeGroup, what: string, names: readonly string[]): WholeFault[] =>
+  names.filter((name) => group.text(name) === '').map((name) => ({ name, message: `is needed ${what}` }))
+
+const isLocal = (url: string): boolean => /^ldaps?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\/?$/.test(url)
+
+const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => WholeFault[]>>> = {
+  smtp: (group) => [
+    ...(group.text('SMTP_HOST') === '' ? [] : needs(group, 'to send mail', ['SMTP_FROM'])),
+    ...(group.text('SMTP_SECURITY') === 'none' && (group.isSet('SMTP_PASSWORD') || group.text('SMTP_USER') !== '')
+      ? [{ name: 'SMTP_SECURITY', message: 'must not be none with a user or password: it would be sent in the clear' }]
+      : []),
+  ],
+  ldap: (group) => {
+    const urls = group
+      .text('LDAP_URL')
+      .split(/\s+/)
+      .filter((url) => url !== '')
+    const security = group.text('LDAP_SECURITY')
+    const faults: WholeFault[] = []
+    if (urls.some((url) => url.startsWith('ldaps:') !== (security === 'tls')))
+      faults.push({ name: 'LDAP_SECURITY', message: 'has to be tls with ldaps:// addresses, and only with them' })
+    if (security === 'none' && !urls.every(isLocal))
+      faults.push({ name: 'LDAP_SECURITY', message: 'must not be none: passwords would be sent in the clear' })
+    if (group.text('LDAP_ENABLED') !== 'true') return faults
+    faults.push(...needs(group, 'to sign in by the directory', ['LDAP_URL', 'LDAP_BASE_DN']))
+    if (group.text('LDAP_BIND_DN') !== '' && !group.isSet('LDAP_BIND_PASSWORD'))
+      faults.push({ name: 'LDAP_BIND_PASSWORD', message: 'is needed with a bind DN: a bind without one is anonymous' })
+    if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`LDAP_${name}_GROUP`) === ''))
+      faults.push({ name: 'LDAP_USER_GROUP', message: 'is needed, or another group: else nobody could sign in' })
+    return faults
+  },
+  oidc: (group) => {
+    if (group.text('OIDC_ENABLED') !== 'true') return []
+    const faults = needs(group, 'to sign in by the provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
+    if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`OIDC_${name}_GROUP`) === ''))
+      faults.push({ name: 'OIDC_USER_GROUP', message: 'is needed, or another group: else nobody could sign in' })
+    return faults
+  },
+  ise: (group) =>
+    group.text('ISE_ENABLED') === 'true'
+      ? [
+          ...needs(group, 'to use Cisco ISE', ['ISE_URL', 'ISE_USER', 'ISE_ANC_POLICY']),
+          ...(group.isSet('ISE_PASSWORD') ? [] : [{ name: 'ISE_PASSWORD', message: 'is needed to use Cisco ISE' }]),
+        ]
+      : [],
+  cact: (group) =>
+    group.text('CACT_ENABLED') === 'true'
+      ? [
+          ...needs(group, 'to use CounterACT', ['CACT_URL', 'CACT_USER', 'CACT_DEX_ACCOUNT']),
+          ...['CACT_PASSWORD', 'CACT_DEX_PASSWORD']
+            .filter((name) => !group.isSet(name))
+            .map((name) => ({ name, message: 'is needed to use CounterACT' })),
+        ]
+      : [],
+}
+
+/** What is wrong with a group as a whole. */
+export const wholeFaults = (name: ConfigGroupName, group: WholeGroup): WholeFault[] => checks[name]?.(group) ?? []

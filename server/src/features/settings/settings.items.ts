@@ -1,0 +1,18 @@
+import { type ConfigGroup, type ConfigItem, configGroups } from '@portcullis/contract'
+
+const items = new Map<string, ConfigItem>(
+  Object.values<ConfigGroup>(configGroups).flatMap((group) => Object.entries(group.items)),
+)
+
+/** Names of all items, sorted. */
+export const allItems: readonly string[] = [...items.keys()].sort()
+
+/** An item by name; only names that the contract knows come here. */
+export const itemOf = (name: string): ConfigItem => {
+  const item = items.get(name)
+  if (item === undefined) throw new Error(`there is no config item ${name}`)
+  return item
+}
+
+export const isSecret = (name: string): boolean => itemOf(name).kind === 'secret'
+export const defaultOf = (name: string): string => itemOf(name).default

@@ -1,0 +1,291 @@
+import {
+  type ConfigChange,
+  type ConfigGroupName,
+  type ConfigMap,
+  type ConfigName,
+  type ConfigSaved,
+  configGroups,
+  type FieldError,
+  groupOfItem,
+  maskedSecret,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { Secret } from '#platform/secret.ts'
+import { wholeFaults } from './settings.checks.ts'
+import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
+import { faultOf } from './settings.rules.ts'
+import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
+
+/** Judges values of a group before they are stored; throws what is to be answered. */
+export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
+
+export interface SettingsDeps {
+  db: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  audit: Pick<AuditApi, 'write'>
+  envelope: Envelope
+  store: SettingsStore
+  guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+}
+
+/** Topic of the bus: items changed. */
+export const settingsTopic = 'settings'
+
+/** What a request says of the items of a group: a text, or null to take one away. */
+export type GivenItems = Readonly<Record<string, string | null | undefined>>
+
+/** Values of a group in force. */
+export interface GroupValues<G extends ConfigGroupName> {
+  text(name: ConfigName<G>): string
+  number(name: ConfigName<G>): number
+  flag(name: ConfigName<G>): boolean
+  /** Null while it is not set. */
+  secret(name: ConfigName<G>): Secret | null
+}
+
+/** Row and member that a sealed item is bound to. */
+export const placeOfItem = (name: string): string => `config item ${name}`
+
+const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
+
+/** An item while a change is made: its text, and its box when it is a secret. */
+interface Draft {
+  value: string
+  sealed: Buffer | null
+  /** A secret that was given anew. */
+  isFresh: boolean
+}
+
+/** The general configuration: read by everybody below the surface, changed as a whole, with a way back. */
+export const createSettings = ({ db, clock, bus, audit, envelope, store, guards }: SettingsDeps) => {
+  const draftOf = (row: ItemRow | undefined): Draft | undefined =>
+    row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
+
+  const readDrafts = async (q: Queryable, names: readonly string[]): Promise<Map<string, Draft>> => {
+    const rows = await store.items(q, names)
+    return new Map(rows.map((row) => [row.name, draftOf(row) as Draft]))
+  }
+
+  const textOf = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
+    drafts.get(name)?.value ?? defaultOf(name)
+
+  const masked = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
+    isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)
+
+  /** Items as a request leaves them. Throws with every fault that shows in one item. */
+  const applied = (before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> => {
+    const now = new Date(clock.now())
+    const after = new Map(before)
+    const faults: FieldError[] = []
+    for (const [name, said] of Object.entries(given)) {
+      if (said === undefined) continue
+      const item = itemOf(name)
+      const text = said === null ? '' : item.kind === 'secret' || item.kind === 'lines' ? said : said.trim()
+      if (item.kind === 'secret' && text === maskedSecret) continue
+      const fault = faultOf(item, text, now)
+      if (fault !== null) faults.push({ field: `body.${name}`, message: fault })
+      else if (text === '') after.delete(name)
+      else if (item.kind === 'secret')
+        after.set(name, { value: '', sealed: envelope.seal(new Secret(text), placeOfItem(name)), isFresh: true })
+      else after.set(name, { value: text, sealed: null, isFresh: false })
+    }
+    if (faults.length > 0) throw faulty(faults)
+    return after
+  }
+
+  const faulty = (faults: readonly FieldError[]): AppError =>
+    new AppError(
+      'validation_failed',
+      { detail: faults.map(({ field, message }) => `${field}: ${message}`).join('; ') },
+      { errors: faults },
+    )
+
+  const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
+    a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
+
+  /** Throws with what shows only in the group as a whole. */
+  const judge = (
+    group: ConfigGroupName,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+  ): void => {
+    const names = Object.keys(configGroups[group].items)
+    const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
+    const faults: FieldError[] = []
+    if (moved !== undefined)
+      for (const name of names.filter(isSecret)) {
+        const stays = after.get(name)
+        if (before.get(name)?.sealed && stays?.sealed && !stays.isFresh)
+          faults.push({ field: `body.${name}`, message: `is needed again, because ${moved} changes where it is sent` })
+      }
+    const whole = wholeFaults(group, {
+      text: (name) => textOf(after, name),
+      isSet: (name) => after.get(name)?.sealed != null,
+    })
+    faults.push(...whole.map(({ name, message }) => ({ field: `body.${name}`, message })))
+    if (faults.length > 0) throw faulty(faults)
+  }
+
+  const changesOf = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): ConfigChange[] =>
+    [...new Set([...before.keys(), ...after.keys()])]
+      .filter((name) => differs(before.get(name), after.get(name)))
+      .sort()
+      .map((name) =>
+        isSecret(name)
+          ? {
+              name,
+              from: before.get(name)?.sealed ? 'secret' : '',
+              to: after.get(name)?.sealed ? (before.get(name)?.sealed ? 'secret (changed)' : 'secret') : '',
+            }
+          : { name, from: shown(before.get(name)?.value ?? ''), to: shown(after.get(name)?.value ?? '') },
+      )
+
+  const writtenOf = (after: ReadonlyMap<string, Draft>, changes: readonly ConfigChange[]): WrittenItem[] =>
+    changes.map(({ name }) => {
+      const draft = after.get(name)
+      return { name, value: draft?.value ?? null, sealed: draft?.sealed ?? null }
+    })
+
+  const store_ = async (
+    tx: Tx,
+    actor: Actor,
+    last: number,
+    after: ReadonlyMap<string, Draft>,
+    changes: readonly ConfigChange[],
+    action: string,
+  ): Promise<number> => {
+    if (changes.length === 0) return last
+    const version = last + 1
+    await store.write(tx, new Date(clock.now()), actor.userName, version, writtenOf(after, changes), changes)
+    await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
+    await audit.write(tx, actor, {
+      action,
+      entity: `configuration ${version}`,
+      details: changes
+        .map(({ name, from, to }) => `${name}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`)
+        .join('; '),
+      severity: 4,
+    })
+    return version
+  }
+
+  const guard = async (
+    group: ConfigGroupName,
+    actor: Actor,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+  ): Promise<void> => {
+    const names = Object.keys(configGroups[group].items)
+    if (names.some((name) => textOf(before, name) !== textOf(after, name)))
+      await guards[group]?.(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+  }
+
+  const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
+
+  const saved = (
+    version: number,
+    changes: ConfigChange[],
+    after: ReadonlyMap<string, Draft>,
+    names: readonly string[],
+  ): ConfigSaved => ({
+    version,
+    changes,
+    items: Object.fromEntries(names.map((name) => [name, masked(after, name)])),
+  })
+
+  return {
+    /** Changes items of one group, all or none. */
+    save: async (actor: Actor, group: ConfigGroupName, given: GivenItems): Promise<ConfigSaved> => {
+      const names = namesOf(group)
+      const outside = await readDrafts(db, names)
+      await guard(group, actor, outside, applied(outside, given))
+      return db.transaction(async (tx) => {
+        const last = await store.lock(tx)
+        const before = await readDrafts(tx, names)
+        const after = applied(before, given)
+        judge(group, before, after)
+        const changes = changesOf(before, after)
+        const version = await store_(tx, actor, last, after, changes, 'config.changed')
+        return saved(version, changes, after, names)
+      })
+    },
+
+    /** Writes items whose owner has judged and audited them, in its transaction. */
+    write: async (tx: Tx, actor: Actor, given: Readonly<Record<string, string>>): Promise<void> => {
+      const names = Object.keys(given)
+      const last = await store.lock(tx)
+      const before = await readDrafts(tx, names)
+      const after = applied(before, given)
+      const changes = changesOf(before, after)
+      await store_(tx, actor, last, after, changes, 'config.changed')
+    },
+
+    /** Known items as they count, secrets masked. */
+    read: async (wanted: (name: string) => boolean): Promise<ConfigMap> => {
+      const names = allItems.filter(wanted)
+      const drafts = await readDrafts(db, names)
+      return Object.fromEntries(names.map((name) => [name, masked(drafts, name)]))
+    },
+
+    /** Values of a group for whoever uses them. */
+    values: async <G extends ConfigGroupName>(
+      q: Queryable,
+      group: G,
+      given: GivenItems = {},
+    ): Promise<GroupValues<G>> => {
+      const before = await readDrafts(q, namesOf(group))
+      const drafts = Object.keys(given).length === 0 ? before : applied(before, given)
+      if (drafts !== before) judge(group, before, drafts)
+      const open = (name: string): Secret | null => {
+        const sealed = drafts.get(name)?.sealed ?? null
+        return sealed === null ? null : envelope.open(sealed, placeOfItem(name))
+      }
+      return {
+        text: (name) => textOf(drafts, name),
+        number: (name) => Number(textOf(drafts, name)),
+        flag: (name) => textOf(drafts, name) === 'true',
+        secret: open,
+      }
+    },
+
+    history: (prefix: string, page: { number: number; size: number }) => store.history(db, prefix, page),
+
+    /** Makes items what they were at a version. */
+    rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
+      const run = async (tx: Tx, judged: boolean) => {
+        const last = await store.lock(tx)
+        if (version > last)
+          throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
+        const rows = (await store.asOf(tx, version)).filter(
+          ({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined,
+        )
+        const names = rows.map(({ name }) => name)
+        const groups = [...new Set(names.map((name) => groupOfItem(name) as ConfigGroupName))]
+        const before = await readDrafts(tx, groups.flatMap(namesOf))
+        const after = new Map(before)
+        for (const { name, value, sealed } of rows)
+          if (value === null) after.delete(name)
+          else if (!(sealed !== null && before.get(name)?.sealed?.equals(sealed)))
+            after.set(name, { value, sealed, isFresh: true })
+        if (judged) for (const group of groups) judge(group, before, after)
+        return { last, names, groups, before, after, changes: changesOf(before, after) }
+      }
+      const plan = await db.transaction((tx) => run(tx, true))
+      if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
+      for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
+      return db.transaction(async (tx) => {
+        const { last, names, after, changes } = await run(tx, true)
+        return saved(await store_(tx, actor, last, after, changes, 'config.rolledBack'), changes, after, names)
+      })
+    },
+  }
+}
+
+export type Settings = ReturnType<typeof createSettings>
