@@ -76,7 +76,10 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
       }}
     >
       <Stack gap="sm">
-        <p className={classes.text}>They count for each computer that has none of its own, from its next poll on.</p>
+        <p className={classes.text}>
+          They count for each computer that has none of its own, from its next poll on. Whoever may add computers has
+          them sent to any address: give a key, which a host learns nothing from, and no password.
+        </p>
         <Group grow gap="md" align="flex-start">
           <NumberInput
             label="Port"
