@@ -19,6 +19,8 @@ const PACKAGES = [
   { name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' },
   { name: 'qpdf', provides: '/usr/bin/qpdf', why: 'PDF files are checked by another program' },
   { name: 'openssh-server', provides: '/usr/sbin/sshd', why: 'hosts are polled over real SSH' },
+  { name: 'slapd', provides: '/usr/sbin/slapd', why: 'people sign in by a real directory' },
+  { name: 'ldap-utils', provides: '/usr/bin/ldapadd', why: 'the directory of the tests is filled' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   // The agent that runs in the emulated machine is this machine's: only x64 is booted.
   ...(process.arch === 'x64'
