@@ -502,7 +502,11 @@ describe('connections', () => {
     const preview = await upload(true)
     expect(preview).toMatchObject({ added: 2, updated: 1, failed: 3 })
     expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6])
-    expect(preview.errors[0]?.message).toMatch(/^computerName is neither a host name/)
+    expect(preview.errors.slice(0, 2).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^computerName is neither a host name/),
+      'port is no whole number from 1 to 65,535.',
+    ])
+    expect(preview.lines[1]).toMatchObject({ computerName: 'csv 2', outcome: 'failed' })
     expect(await total()).toBe(before)
     expect(await upload(false)).toEqual(preview)
     t.clock.advance(1_001)

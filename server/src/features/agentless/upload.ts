@@ -2,9 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import {
   type ConnectionInput,
   ConnectionInput as ConnectionShape,
+  pollInterval,
   type ResponseOf,
   type uploadConnections,
 } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
@@ -58,6 +60,16 @@ const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
 const faultOf = (error: AppError): string =>
   error.errors.map(({ field, message }) => `${field.replace(/^\./, '')} ${message}.`).join(' ') || error.message
 
+/** Numbers out of range, in words. */
+const ranges: Readonly<Record<string, string>> = {
+  port: 'port is no whole number from 1 to 65,535.',
+  intervalMinutes: `intervalMinutes is no whole number from ${pollInterval.min} to ${pollInterval.max.toLocaleString('en')}.`,
+}
+
+/** Name in a line that can not be read, for whoever looks for it in the file. */
+const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): string =>
+  cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
+
 /** A line as a connection, or what is wrong with it. An empty cell is as if absent. */
 const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): ConnectionInput | string => {
   // Secrets are taken to the letter; a spreadsheet may have put an apostrophe before the others.
@@ -86,7 +98,7 @@ const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, num
   if (!shape.Check(input)) {
     const [fault] = shape.Errors(input)
     const member = fault?.instancePath.split('/')[1] ?? ''
-    return `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
+    return ranges[member] ?? `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
   }
   try {
     assertConnection(input, '')
@@ -197,7 +209,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     for (const record of records) {
       const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.cells, columns)
       if (typeof read === 'string') {
-        note(record.line, '', 'failed', read)
+        note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)
         continue
       }
       const key = nameKey(read.computerName)
