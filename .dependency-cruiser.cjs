@@ -4,8 +4,8 @@
 /** Features by tier, lower first: a feature imports only features of a lower tier. */
 const TIERS = [
   ['audit', 'events', 'knowledge'],
-  ['settings', 'tags', 'mail', 'jobs'],
-  ['accounts', 'agents', 'packages'],
+  ['settings', 'tags', 'jobs'],
+  ['mail', 'accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],

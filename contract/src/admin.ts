@@ -142,7 +142,7 @@ export const addUser = operation({
   tag: 'Admin',
   summary: 'Makes an account',
   description:
-    'Needs userName and userProfile. A Manager makes accounts of profile User only. Without a password the answer has a one-time link by which its owner sets one.',
+    'Needs userName and userProfile. A Manager makes accounts of profile User only. Without a password the answer has a one-time link by which its owner sets one; with a mail server and an address of the account it is mailed.',
   permission: 'accounts:write',
   body: NewAccount,
   response: closed({
@@ -151,6 +151,7 @@ export const addUser = operation({
       description: 'One-time link, shown once; `null` when a password was given.',
     }),
     setPasswordExpiresAt: nullable(utcTime('When the link ends.'), { description: 'When the link ends.' }),
+    isMailed: Type.Boolean({ description: 'The link goes to the address of the account by mail, too.' }),
   }),
   errors: ['forbidden_object', 'conflict', 'password_rejected'],
   examples: {
@@ -159,6 +160,7 @@ export const addUser = operation({
       ...accountExample,
       setPasswordUrl: 'https://portcullis.example.org/set-password#token=pl_8Zl0m2Yb3x6oRkqv1nB4cQ',
       setPasswordExpiresAt: '2031-05-06T10:11:12.345Z',
+      isMailed: true,
     },
   },
 })

@@ -34,21 +34,21 @@ const example: Readonly<Partial<Record<ConfigGroupName, Readonly<Record<string, 
   domain: { SERVER_DOMAIN_NAME: 'portcullis.example.org' },
 }
 
-/** Body of a group: each item a text; absent: as it is, null: not set any more. */
-export const configBody = (group: ConfigGroupName) =>
-  Type.Object(
-    Object.fromEntries(
-      Object.entries(configGroups[group].items).map(([name, { label, description, kind, max }]) => [
-        name,
-        Type.Optional(
-          nullable(Type.String({ maxLength: max }), {
-            description: `${label}. ${description}${kind === 'secret' ? ` Write-only; \`${maskedSecret}\`: as it is.` : ''}`,
-          }),
-        ),
-      ]),
-    ),
-    { additionalProperties: false, 'x-list-keys': true },
+/** A text of a body: absent: as it is, null: not set any more. */
+const given = (max: number, description: string) =>
+  Type.Optional(nullable(Type.String({ maxLength: max }), { description }))
+
+const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given>> =>
+  Object.fromEntries(
+    Object.entries(configGroups[group].items).map(([name, { label, description, kind, max }]) => [
+      name,
+      given(max, `${label}. ${description}${kind === 'secret' ? ` Write-only; \`${maskedSecret}\`: as it is.` : ''}`),
+    ]),
   )
+
+/** Body of a group: its items, all optional; a key that is none of them is answered with all that are. */
+const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
+  Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false, 'x-list-keys': true })
 
 const write = (id: string, path: string, group: ConfigGroupName, summary: string, more = '') =>
   operation({
@@ -214,6 +214,49 @@ export const ConfigTested = closed({
   steps: Type.Array(ConfigTestStep),
 })
 export type ConfigTested = Static<typeof ConfigTested>
+
+/** Tries a group: the map of its AddOrUpdate call, what is stored filling the gaps. */
+export const testOperation = (
+  id: string,
+  path: string,
+  group: ConfigGroupName,
+  summary: string,
+  more: Record<string, ReturnType<typeof given>> = {},
+) =>
+  operation({
+    id,
+    method: 'POST',
+    path: `${base}/${path}`,
+    tag,
+    summary,
+    description: 'Takes the same items as changing it, stored ones fill the gaps; nothing is stored. Says each step.',
+    permission: 'config:write',
+    body: configBody(group, more),
+    bodyOptional: true,
+    response: ConfigTested,
+  })
+
+export const testSmtp = testOperation('testSmtp', 'TestSMTP', 'smtp', 'Tries the mail server', {
+  SMTP_TEST_RECIPIENT: given(255, 'A real mail is sent there; absent: none is.'),
+})
+
+/** How an integration did lately. */
+export const IntegrationUse = closed({
+  name: Type.String({ description: 'Name of the group.' }),
+  succeededAt: nullable(utcTime('Last success.')),
+  failedAt: nullable(utcTime('Last failure.')),
+  failure: Type.String({ description: 'What the last failure was; empty: none was.' }),
+})
+
+export const integrationUses = operation({
+  id: 'integrationUses',
+  method: 'GET',
+  path: `${base}/integrations`,
+  tag,
+  summary: 'Says when each integration worked last, and why not',
+  permission: 'config:read',
+  response: closed({ data: Type.Array(IntegrationUse) }),
+})
 
 const icon = closed({
   icon: Type.Integer({ description: 'Number as in devIcon.' }),

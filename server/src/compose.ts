@@ -1,4 +1,5 @@
 /** Wires the features by hand; the only file that knows them all. */
+import { lookup } from 'node:dns/promises'
 import { fileURLToPath } from 'node:url'
 import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
@@ -14,6 +15,7 @@ import { healthFeature } from '#features/health/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
+import { mailFeature } from '#features/mail/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
@@ -115,7 +117,18 @@ export const compose = async (options: ComposeOptions) => {
     guards: { vendorA: (actor, next) => policy.guardItems(actor, next) },
   })
   const jobs = jobsFeature(app, { db, clock, log, bus, audit })
+  const mail = mailFeature(app, {
+    db,
+    clock,
+    log,
+    bus,
+    envelope,
+    audit,
+    settings,
+    resolve: async (host) => (await lookup(host)).address,
+  })
   const accounts = await accountsFeature(app, {
+    mail,
     db,
     clock,
     keys,
@@ -286,7 +299,7 @@ export const compose = async (options: ComposeOptions) => {
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
-    probes: { 'agentless worker': agentless.health },
+    probes: { 'agentless worker': agentless.health, mail: mail.health },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
@@ -318,6 +331,7 @@ export const compose = async (options: ComposeOptions) => {
     db,
     bus,
     settings,
+    mail,
     accounts,
     agents,
     policy,
@@ -332,6 +346,7 @@ export const compose = async (options: ComposeOptions) => {
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(5_000, 'polls', agentless.maintain),
+        every(5_000, 'sending mail', mail.deliver),
         every(120_000, 'account upkeep', accounts.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
         every(2_000, 'ending rules', policy.endOver),

@@ -8,7 +8,7 @@ import {
 } from '@portcullis/contract'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type Db, isPgError, type Queryable } from '#platform/db/db.ts'
+import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
@@ -29,9 +29,22 @@ export interface AccountsDeps {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
+  mail: { enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean> }
 }
 
-export type NewAccountAnswer = AccountView & { setPasswordUrl: string | null; setPasswordExpiresAt: string | null }
+export type NewAccountAnswer = AccountView & {
+  setPasswordUrl: string | null
+  setPasswordExpiresAt: string | null
+  isMailed: boolean
+}
+
+/** A mail about an account. */
+export interface AccountMail {
+  subject: string
+  heading: string
+  paragraphs: readonly string[]
+  link: { text: string; url: string }
+}
 
 export type AccountsService = ReturnType<typeof createAccountsService>
 
@@ -83,8 +96,19 @@ export const differences = (before: AccountRow, after: AccountRow): string => {
   return parts.join('; ')
 }
 
+/** How somebody hears of an account. */
+const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: Date }): AccountMail => ({
+  subject: 'Your Portcullis account',
+  heading: `Your account ${row.user_name}`,
+  paragraphs: [
+    'An account of Portcullis was made for you. Choose a password by the link; it works once.',
+    `It ends at ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. If you do not know why you get this, ask your administrator.`,
+  ],
+  link: { text: 'Choose a password', url },
+})
+
 export const createAccountsService = (deps: AccountsDeps) => {
-  const { db, clock, audit, passwords, links, store, sessionsStore, credentials } = deps
+  const { db, clock, audit, passwords, links, store, sessionsStore, credentials, mail } = deps
 
   /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
   const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
@@ -156,15 +180,17 @@ export const createAccountsService = (deps: AccountsDeps) => {
           assertStillAllowed(actor, await store(tx).lockForChange([], actor.accountId))
           await store(tx).insert(row)
           const made = hash === null ? await links.create(tx, row.account_id) : null
+          const isMailed = made !== null && row.email !== '' && (await mail.enqueue(tx, row.email, welcome(row, made)))
           await audit.write(tx, actor, {
             action: 'account.created',
             entity: row.user_name,
-            details: `userProfile: ${profileNames[row.user_profile]}${made === null ? '' : '; set-password link made'}`,
+            details: `userProfile: ${profileNames[row.user_profile]}${made === null ? '' : `; set-password link made${isMailed ? ' and mailed' : ''}`}`,
           })
           return {
             ...accountView(row),
             setPasswordUrl: made?.url ?? null,
             setPasswordExpiresAt: made?.expiresAt.toISOString() ?? null,
+            isMailed,
           }
         })
       } catch (error) {

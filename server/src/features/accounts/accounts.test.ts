@@ -109,6 +109,7 @@ describe('accounts', () => {
         createdAt: '2031-05-04T10:11:12.000Z',
         setPasswordUrl: null,
         setPasswordExpiresAt: null,
+        isMailed: false,
       })
       expect((await admin.post(`${base}/adduser`, { userName: 'gRACE', userProfile: 30 })).statusCode).toBe(409)
       expect(await auditOf('Grace')).toEqual(['account.created'])

@@ -2,7 +2,7 @@ import type { LicenseSummary } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
@@ -13,7 +13,7 @@ import type { Secret } from '#platform/secret.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
-import { createAccountsService } from './accounts.service.ts'
+import { type AccountMail, createAccountsService } from './accounts.service.ts'
 import { createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
@@ -37,6 +37,10 @@ export interface AccountsFeatureDeps {
   bus: Bus
   /** What clients are told about the licence. */
   license: () => Promise<LicenseSummary>
+  /** Sends a link to whom it is for; without a mail server it answers false. */
+  mail: {
+    enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
+  }
   /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
   serverUrl: () => string
   /** Hears, on every replica, whose rights may have changed; null: anybody's. */
@@ -100,7 +104,17 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     credentials,
     serverUrl,
   })
-  const accounts = createAccountsService({ db, clock, audit, passwords, links, store, sessionsStore, credentials })
+  const accounts = createAccountsService({
+    mail: deps.mail,
+    db,
+    clock,
+    audit,
+    passwords,
+    links,
+    store,
+    sessionsStore,
+    credentials,
+  })
   const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 

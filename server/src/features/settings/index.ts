@@ -13,6 +13,7 @@ import {
   getConfigItemsByPrefix,
   getConfigItemsByPrefixVendorA,
   getCustomLoginConfigItems,
+  integrationUses,
   removeSmtpPassword,
   setServerDomainName,
 } from '@portcullis/contract'
@@ -80,6 +81,7 @@ export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
     return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
   })
   app.register(getCustomLoginConfigItems, () => settings.read((name) => name.startsWith('CUSTOM_LOGIN_')))
+  app.register(integrationUses, async () => ({ data: await settings.uses() }))
   app.register(configHistory, ({ query }) =>
     settings.history((query.prefix ?? '').toUpperCase(), { number: query.PageNumber ?? 1, size: query.PageSize ?? 50 }),
   )
@@ -92,6 +94,8 @@ export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
     write: settings.write,
     read: settings.read,
     values: settings.values,
+    noteUse: settings.noteUse,
+    uses: settings.uses,
     /** Hears, on every replica, that items changed; null: any of them may have. */
     onChange: (handler: (names: readonly string[] | null) => void): void => {
       deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))

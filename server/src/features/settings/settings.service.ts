@@ -9,6 +9,7 @@ import {
   groupOfItem,
   maskedSecret,
 } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -254,6 +255,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
         secret: open,
       }
     },
+
+    /** Notes that an integration was used; null: with success. */
+    noteUse: (name: string, failure: string | null): Promise<void> =>
+      store.noteUse(db, new Date(clock.now()), name, failure === null ? null : cleanText(failure, 500)),
+    uses: () => store.uses(db),
 
     history: (prefix: string, page: { number: number; size: number }) => store.history(db, prefix, page),
 

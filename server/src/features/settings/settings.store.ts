@@ -1,4 +1,5 @@
-import type { ConfigChange, ConfigVersion } from '@portcullis/contract'
+import type { ConfigChange, ConfigVersion, IntegrationUse } from '@portcullis/contract'
+import type { Static } from 'typebox'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
@@ -67,6 +68,21 @@ export const createSettingsStore = () => ({
         select h.value, h.sealed from config_history h where h.name = n.name and h.version <= ${version}::int
         order by h.version desc limit 1) h on true
       order by n.name`),
+
+  noteUse: async (q: Queryable, now: Date, name: string, failure: string | null): Promise<void> => {
+    const [ok, bad] = failure === null ? [now, null] : [null, now]
+    await q.execute(sql`
+      insert into integration_uses (name, succeeded_at, failed_at, failure)
+      values (${name}, ${ok}::timestamptz, ${bad}::timestamptz, ${failure ?? ''})
+      on conflict (name) do update set succeeded_at = coalesce(excluded.succeeded_at, integration_uses.succeeded_at),
+        failed_at = coalesce(excluded.failed_at, integration_uses.failed_at),
+        failure = case when excluded.failed_at is null then integration_uses.failure else excluded.failure end`)
+  },
+
+  uses: (q: Queryable): Promise<Static<typeof IntegrationUse>[]> =>
+    q.query(sql`
+      select u.name, ${raw(utcSql('u.succeeded_at'))} as "succeededAt", ${raw(utcSql('u.failed_at'))} as "failedAt", u.failure
+      from integration_uses u order by u.name`),
 
   history: async (
     q: Queryable,

@@ -1,0 +1,27 @@
+import { testSmtp } from '@portcullis/contract'
+import type { Bus } from '#platform/db/bus.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createMail, type MailDeps, mailTopic } from './mail.service.ts'
+import { createMailStore } from './mail.store.ts'
+
+export type { MailContent } from './mail.text.ts'
+export type MailApi = ReturnType<typeof mailFeature>
+
+/** Mail of the server: an outbox, and a test of its configuration. */
+export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
+  const mail = createMail({ ...deps, store: createMailStore() })
+  app.register(testSmtp, ({ actor, body }) => {
+    const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
+    return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
+  })
+  const wake = (): void => {
+    mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'sending mail failed'))
+  }
+  deps.bus.on(mailTopic, wake)
+  return {
+    enqueue: mail.enqueue,
+    isConfigured: mail.isConfigured,
+    deliver: mail.deliver,
+    health: mail.health,
+  }
+}

@@ -1,0 +1,169 @@
+import type { ConfigTested, ConfigTestStep, HealthStatus } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { GivenItems, SettingsApi } from '#features/settings/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import type { MailStore } from './mail.store.ts'
+import { layOut, type MailContent, subjectLine } from './mail.text.ts'
+import { createSmtp, MailError, type SmtpDeps, type SmtpMail } from './smtp.ts'
+
+export interface MailDeps extends SmtpDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  bus: Pick<Bus, 'publish'>
+  envelope: Envelope
+  audit: Pick<AuditApi, 'write'>
+  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses'>
+  store: MailStore
+}
+
+/** Topic of the bus: a mail waits. */
+export const mailTopic = 'mail'
+
+const leaseMs = 120_000
+const atOnce = 20
+/** As long as the links in them live. */
+const giveUpMs = 48 * 3_600_000
+const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 ** Math.min(attempts - 1, 10))
+
+const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
+const place = (id: string): string => `mail ${id}`
+
+/** Mail: written down with what it is about, sent afterwards, again and again until it is through or of no use. */
+export const createMail = (deps: MailDeps) => {
+  const { db, clock, log, bus, envelope, audit, settings, store } = deps
+  let running: Promise<void> | null = null
+
+  const send = async (mail: SmtpMail): Promise<void> => {
+    const smtp = await createSmtp(await settings.values(db, 'smtp'), deps)
+    try {
+      await smtp.send(mail)
+    } finally {
+      smtp.close()
+    }
+  }
+
+  const deliverSome = async (): Promise<void> => {
+    const values = await settings.values(db, 'smtp')
+    if (values.text('SMTP_HOST') === '') return
+    for (;;) {
+      const now = new Date(clock.now())
+      const rows = await store.lease(db, now, new Date(clock.now() + leaseMs), atOnce)
+      for (const row of rows) {
+        try {
+          const said = JSON.parse(envelope.open(row.sealed, place(row.mail_id)).reveal()) as Omit<SmtpMail, 'messageId'>
+          // The same id with each try: a receiver that got it already tells the second from a new one.
+          await send({ ...said, messageId: `<${row.mail_id}@portcullis>` })
+          await store.sent(db, row.mail_id)
+          await settings.noteUse('smtp', null)
+        } catch (error) {
+          const reason = error instanceof MailError ? error.message : 'The mail can not be read.'
+          if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail can not be sent')
+          await settings.noteUse('smtp', reason)
+          if (clock.now() - row.created_at.getTime() > giveUpMs) {
+            log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up after two days')
+            await store.sent(db, row.mail_id)
+          } else await store.putOff(db, row.mail_id, new Date(clock.now() + backOffMs(row.attempts)), reason)
+        }
+      }
+      if (rows.length < atOnce) return
+    }
+  }
+
+  return {
+    /** True when mails can be sent at all. */
+    isConfigured: async (): Promise<boolean> => (await settings.values(db, 'smtp')).text('SMTP_HOST') !== '',
+
+    /** Writes a mail down; it is sent after COMMIT, and not at all without one. False: no mail server is configured. */
+    enqueue: async (tx: Tx, to: string, content: MailContent): Promise<boolean> => {
+      if (!address.test(to) || (await settings.values(tx, 'smtp')).text('SMTP_HOST') === '') return false
+      const mailId = newId(clock.now())
+      const subject = subjectLine(content.subject)
+      const sealed = envelope.seal(new Secret(JSON.stringify({ to, subject, ...layOut(content) })), place(mailId))
+      await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })
+      await bus.publish(tx, mailTopic)
+      return true
+    },
+
+    /** Sends what is due; one run at a time in a process. */
+    deliver: (): Promise<void> => {
+      running ??= deliverSome().finally(() => {
+        running = null
+      })
+      return running
+    },
+
+    /** Tries a mail server with real mail, step by step; stored values fill the gaps. */
+    test: async (actor: Actor, given: GivenItems, recipient: string): Promise<ConfigTested> => {
+      if (recipient !== '' && !address.test(recipient)) throw invalid('body.SMTP_TEST_RECIPIENT', 'is no mail address')
+      const values = await settings.values(db, 'smtp', given)
+      if (values.text('SMTP_HOST') === '') throw invalid('body.SMTP_HOST', 'is needed to try it')
+      const steps: ConfigTestStep[] = []
+      const names = { connect: 'Connect', 'sign-in': 'Sign in', send: 'Send a mail' } as const
+      const done = (step: keyof typeof names, message: string) => steps.push({ step: names[step], ok: true, message })
+      await db.transaction((tx) =>
+        audit.write(tx, actor, { action: 'config.tested', entity: 'smtp', details: values.text('SMTP_HOST') }),
+      )
+      try {
+        const smtp = await createSmtp(values, deps)
+        try {
+          await smtp.verify()
+          const security = values.text('SMTP_SECURITY')
+          done(
+            'connect',
+            security === 'none'
+              ? 'The server answers, in the clear.'
+              : 'The server answers, its certificate is accepted.',
+          )
+          done('sign-in', values.text('SMTP_USER') === '' ? 'Not asked for.' : 'User and password are accepted.')
+          if (recipient === '') done('send', 'Not tried: no recipient was given.')
+          else {
+            const { text, html } = layOut({
+              subject: '',
+              heading: 'Mail from Portcullis works',
+              paragraphs: [`${actor.userName} sent this to try the mail server.`],
+            })
+            const messageId = `<${newId(clock.now())}@portcullis>`
+            await smtp.send({ to: recipient, subject: 'Portcullis: test mail', text, html, messageId })
+            done('send', `The server took a mail to ${recipient}.`)
+          }
+        } finally {
+          smtp.close()
+        }
+        return { ok: true, steps }
+      } catch (error) {
+        if (!(error instanceof MailError)) throw error
+        if (error.step === 'sign-in' && steps.length === 0) done('connect', 'The server answers.')
+        steps.push({ step: names[error.step], ok: false, message: error.message })
+        return { ok: false, steps }
+      }
+    },
+
+    health: async (): Promise<{ status: HealthStatus; description: string }> => {
+      if ((await settings.values(db, 'smtp')).text('SMTP_HOST') === '')
+        return { status: 'Unknown', description: 'Not configured' }
+      const { failedAt, succeededAt, failure } = (await settings.uses()).find(({ name }) => name === 'smtp') ?? {
+        failedAt: null,
+        succeededAt: null,
+        failure: '',
+      }
+      const waiting = await store.waiting(db)
+      if (failedAt !== null && (succeededAt === null || failedAt > succeededAt))
+        return {
+          status: 'Error',
+          description: `${failure}${waiting > 0 ? ` ${waiting === 1 ? '1 mail waits' : `${waiting} mails wait`}.` : ''}`,
+        }
+      return { status: 'OK', description: succeededAt === null ? 'No mail was sent yet.' : 'The last mail was sent.' }
+    },
+  }
+}
+
+export type Mail = ReturnType<typeof createMail>

@@ -1,0 +1,41 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export interface MailRow {
+  mail_id: string
+  created_at: Date
+  subject: string
+  sealed: Buffer
+  attempts: number
+}
+
+export const createMailStore = () => ({
+  insert: async (tx: Tx, row: Pick<MailRow, 'mail_id' | 'created_at' | 'subject' | 'sealed'>): Promise<void> => {
+    await tx.execute(sql`
+      insert into mails (mail_id, created_at, subject, sealed, next_at)
+      values (${row.mail_id}::uuid, ${row.created_at}, ${row.subject}, ${row.sealed}, ${row.created_at})`)
+  },
+
+  /** Mails that are due, for one replica at a time. */
+  lease: (q: Queryable, now: Date, until: Date, limit: number): Promise<MailRow[]> =>
+    q.query<MailRow>(sql`
+      update mails m set lease_until = ${until}, attempts = m.attempts + 1
+      where m.mail_id in (
+        select d.mail_id from mails d where d.next_at <= ${now} and (d.lease_until is null or d.lease_until <= ${now})
+        order by d.next_at limit ${limit}::int for update skip locked)
+      returning m.mail_id, m.created_at, m.subject, m.sealed, m.attempts`),
+
+  sent: async (q: Queryable, mailId: string): Promise<void> => {
+    await q.execute(sql`delete from mails m where m.mail_id = ${mailId}::uuid`)
+  },
+
+  putOff: async (q: Queryable, mailId: string, nextAt: Date, error: string): Promise<void> => {
+    await q.execute(sql`
+      update mails m set next_at = ${nextAt}, lease_until = null, error = ${error} where m.mail_id = ${mailId}::uuid`)
+  },
+
+  waiting: async (q: Queryable): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*)::int as n from mails m where m.attempts > 0`))[0]?.n ?? 0,
+})
+
+export type MailStore = ReturnType<typeof createMailStore>

@@ -1,0 +1,35 @@
+/** What a mail says, before it is laid out. Every part may come from a host or a person: nothing of it is markup. */
+export interface MailContent {
+  subject: string
+  heading: string
+  paragraphs: readonly string[]
+  link?: { text: string; url: string }
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char] as string)
+
+/** One line without control or direction characters, for a subject: a line end would begin another header. */
+export const subjectLine = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+
+/** The mail as plain text and as HTML without a picture, script or style from elsewhere. */
+export const layOut = ({ heading, paragraphs, link }: MailContent): { text: string; html: string } => ({
+  text: [heading, ...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n'),
+  html: [
+    '<!doctype html><html lang="en"><body style="font-family:sans-serif;max-width:40em;margin:1em auto;color:#212529">',
+    `<h1 style="font-size:1.25em">${escape(heading)}</h1>`,
+    ...paragraphs.map((text) => `<p>${escape(text).replaceAll('\n', '<br>')}</p>`),
+    ...(link === undefined ? [] : [`<p><a href="${escape(link.url)}">${escape(link.text)}</a></p>`]),
+    '</body></html>',
+  ].join('\n'),
+})

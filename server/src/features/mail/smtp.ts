@@ -1,0 +1,116 @@
+import { cleanText } from '@portcullis/domain'
+import { createTransport, type Transporter } from 'nodemailer'
+import type { GroupValues } from '#features/settings/index.ts'
+import { certificatesOf } from '#features/settings/index.ts'
+
+/** What went wrong with a mail server, in words that help. */
+export class MailError extends Error {
+  readonly step: 'connect' | 'sign-in' | 'send'
+  constructor(step: MailError['step'], message: string) {
+    super(message)
+    this.step = step
+  }
+}
+
+/** Times for a server that accepts and never speaks. */
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }
+
+type Failure = Error & { code?: string; command?: string; responseCode?: number; response?: string }
+
+const said = (failure: Failure): string => cleanText(failure.response ?? failure.message, 200)
+
+/** A failure of the library as the step it belongs to, with the cure. */
+const mailError = (failure: Failure, host: string): MailError => {
+  const { code, command } = failure
+  if (code === 'EAUTH') return new MailError('sign-in', `User or password is refused (${said(failure)}). Check both.`)
+  if (
+    code === 'EENVELOPE' ||
+    code === 'EMESSAGE' ||
+    command === 'RCPT TO' ||
+    command === 'MAIL FROM' ||
+    command === 'DATA'
+  )
+    return new MailError('send', `The server refuses the mail (${said(failure)}). Check sender and recipient.`)
+  if (code === 'EDNS' || code === 'ENOTFOUND')
+    return new MailError('connect', `The name ${host} has no address. Check the spelling.`)
+  if (code === 'ECONNREFUSED' || (code === 'ESOCKET' && /ECONNREFUSED/.test(failure.message)))
+    return new MailError('connect', 'Nothing listens there. Check host and port.')
+  if (/certificate|self.signed|altname|unable to (?:verify|get)/i.test(failure.message))
+    return new MailError(
+      'connect',
+      `The certificate is not accepted (${said(failure)}). Give the CA that issued it, and the name it is made for.`,
+    )
+  if (code === 'ETLS')
+    return new MailError('connect', 'The server offers no STARTTLS. Choose another security, or enable it there.')
+  if (code === 'ETIMEDOUT' || code === 'ECONNECTION')
+    return new MailError(
+      'connect',
+      `No answer (${said(failure)}). Check host, port and security: a server that expects TLS from the first byte says nothing else.`,
+    )
+  return new MailError('connect', `The connection failed (${said(failure)}). Check port and security.`)
+}
+
+export interface SmtpMail {
+  to: string
+  subject: string
+  text: string
+  html: string
+  messageId: string
+}
+
+export interface SmtpDeps {
+  /** Where a host is, when it may be connected to at all. */
+  resolve(host: string): Promise<string>
+}
+
+/** A mail server as it is configured. */
+export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpDeps) => {
+  const host = values.text('SMTP_HOST')
+  const security = values.text('SMTP_SECURITY')
+  const user = values.text('SMTP_USER')
+  const ca = certificatesOf(values.text('SMTP_CA'))
+  let address: string
+  try {
+    address = await resolve(host)
+  } catch (error) {
+    throw new MailError('connect', (error as Error).message)
+  }
+  const transport: Transporter = createTransport({
+    host: address,
+    port: values.number('SMTP_PORT'),
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user === '' ? {} : { auth: { user, pass: values.secret('SMTP_PASSWORD')?.reveal() ?? '' } }),
+    tls: { servername: host, minVersion: 'TLSv1.2', ...(ca.length === 0 ? {} : { ca }) },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...timeouts,
+  })
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw mailError(error as Failure, host)
+    }
+  }
+  return {
+    /** Connects, and signs in when there is a user. */
+    verify: () => run(() => transport.verify()),
+    send: ({ to, subject, text, html, messageId }: SmtpMail) =>
+      run(() =>
+        transport.sendMail({
+          // As objects: nothing in a name or address is parsed as a list of addresses.
+          from: { name: 'Portcullis', address: values.text('SMTP_FROM') },
+          to: { name: '', address: to },
+          subject,
+          text,
+          html,
+          messageId,
+        }),
+      ),
+    close: () => transport.close(),
+  }
+}
+
+export type Smtp = Awaited<ReturnType<typeof createSmtp>>
