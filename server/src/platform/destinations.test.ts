@@ -1,0 +1,100 @@
+import { connect, createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { type DestinationAddress, DestinationError, resolveDestination } from './destinations.ts'
+
+const answers = (...addresses: string[]) => {
+  const asked: string[] = []
+  return {
+    asked,
+    resolver: async (host: string): Promise<DestinationAddress[]> => {
+      asked.push(host)
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    },
+  }
+}
+
+const faultOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (error instanceof DestinationError ? error.fault : error),
+  )
+
+describe('a destination', () => {
+  it.each([
+    '169.254.169.254',
+    '169.254.0.1',
+    '0.0.0.0',
+    '0.1.2.3',
+    '224.0.0.1',
+    '239.255.255.250',
+    '240.0.0.1',
+    '255.255.255.255',
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    '::',
+    'fe80::1',
+    'febf::1',
+    'fec0::1',
+    'ff02::1',
+    'fd00:ec2::254',
+    'fd00:0ec2:0:0::254',
+    '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '::a9fe:a9fe',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  ])('is never %s, spelled out or behind a name', async (address) => {
+    expect(await faultOf(resolveDestination(address))).toBe('refused')
+    expect(await faultOf(resolveDestination(`[${address}]`))).toBe('refused')
+    expect(await faultOf(resolveDestination('directory.example.org', answers(address).resolver))).toBe('refused')
+  })
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'])(
+    'is %s when that is what was configured, never behind another name',
+    async (address) => {
+      expect((await resolveDestination(address)).address).toBe(address)
+      expect((await resolveDestination('localhost', answers(address).resolver)).address).toBe(address)
+      for (const name of ['rebind.example.org', '127.1', '0x7f.1', '2130706433', 'localhost.example.org'])
+        expect(await faultOf(resolveDestination(name, answers(address).resolver))).toBe('refused')
+    },
+  )
+
+  it.each(['10.1.2.3', '192.168.1.1', '172.16.0.1', '198.51.100.7', '2001:db8::7', 'fd12:3456::1', '::ffff:10.1.2.3'])(
+    'may be %s',
+    async (address) => {
+      expect((await resolveDestination('directory.example.org', answers(address).resolver)).address).toBe(address)
+    },
+  )
+
+  it('keeps what is allowed of several addresses', async () => {
+    const { resolver } = answers('fe80::1', '10.1.2.3', '169.254.169.254')
+    expect(await resolveDestination('directory.example.org', resolver)).toMatchObject({
+      address: '10.1.2.3',
+      family: 4,
+    })
+  })
+
+  it('is unresolved without an address, or when the resolver fails', async () => {
+    expect(await faultOf(resolveDestination('directory.example.org', answers().resolver))).toBe('unresolved')
+    const failing = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
+    expect(await faultOf(resolveDestination('directory.example.org', failing))).toBe('unresolved')
+  })
+
+  it('is connected to as it was judged, although the name points elsewhere by then', async () => {
+    const server = createServer((socket) => socket.end('here'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const { asked, resolver } = answers('127.0.0.1')
+    const destination = await resolveDestination('localhost', resolver)
+    const said = await new Promise<string>((resolve, reject) => {
+      // A name that nobody resolves: only the pinned address can answer.
+      connect({ host: 'name.invalid', port, lookup: destination.lookup })
+        .on('data', (data) => resolve(data.toString()))
+        .on('error', reject)
+    })
+    await new Promise((resolve) => server.close(resolve))
+    expect([said, asked]).toEqual(['here', ['localhost']])
+  })
+})
