@@ -179,6 +179,23 @@ export const errorTable = define({
     cause: 'The database is away, the server is starting, stopping or shedding load.',
     cure: 'Retry after Retry-After seconds; nothing was changed.',
   },
+  directory_unavailable: {
+    status: 503,
+    title: 'The directory can not be asked',
+    detail:
+      'User name and password could not be checked, because the directory can not be asked now. Local accounts still sign in.',
+    cause:
+      'The directory is down, does not answer in time, shows a bad certificate, or refuses the account that looks people up.',
+    cure: 'Sign in with a local account and run the test of the directory in the settings: it names the step that fails.',
+  },
+  destination_refused: {
+    status: 422,
+    title: 'The server does not connect there',
+    detail: '{host} leads to an address this server does not connect to.',
+    cause:
+      'Link-local addresses, metadata services, multicast and broadcast are never connected to; loopback only as `localhost` or as the address itself.',
+    cure: 'Give the name or address of the server that is meant.',
+  },
   enrolment_refused: {
     status: 403,
     title: 'Enrolment refused',

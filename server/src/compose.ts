@@ -9,6 +9,7 @@ import { agentlessFeature } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
+import { directoryFeature } from '#features/directory/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
@@ -127,7 +128,10 @@ export const compose = async (options: ComposeOptions) => {
     settings,
     resolve: async (host) => (await lookup(host)).address,
   })
+  const directory = directoryFeature(app, { db, clock, log, settings })
   const accounts = await accountsFeature(app, {
+    directory: directory.port,
+    providers: directory.providers,
     mail,
     db,
     clock,
@@ -348,6 +352,7 @@ export const compose = async (options: ComposeOptions) => {
         every(5_000, 'polls', agentless.maintain),
         every(5_000, 'sending mail', mail.deliver),
         every(120_000, 'account upkeep', accounts.maintain),
+        every(60_000, 'asking the directory', accounts.checkDirectoryAccounts),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
         every(2_000, 'ending rules', policy.endOver),
         every(1_000, 'decisions by changed tags', policy.drain),

@@ -172,6 +172,10 @@ export const createAccountsService = (deps: AccountsDeps) => {
           token_version: 1,
           last_sign_in: null,
           created_at: new Date(clock.now()),
+          external_issuer: null,
+          external_id: null,
+          withdrawn_at: null,
+          confirmed_at: null,
         },
         given,
       )

@@ -18,7 +18,18 @@ export interface AccountRow {
   token_version: number
   last_sign_in: Date | null
   created_at: Date
+  /** Issuer of the identity provider; null for others. */
+  external_issuer: string | null
+  /** Subject at the provider, or lasting id of the directory's entry. */
+  external_id: string | null
+  /** When the directory took the right to sign in away; null when an Administrator did, or nobody. */
+  withdrawn_at: Date | null
+  /** When directory or provider last confirmed the account. */
+  confirmed_at: Date | null
 }
+
+/** What only accounts of a directory or provider have. */
+type ExternalMember = 'external_issuer' | 'external_id' | 'withdrawn_at' | 'confirmed_at'
 
 export type AccountsStore = ReturnType<typeof createAccountsStore>
 
@@ -29,7 +40,7 @@ export const createAccountsStore = (db: Queryable) => ({
     (await db.prepared<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId}`))[0],
 
   /** Throws 23505 on accounts_name_unique when the name is taken. */
-  insert: (row: Omit<AccountRow, 'token_version' | 'last_sign_in'>): Promise<number> =>
+  insert: (row: Omit<AccountRow, 'token_version' | 'last_sign_in' | ExternalMember>): Promise<number> =>
     db.execute(sql`
       insert into accounts (account_id, user_name, name_key, password_hash, user_profile, first_name, last_name, email,
                             phone, image, auth_source, is_enabled, must_change_password, created_at)

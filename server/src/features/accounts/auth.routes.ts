@@ -9,6 +9,7 @@ import {
   listSessions,
   localLogin,
   logout,
+  type ResponseOf,
   refreshCookiePath,
   refreshToken,
   setPassword,
@@ -37,6 +38,8 @@ export interface AuthRoutesDeps {
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
   read: (db: Queryable) => AccountsRead
+  /** Sign-ins beside local accounts. */
+  providers: () => Promise<Pick<ResponseOf<typeof authProviders>, 'ldap' | 'oidc'>>
 }
 
 const cookieOf = (request: FastifyRequest): string | null => {
@@ -92,7 +95,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   }
 
   app.register(signIn, async ({ body, request }) => {
-    const opened = await signin.signIn(body, fromOf(request, false)).catch((error: unknown) => {
+    const opened = await signin.signIn(body, fromOf(request, false), false).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'credentials_wrong') throw new AppError('signin_refused')
       throw error
     })
@@ -100,7 +103,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   })
 
   app.register(localLogin, async ({ body, request, reply }) =>
-    answer(await signin.signIn(body, fromOf(request, true)), request, reply, isConsole(request)),
+    answer(await signin.signIn(body, fromOf(request, true), true), request, reply, isConsole(request)),
   )
 
   app.register(refreshToken, async ({ body, request, reply }) => {
@@ -149,11 +152,10 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
       CUSTOM_LOGIN_BACKGROUND: '',
       CUSTOM_LOGIN_COLOR: '',
     }
-    const items = await read(db).configItems(Object.keys(defaults))
+    const [items, others] = await Promise.all([read(db).configItems(Object.keys(defaults)), deps.providers()])
     return {
       local: true,
-      ldap: false,
-      oidc: [],
+      ...others,
       customLogin: { ...defaults, ...Object.fromEntries(items) } as CustomLogin,
     }
   })

@@ -14,11 +14,14 @@ import { createAccessTokens } from './access-tokens.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
 import { type AccountMail, createAccountsService } from './accounts.service.ts'
-import { createAccountsStore } from './accounts.store.ts'
+import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
-import { registerAuthRoutes } from './auth.routes.ts'
+import { type AuthRoutesDeps, registerAuthRoutes } from './auth.routes.ts'
 import { createCredentialsService } from './credentials.service.ts'
+import { createExternalService } from './external.service.ts'
+import { createExternalStore } from './external.store.ts'
+import type { DirectoryPort, ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
 import { createOwnAccountService } from './own-account.service.ts'
@@ -27,6 +30,11 @@ import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
 import { createSigninStore } from './signin.store.ts'
+
+export type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
+
+/** Accounts asked about over one connection: some 5 ms each, and the whole may take 12 s. */
+const sweepBatch = 50
 
 export interface AccountsFeatureDeps {
   db: Db
@@ -41,6 +49,10 @@ export interface AccountsFeatureDeps {
   mail: {
     enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
   }
+  /** Sign-in by a directory. */
+  directory: DirectoryPort
+  /** Sign-ins beside local accounts, for the login page. */
+  providers: AuthRoutesDeps['providers']
   /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
   serverUrl: () => string
   /** Hears, on every replica, whose rights may have changed; null: anybody's. */
@@ -60,6 +72,8 @@ export interface AccountsApi {
   administrators(): Promise<number>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
+  /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */
+  checkDirectoryAccounts(): Promise<void>
   /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
   maintain(): Promise<void>
 }
@@ -82,7 +96,26 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     opaqueTokens,
     onChange: deps.onChange,
   })
+  const external = createExternalService({
+    db,
+    clock,
+    audit,
+    store,
+    externalStore: createExternalStore,
+    sessionsStore,
+    credentials,
+  })
+  const { directory } = deps
+  const recheck = async (account: AccountRow): Promise<void> => {
+    if (!external.isDue(account)) return
+    // While the directory is down, sessions go on: they end by themselves, and it is asked again at the next refresh.
+    const [verdict] = await directory
+      .standings([{ userName: account.user_name, id: account.external_id }])
+      .catch((): ExternalVerdict[] => [])
+    if (verdict !== undefined) await external.settle(account, verdict)
+  }
   const sessions = createSessionsService({
+    recheck,
     db,
     clock,
     audit,
@@ -91,7 +124,16 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     accessTokens,
     opaqueTokens,
   })
-  const signin = createSigninService({ db, clock, audit, passwords, store: createSigninStore, sessions })
+  const signin = createSigninService({
+    db,
+    clock,
+    audit,
+    passwords,
+    store: createSigninStore,
+    sessions,
+    external,
+    directory,
+  })
   const links = createPasswordLinks({
     db,
     clock,
@@ -118,7 +160,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 
-  registerAuthRoutes(app, { db, clock, license, signin, sessions, links, store, read })
+  registerAuthRoutes(app, { db, clock, license, signin, sessions, links, store, read, providers: deps.providers })
   registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
   await passwords.warm()
 
@@ -128,6 +170,16 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     administrators: read(db).administrators,
     resetPassword: createLockOutExit({ db, audit, links, store }),
+    checkDirectoryAccounts: async () => {
+      for (let checked = sweepBatch; checked === sweepBatch; ) {
+        const due = await external.due(sweepBatch)
+        const verdicts = await directory.standings(
+          due.map(({ user_name, external_id }) => ({ userName: user_name, id: external_id })),
+        )
+        for (const [i, verdict] of verdicts.entries()) await external.settle(due[i] as AccountRow, verdict)
+        checked = verdicts.length
+      }
+    },
     maintain: async () => {
       await sessions.maintain()
       await links.maintain()

@@ -32,6 +32,8 @@ export interface SessionsDeps {
   credentials: CredentialsService
   accessTokens: AccessTokens
   opaqueTokens: OpaqueTokens
+  /** Asks the directory about an account before a session of it goes on, when that is due. */
+  recheck: (account: AccountRow) => Promise<void>
 }
 
 export type SessionsService = ReturnType<typeof createSessionsService>
@@ -118,6 +120,8 @@ export const createSessionsService = (deps: SessionsDeps) => {
     refresh: async (refreshToken: string, ip: string, graceMs = 0): Promise<Opened> => {
       const hash = opaqueTokens.hashOf('pr', refreshToken)
       if (hash === null) throw new AppError('session_ended')
+      const owner = await store(db).refreshOwner(hash)
+      if (owner !== undefined) await deps.recheck(owner)
       const opened = await db.transaction(async (tx) => {
         const sessions = store(tx)
         const row = await sessions.lockRefresh(hash)

@@ -1,6 +1,7 @@
 import { sessionsKept } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
+import type { AccountRow } from './accounts.store.ts'
 
 /** A session or API token with what its account allows now. */
 export interface CredentialRow {
@@ -110,6 +111,14 @@ export const createSessionsStore = (db: Queryable) => ({
         select s.*, r.used_at, a.is_enabled, a.token_version
         from session_refresh_tokens r join sessions s using (session_id) join accounts a using (account_id)
         where r.token_hash = ${tokenHash} for update of r, s`)
+    )[0],
+
+  /** Whose session a refresh token belongs to. */
+  refreshOwner: async (tokenHash: Buffer): Promise<AccountRow | undefined> =>
+    (
+      await db.prepared<AccountRow>(sql`
+        select a.* from session_refresh_tokens r join sessions s using (session_id) join accounts a using (account_id)
+        where r.token_hash = ${tokenHash}`)
     )[0],
 
   useRefresh: (tokenHash: Buffer, now: Date): Promise<number> =>

@@ -1,12 +1,15 @@
 import { createHash, randomInt } from 'node:crypto'
+import { cleanText, isOddText } from '@portcullis/domain'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable } from '#platform/db/db.ts'
+import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
+import type { ExternalService, NotAdmitted } from './external.service.ts'
+import type { DirectoryPort, ExternalPerson } from './external.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import { addressBucket } from './signin.address.ts'
 import type { SigninStore } from './signin.store.ts'
@@ -24,6 +27,8 @@ export interface SigninDeps {
   passwords: Passwords
   store: (db: Queryable) => SigninStore
   sessions: SessionsService
+  external: Pick<ExternalService, 'admit' | 'withdraw'>
+  directory: Pick<DirectoryPort, 'isOn' | 'signIn'>
 }
 
 export interface SigninFrom {
@@ -34,7 +39,17 @@ export interface SigninFrom {
 
 export type SigninService = ReturnType<typeof createSigninService>
 
-export const createSigninService = ({ db, clock, audit, passwords, store, sessions }: SigninDeps) => {
+const notAdmittedWords: Readonly<Record<NotAdmitted, string>> = {
+  nameTaken: 'An account of another source has the name: it is not taken over.',
+  disabled: 'The account was disabled by an Administrator.',
+  unusableName: 'The name can not be that of an account.',
+}
+
+/** A name as people have it. What is invisible in it a directory may leave out. */
+const isPlainName = (name: string): boolean => name.trim() === name && !isOddText(name)
+
+export const createSigninService = (deps: SigninDeps) => {
+  const { db, clock, audit, passwords, store, sessions, external, directory } = deps
   const cutoff = (): number => (clock.now() - windowMs) * 1000
 
   /** Books an attempt in every bucket or in none; gives how to take it back. */
@@ -83,51 +98,159 @@ export const createSigninService = ({ db, clock, audit, passwords, store, sessio
       if (failures === 1) await audit.write(tx, anonymous(ip), recordOf(subject, 1, false))
     })
 
+  const nameHash = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 32)
+  const ipBucket = (address: string): readonly [string, number] => [`ip:${address}`, limits.ip]
+  const accountBucket = (key: string, address: string, isKnown: boolean): readonly [string, number] =>
+    isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] : [`account:${nameHash(key)}`, limits.account]
+
+  const open = async (tx: Tx, account: AccountRow, from: SigninFrom): Promise<Opened> => {
+    const session = await sessions.open(tx, account, from)
+    await store(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
+    await audit.write(
+      tx,
+      { ...anonymous(from.ip), userName: account.user_name, accountId: account.account_id },
+      { action: 'session.opened', entity: account.user_name, severity: 6 },
+    )
+    return session
+  }
+
+  const openLocal = (account: AccountRow, from: SigninFrom): Promise<Opened | null> =>
+    db.transaction(async (tx) => {
+      const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
+      return current === undefined ? null : open(tx, current, from)
+    })
+
+  const openExternal = async (
+    person: ExternalPerson,
+    from: SigninFrom,
+  ): Promise<{ opened: Opened } | { refused: NotAdmitted; userName: string }> => {
+    const run = () =>
+      db.transaction(async (tx) => {
+        const account = await external.admit(tx, person)
+        return typeof account === 'string'
+          ? { refused: account, userName: person.userName }
+          : { opened: await open(tx, account, from) }
+      })
+    // Two first sign-ins at once: the second finds what the first has made.
+    return run().catch((error: unknown) => {
+      if (isPgError(error, '23505')) return run()
+      throw error
+    })
+  }
+
+  /** Somebody who proved who he is and may not in: worth a record each, because strangers can not cause it. */
+  const recordNotAdmitted = (userName: string, why: NotAdmitted | string, ip: string): Promise<void> =>
+    db.transaction((tx) =>
+      audit.write(tx, anonymous(ip), {
+        action: 'session.refused',
+        entity: cleanText(userName, 254),
+        details: notAdmittedWords[why as NotAdmitted] ?? why,
+        severity: 4,
+        outcome: 'failure',
+      }),
+    )
+
+  /**
+   * Proves a name and password at the directory. A local account is never looked for there, but the same work is done for
+   * nobody: a refusal would tell by its time which names are local.
+   */
+  const openByDirectory = async (
+    given: { username: string; password: string },
+    key: string,
+    account: AccountRow | undefined,
+    from: SigninFrom,
+    releases: (() => Promise<void>)[],
+  ): Promise<Opened | null> => {
+    const address = addressBucket(from.ip)
+    const isOurs = account !== undefined && account.auth_source !== 'LDAP'
+    // A directory takes many spellings for one name: guesses count for the name it has.
+    const beforeBind = async (userName: string): Promise<void> => {
+      const theirs = nameKey(userName)
+      if (theirs === key) return
+      const known = await store(db).find(theirs, address)
+      releases.push(await book([accountBucket(theirs, address, known?.is_known_source === true)]))
+    }
+    const verdict = await directory
+      .signIn(
+        { userName: given.username, password: given.password, isDecoy: isOurs || !isPlainName(given.username) },
+        beforeBind,
+      )
+      .catch(async (error: unknown) => {
+        // Nothing of a directory account was tried, so nothing is counted; of a local one the password was.
+        if (isOurs || !(error instanceof AppError) || error.code !== 'directory_unavailable')
+          await recordFailure(account, from.ip)
+        else for (const release of releases) await release()
+        throw error
+      })
+    if (verdict.person === null) {
+      const { lost } = verdict
+      if (lost !== null && account?.is_enabled === true && nameKey(lost.userName) === key)
+        await external.withdraw(account.account_id, lost.why)
+      if (lost?.isProven === true) await recordNotAdmitted(lost.userName, lost.why, from.ip)
+      return null
+    }
+    const answer = await openExternal(verdict.person, from)
+    if ('opened' in answer) return answer.opened
+    await recordNotAdmitted(answer.userName, answer.refused, from.ip)
+    return null
+  }
+
   return {
     /**
      * Signs in by name and password. All refusals look and take the same; only failed attempts are counted. A source the
      * account has signed in from before has a bucket of its own, so that nobody can lock the owner out from elsewhere.
+     * `asksDirectory`: names that are not local, and accounts of the directory, are proven there.
      */
-    signIn: (given: { username: string; password: string }, from: SigninFrom): Promise<Opened> =>
-      passwords.turn(async () => {
-        const key = nameKey(given.username)
-        const address = addressBucket(from.ip)
+    signIn: async (
+      given: { username: string; password: string },
+      from: SigninFrom,
+      asksDirectory: boolean,
+    ): Promise<Opened> => {
+      const key = nameKey(given.username)
+      const address = addressBucket(from.ip)
+      const attempt = await passwords.turn(async () => {
         const account = await store(db).find(key, address)
-        const name = createHash('sha256').update(key).digest('base64url').slice(0, 32)
-        const release = await book(
-          account?.is_known_source === true
-            ? [[`known:${name}|${address}`, limits.known]]
-            : [
-                [`ip:${address}`, limits.ip],
-                [`account:${name}`, limits.account],
-              ],
-        ).catch(async (error: unknown) => {
+        const release = await book([
+          ...(account?.is_known_source === true ? [] : [ipBucket(address)]),
+          accountBucket(key, address, account?.is_known_source === true),
+        ]).catch(async (error: unknown) => {
           await recordFailure(account, from.ip)
           throw error
         })
-        const matches = await passwords.verify(given.password, account?.password_hash ?? null)
-        const opened =
-          account === undefined || !matches || !account.is_enabled || account.auth_source !== 'Local'
-            ? null
-            : await db.transaction(async (tx) => {
-                const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
-                if (current === undefined) return null
-                const session = await sessions.open(tx, current, from)
-                await store(tx).signedIn(current.account_id, address, new Date(clock.now()))
-                await audit.write(
-                  tx,
-                  { ...anonymous(from.ip), userName: current.user_name, accountId: current.account_id },
-                  { action: 'session.opened', entity: current.user_name, severity: 6 },
-                )
-                return session
-              })
-        if (opened === null) {
-          await recordFailure(account, from.ip)
-          throw new AppError('credentials_wrong')
-        }
-        await release()
-        return opened
-      }),
+        const isRight = await passwords.verify(given.password, account?.password_hash ?? null)
+        const isLocal = account?.is_enabled === true && account.auth_source === 'Local'
+        return { account, release, local: isRight && isLocal ? account : undefined }
+      })
+      const { account, local } = attempt
+      const releases = [attempt.release]
+      const opened =
+        local !== undefined
+          ? await openLocal(local, from)
+          : asksDirectory && (await directory.isOn())
+            ? await openByDirectory(given, key, account, from, releases)
+            : null
+      if (opened === null) {
+        await recordFailure(account, from.ip)
+        throw new AppError('credentials_wrong')
+      }
+      for (const release of releases) await release()
+      return opened
+    },
+
+    /**
+     * Opens a session for somebody whom a provider vouches for; `identify` asks it. Failures count against the address
+     * alone: nobody has typed a name yet.
+     */
+    signInAs: async (
+      identify: () => Promise<ExternalPerson>,
+      from: SigninFrom,
+    ): Promise<{ opened: Opened } | { refused: NotAdmitted }> => {
+      const release = await book([ipBucket(addressBucket(from.ip))])
+      const answer = await openExternal(await identify(), from)
+      if ('refused' in answer) await recordNotAdmitted(answer.userName, answer.refused, from.ip)
+      else await release()
+      return answer
+    },
 
     /** Whether a password is the account's, for changes that must prove it; wrong ones are counted like sign-ins. */
     prove: async (account: AccountRow, password: string): Promise<boolean> => {

@@ -1,0 +1,173 @@
+import { Client, type Entry, type Filter } from 'ldapts'
+import type { LdapConfig } from './ldap.config.ts'
+import { faultOf, LdapFault, resultCode, resultOf } from './ldap.fault.ts'
+import { type LdapSocket, type LdapSocketStage, openLdapSocket } from './ldap.socket.ts'
+
+/** Milliseconds one operation may take, as a directory is told in seconds too. */
+const operationMs = 8_000
+const pageSize = 500
+
+/** Result codes of a bind that say "not with this password", whatever the reason. */
+const refusals: ReadonlySet<number> = new Set([
+  resultCode.invalidCredentials,
+  resultCode.noSuchObject,
+  resultCode.inappropriateAuthentication,
+  resultCode.insufficientAccessRights,
+  resultCode.unwillingToPerform,
+  resultCode.constraintViolation,
+])
+
+/** A connection to a directory; `close` it. */
+export interface LdapConnection {
+  readonly socket: LdapSocket
+  /** Binds as the account that looks people up. */
+  bindAsService(): Promise<void>
+  /** Whether the password is that of the DN. An empty one never is: a directory would take it for an anonymous bind. */
+  bindAs(dn: string, password: string): Promise<boolean>
+  /** Entries below a base, at most `most` of them; references to other servers are left out. */
+  search(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
+  /** Entries below a base in pages, at most `most` of them. */
+  searchAll(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
+  /** One entry if it fits the filter; undefined when it does not, or is not there. */
+  entry(dn: string, filter: Filter | null, attributes: readonly string[]): Promise<Entry | undefined>
+  close(): void
+}
+
+const wrapped = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
+  const client = new Client({
+    url: 'ldap://connected',
+    timeout: operationMs,
+    strictDN: false,
+    createConnection: (() => socket.socket) as never,
+  })
+  const limits = { timeLimit: operationMs / 1000, derefAliases: 'never' as const }
+  const sound = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
+  return {
+    socket,
+    bindAsService: async () => {
+      const password = config.bindPassword?.reveal() ?? ''
+      if (config.bindDn !== '' && password === '')
+        throw new LdapFault('bindRefused', 'The bind account has no password: set one.')
+      try {
+        await client.bind(config.bindDn, config.bindDn === '' ? '' : password)
+      } catch (error) {
+        if (refusals.has(resultOf(error) ?? -1))
+          throw new LdapFault(
+            'bindRefused',
+            config.bindDn === ''
+              ? 'The directory does not let anybody look people up anonymously: set a bind DN and its password.'
+              : 'The directory refused the bind account: check its DN and password.',
+            error,
+          )
+        throw faultOf(error)
+      }
+    },
+    bindAs: async (dn, password) => {
+      if (dn === '' || password === '') return false
+      try {
+        await client.bind(dn, password)
+        return true
+      } catch (error) {
+        if (refusals.has(resultOf(error) ?? -1)) return false
+        throw faultOf(error)
+      }
+    },
+    search: async (base, filter, attributes, most) =>
+      (
+        await sound(
+          client.search(base, {
+            ...limits,
+            scope: 'sub',
+            filter,
+            attributes: [...attributes],
+            explicitBufferAttributes: ['objectGUID'],
+            sizeLimit: most,
+          }),
+        )
+      ).searchEntries,
+    searchAll: async (base, filter, attributes, most) => {
+      const found: Entry[] = []
+      const pages = client.searchPaginated(base, {
+        ...limits,
+        scope: 'sub',
+        filter,
+        attributes: [...attributes],
+        paged: { pageSize },
+      })
+      try {
+        for await (const { searchEntries } of pages) {
+          found.push(...searchEntries)
+          if (found.length >= most) break
+        }
+      } catch (error) {
+        throw faultOf(error)
+      }
+      return found.slice(0, most)
+    },
+    entry: async (dn, filter, attributes) => {
+      try {
+        const { searchEntries } = await client.search(dn, {
+          ...limits,
+          scope: 'base',
+          ...(filter === null ? {} : { filter }),
+          attributes: [...attributes],
+          explicitBufferAttributes: ['objectGUID'],
+          sizeLimit: 1,
+        })
+        return searchEntries[0]
+      } catch (error) {
+        if (resultOf(error) === resultCode.noSuchObject) return undefined
+        throw faultOf(error)
+      }
+    },
+    close: () => {
+      client.unbind().catch(() => {})
+      socket.socket.destroy()
+    },
+  }
+}
+
+/** What happened to one of the addresses on the way to a connection. */
+export interface OpenAttempt {
+  url: string
+  stage: LdapSocketStage
+  fault: LdapFault
+}
+
+/** The first of the configured directories that answers. `attempts` tells of the ones before. Throws the first fault. */
+export const openLdap = async (
+  config: LdapConfig,
+  signal: AbortSignal,
+): Promise<{ connection: LdapConnection; url: string; attempts: readonly OpenAttempt[] }> => {
+  const attempts: OpenAttempt[] = []
+  for (const url of config.urls) {
+    let stage: LdapSocketStage = 'connect'
+    try {
+      const socket = await openLdapSocket({ url, security: config.security, ca: config.ca, signal }, (now) => {
+        stage = now
+      })
+      return { connection: wrapped(config, socket), url, attempts }
+    } catch (error) {
+      attempts.push({ url, stage, fault: faultOf(error) })
+      if (signal.aborted) break
+    }
+  }
+  throw new NoDirectory(attempts)
+}
+
+/** None of the configured directories could be reached. */
+export class NoDirectory extends LdapFault {
+  readonly attempts: readonly OpenAttempt[]
+  constructor(attempts: readonly OpenAttempt[]) {
+    const [first] = attempts
+    super(first?.fault.code ?? 'noConnection', first?.fault.message ?? 'No address of a directory is configured.')
+    this.attempts = attempts
+  }
+}

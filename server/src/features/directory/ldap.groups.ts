@@ -1,0 +1,112 @@
+import type { UserProfile } from '@portcullis/contract'
+import { EqualityFilter } from 'ldapts'
+import type { LdapConnection } from './ldap.client.ts'
+import type { LdapConfig } from './ldap.config.ts'
+import { anyOf, groupsThat } from './ldap.filters.ts'
+
+/** Groups in groups in groups: deeper ones give nothing. */
+const mostDepth = 10
+/** Groups looked at for one profile; a circle of groups ends because none is looked at twice. */
+const mostGroups = 5_000
+/** DNs in one filter: some 10 KB of request. */
+const dnsPerFilter = 100
+
+/** Where people stand: groups at the person, people by DN at the group, or people by name at the group. */
+export type Membership = 'atPerson' | 'dnAtGroup' | 'nameAtGroup'
+
+export const membershipOf = (attribute: string): Membership => {
+  if (/uid$/i.test(attribute)) return 'nameAtGroup'
+  return /member$/i.test(attribute) ? 'dnAtGroup' : 'atPerson'
+}
+
+/** A person as far as groups go. */
+export interface Member {
+  dn: string
+  userName: string
+}
+
+/** What gave a profile. */
+export interface Grant {
+  profile: UserProfile
+  /** The configured group. */
+  group: string
+}
+
+const chunks = function* (dns: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < dns.length; at += dnsPerFilter) yield dns.slice(at, at + dnsPerFilter)
+}
+
+/** Only to know what was looked at before: whether two DNs are the same is always the directory's to say. */
+const keyOf = (dn: string): string => dn.toLowerCase().replace(/\s*([,=+])\s*/g, '$1')
+
+/** DNs of groups that have one of these in one attribute, without those seen before. */
+const nextGroups = async (
+  connection: LdapConnection,
+  base: string,
+  attribute: string,
+  dns: readonly string[],
+  seen: Set<string>,
+): Promise<string[]> => {
+  const found: string[] = []
+  for (const some of chunks(dns)) {
+    const entries = await connection.searchAll(base, groupsThat(anyOf(attribute, some)), ['1.1'], mostGroups)
+    for (const { dn } of entries)
+      if (!seen.has(keyOf(dn)) && seen.size < mostGroups) {
+        seen.add(keyOf(dn))
+        found.push(dn)
+      }
+  }
+  return found
+}
+
+const has = async (
+  connection: LdapConnection,
+  dn: string,
+  attribute: string,
+  values: readonly string[],
+): Promise<boolean> => {
+  for (const some of chunks(values))
+    if ((await connection.entry(dn, anyOf(attribute, some), ['1.1'])) !== undefined) return true
+  return false
+}
+
+/** From each configured group down: its groups, theirs, and on; is the person in one of them? */
+const byPerson = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
+  for (const { profile, dn: group } of config.groups) {
+    const seen = new Set([keyOf(group)])
+    let level = [group]
+    for (let depth = 0; level.length > 0 && depth <= mostDepth; depth++) {
+      if (await has(connection, member.dn, config.groupAttribute, level)) return { profile, group }
+      level = await nextGroups(connection, config.baseDn, config.groupAttribute, level, seen)
+    }
+  }
+  return null
+}
+
+/** From the person up: the groups he is in, those these are in, and on; is a configured one among them? */
+const byGroup = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
+  const seen = new Set([keyOf(member.dn)])
+  let level = [member.dn]
+  let best: Grant | null = null
+  for (let depth = 0; level.length > 0 && depth <= mostDepth; depth++) {
+    for (const { profile, dn: group } of config.groups)
+      if ((best === null || profile < best.profile) && (await has(connection, group, config.groupAttribute, level)))
+        best = { profile, group }
+    if (best !== null && best.profile === config.groups[0]?.profile) return best
+    level = await nextGroups(connection, config.baseDn, config.groupAttribute, level, seen)
+  }
+  return best
+}
+
+const byName = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
+  const filter = new EqualityFilter({ attribute: config.groupAttribute, value: member.userName })
+  for (const { profile, dn: group } of config.groups)
+    if ((await connection.entry(group, filter, ['1.1'])) !== undefined) return { profile, group }
+  return null
+}
+
+/** The highest profile that groups give a person; null when none does. */
+export const grantOf = (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
+  const by = { atPerson: byPerson, dnAtGroup: byGroup, nameAtGroup: byName }[membershipOf(config.groupAttribute)]
+  return by(connection, config, member)
+}

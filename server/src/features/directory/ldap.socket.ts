@@ -1,0 +1,218 @@
+import { connect, isIP, type Socket } from 'node:net'
+import tls, { type PeerCertificate } from 'node:tls'
+import { cleanText } from '@portcullis/domain'
+import { resolveDestination } from '#platform/destinations.ts'
+import { certificateFault, faultOf, LdapFault } from './ldap.fault.ts'
+
+/** Milliseconds a connection may take, with its TLS. */
+const connectMs = 5_000
+/** What a directory may send over one connection; a person's groups take some 100 KiB. */
+const mostBytes = 32 * 1024 * 1024
+/** An answer to StartTLS takes 14 bytes and a text. */
+const mostAnswerBytes = 4_096
+
+export type LdapSecurity = 'none' | 'starttls' | 'tls'
+
+export interface LdapSocketOptions {
+  /** `ldap://host[:port]` or `ldaps://…`. */
+  url: string
+  security: LdapSecurity
+  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  ca: readonly string[]
+  /** Ends whatever is under way. */
+  signal: AbortSignal
+}
+
+/** An open connection, in TLS where that was asked for. */
+export interface LdapSocket {
+  socket: Socket
+  /** Where it leads, for people: host, address and port. */
+  where: string
+  /** What the directory showed; null without TLS. */
+  certificate: PeerCertificate | null
+}
+
+/** Which part of opening failed. */
+export type LdapSocketStage = 'connect' | 'tls'
+
+/** ExtendedRequest 1.3.6.1.4.1.1466.20037 with message id 1 (RFC 4511, 4.14.1). */
+const startTlsRequest = Buffer.concat([
+  Buffer.from('301d02010177188016', 'hex'),
+  Buffer.from('1.3.6.1.4.1.1466.20037', 'latin1'),
+])
+
+/** Length of a BER element's content and where it begins; null while bytes are missing. */
+const berLength = (bytes: Buffer, at: number): { length: number; start: number } | null => {
+  const first = bytes[at]
+  if (first === undefined) return null
+  if (first < 0x80) return { length: first, start: at + 1 }
+  const more = first & 0x7f
+  if (more === 0 || more > 4) throw new LdapFault('notLdap', 'What answers there is no directory.')
+  return bytes.length < at + 1 + more ? null : { length: bytes.readUIntBE(at + 1, more), start: at + 1 + more }
+}
+
+/** Result code of an ExtendedResponse that is the whole of `bytes`; null while bytes are missing. */
+const startTlsResult = (bytes: Buffer): number | null => {
+  const noLdap = (): LdapFault => new LdapFault('notLdap', 'What answers there is no directory.')
+  if (bytes.length > 0 && bytes[0] !== 0x30) throw noLdap()
+  const message = berLength(bytes, 1)
+  if (message === null) return null
+  const end = message.start + message.length
+  if (end > mostAnswerBytes) throw noLdap()
+  if (bytes.length < end) return null
+  // Whatever came in the clear behind the answer would be read as if it had come in TLS.
+  if (bytes.length > end)
+    throw new LdapFault('noTls', 'More than an answer came before TLS began; somebody may be in between.')
+  const id = berLength(bytes, message.start + 1)
+  const response = id === null ? null : id.start + id.length
+  if (id === null || response === null || bytes[message.start] !== 0x02 || bytes[response] !== 0x78) throw noLdap()
+  const content = berLength(bytes, response + 1)
+  if (content === null || bytes[content.start] !== 0x0a || bytes[content.start + 1] !== 1) throw noLdap()
+  return bytes[content.start + 2] ?? null
+}
+
+const startTls = (socket: Socket): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let got = Buffer.alloc(0)
+    const end = (error: unknown): void => {
+      socket.off('data', take).off('close', closed)
+      if (error === null) resolve()
+      else reject(error as Error)
+    }
+    const closed = (): void =>
+      end(new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.'))
+    const take = (bytes: Buffer): void => {
+      got = Buffer.concat([got, bytes])
+      try {
+        const result = startTlsResult(got)
+        if (result === null) return
+        end(result === 0 ? null : new LdapFault('noTls', 'The directory does not offer STARTTLS here: use ldaps://.'))
+      } catch (error) {
+        end(error)
+      }
+    }
+    socket.on('data', take).on('close', closed)
+    socket.write(startTlsRequest)
+  })
+
+/** Resolves when the event came, rejects with the first error. */
+const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      socket.destroy()
+      reject(new LdapFault('silent', 'The directory did not answer in time.'))
+    }
+    const timer = setTimeout(stop, connectMs)
+    signal.addEventListener('abort', stop, { once: true })
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    }
+    socket.once(event, () => {
+      done()
+      resolve()
+    })
+    socket.once('error', (error) => {
+      done()
+      reject(error)
+    })
+    socket.once('close', () => {
+      done()
+      reject(new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.'))
+    })
+  })
+
+/** A certificate for people: its name, issuer and end. */
+export const certificateName = (certificate: PeerCertificate | null): string => {
+  const of = (name: string | string[] | undefined): string => cleanText([name].flat()[0] ?? '', 80)
+  if (certificate?.valid_to === undefined) return 'The certificate of the directory'
+  const { subject, issuer, valid_to } = certificate
+  const until = new Date(valid_to)
+  const day = Number.isNaN(until.getTime()) ? '' : `, until ${until.toISOString().slice(0, 10)}`
+  return `The certificate "${of(subject?.CN)}" (issued by "${of(issuer?.CN)}"${day})`
+}
+
+/** What went wrong in a handshake, with the certificate by name. */
+const tlsFault = (certificate: PeerCertificate | null, error: unknown): LdapFault => {
+  const words = certificateFault(error)
+  if (words === undefined) {
+    const fault = faultOf(error)
+    return fault.code === 'notLdap'
+      ? new LdapFault('noTls', 'There is no TLS there: check address and security.', error)
+      : fault
+  }
+  return new LdapFault('certificate', `${certificateName(certificate)} ${words}.`, error)
+}
+
+const secured = async (
+  plain: Socket,
+  host: string,
+  ca: readonly string[],
+  signal: AbortSignal,
+): Promise<{ socket: tls.TLSSocket; certificate: PeerCertificate }> => {
+  const socket = tls.connect({
+    socket: plain,
+    // What the certificate is checked against; as a name to ask for, an address is not allowed (RFC 6066).
+    host,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(ca.length === 0 ? {} : { ca: [...ca] }),
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+  })
+  socket.on('error', () => {})
+  let seen: PeerCertificate | null = null
+  // Before the check that ends the socket: then nobody could say which certificate it was.
+  socket.prependListener('secure', () => {
+    seen = socket.getPeerCertificate()
+  })
+  await opened(socket, 'secureConnect', signal).catch((error: unknown) => {
+    throw tlsFault(seen, error)
+  })
+  return { socket, certificate: socket.getPeerCertificate() }
+}
+
+/** Ends a connection that says more than any directory has to. */
+const bounded = <S extends Socket>(socket: S): S => {
+  let taken = 0
+  socket.on('data', (bytes) => {
+    taken += bytes.length
+    if (taken > mostBytes) socket.destroy()
+  })
+  return socket
+}
+
+/** Connects as the configuration says. Never without TLS where TLS was asked for, never past a bad certificate. */
+export const openLdapSocket = async (
+  { url, security, ca, signal }: LdapSocketOptions,
+  onStage: (stage: LdapSocketStage) => void = () => {},
+): Promise<LdapSocket> => {
+  const { hostname, port: givenPort } = new URL(url)
+  const port = givenPort === '' ? (security === 'tls' ? 636 : 389) : Number(givenPort)
+  onStage('connect')
+  const destination = await resolveDestination(hostname)
+  const { host, address, lookup } = destination
+  const where = address === host ? `${host} port ${port}` : `${host} (${address}) port ${port}`
+  const plain = connect({ host, port, lookup })
+  plain.setNoDelay(true)
+  // Whoever waits hears of it by its own handler; without any, a late error would end the process.
+  plain.on('error', () => {})
+  const abort = (): void => {
+    plain.destroy()
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  plain.once('close', () => signal.removeEventListener('abort', abort))
+  try {
+    await opened(plain, 'connect', signal)
+    if (security === 'none') return { socket: bounded(plain), where, certificate: null }
+    onStage('tls')
+    if (security === 'starttls') {
+      const timer = setTimeout(abort, connectMs)
+      await startTls(plain).finally(() => clearTimeout(timer))
+    }
+    const { socket, certificate } = await secured(plain, host, ca, signal)
+    return { socket: bounded(socket), where, certificate }
+  } catch (error) {
+    plain.destroy()
+    throw faultOf(error)
+  }
+}

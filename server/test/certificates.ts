@@ -1,0 +1,49 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { isIP } from 'node:net'
+import { issueCertificate } from '../src/platform/tls/certificate.ts'
+
+const day = 86_400_000
+/** Beyond the clock that tests have, and begun before the real one. */
+const longMs = 20 * 365 * day
+
+export interface IssuedCertificate {
+  cert: string
+  key: string
+}
+
+/** A certificate authority of a test. */
+export const createAuthority = (name = 'Test authority') => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const now = Date.now()
+  const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string
+  return {
+    pem: issueCertificate({
+      subject: name,
+      issuer: name,
+      key: privateKey,
+      issuerKey: privateKey,
+      notBefore: now - day,
+      notAfter: now + longMs,
+      server: null,
+    }),
+    /** A server's certificate for these names and addresses; `expired` ended an hour ago. */
+    issue: (names: readonly string[], state: 'valid' | 'expired' = 'valid'): IssuedCertificate => {
+      const leaf = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
+      return {
+        key: pemOf(leaf),
+        cert: issueCertificate({
+          subject: names[0] ?? 'nobody',
+          issuer: name,
+          key: leaf,
+          issuerKey: privateKey,
+          notBefore: now - 2 * day,
+          notAfter: state === 'expired' ? now - 3_600_000 : now + longMs,
+          server: {
+            names: names.filter((one) => isIP(one) === 0),
+            addresses: names.filter((one) => isIP(one) !== 0),
+          },
+        }),
+      }
+    },
+  }
+}
