@@ -85,6 +85,9 @@ export const Connection = closed({
   isOverrideDefaults: Type.Boolean(),
   hashtags: Type.String({ description: 'Names joined by commas.' }),
   isRegistered: Type.Boolean({ description: 'It is polled.' }),
+  isConfirmed: Type.Boolean({
+    description: 'An Administrator added, changed or registered it: the default password may be sent to it.',
+  }),
   uuid: Type.String({ description: 'uuid of the host among the agents; empty before its first successful poll.' }),
   createdAt: utcTime('When it was added.'),
   changedAt: utcTime('When a person changed it last.'),
@@ -100,6 +103,7 @@ export const connectionFilters = {
   UserName: textFilter('userName'),
   Hashtags: tagsFilter('hashtags'),
   IsRegistered: booleanFilter('isRegistered'),
+  IsConfirmed: booleanFilter('isConfirmed'),
   IsOverrideDefaults: booleanFilter('isOverrideDefaults'),
 }
 
@@ -124,7 +128,7 @@ export const addConnections = operation({
   tag,
   summary: 'Adds one connection, or many',
   description:
-    'Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
+    'A default password goes only to computers that an Administrator added, changed or registered; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,

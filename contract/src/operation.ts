@@ -34,6 +34,8 @@ export interface Operation<
   readonly query?: Query
   /** JSON body. */
   readonly body?: Body
+  /** Bytes of the body, where another bound than that of its audience fits. */
+  readonly bodyLimit?: number
   /** True when `null` or an empty body is as good as none. */
   readonly bodyOptional?: boolean
   /** True for one multipart part named `file`. */

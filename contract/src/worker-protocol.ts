@@ -35,6 +35,7 @@ export type PollStep = (typeof pollSteps)[number]
 /** Why a poll failed; each is documented with its cure in `pollCauses`. */
 export const pollFailures = [
   'name-not-found',
+  'address-refused',
   'connection-refused',
   'connect-timeout',
   'connection-lost',
@@ -58,6 +59,10 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   'name-not-found': {
     title: 'The name has no address',
     cure: 'Check the spelling, and that the worker uses a DNS server that knows the name; or give the IP address.',
+  },
+  'address-refused': {
+    title: 'This address is not polled',
+    cure: 'It is one of a cloud or network itself (link-local, multicast), or a name that leads to the worker: name the computer by its own address.',
   },
   'connection-refused': {
     title: 'Nothing listens on the port',
@@ -89,7 +94,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'no-credentials': {
     title: 'There is nothing to sign in with',
-    cure: 'Give the connection a user with password or key, or the worker defaults for all connections.',
+    cure: 'Give the connection a user with password or key, or the worker defaults for all connections. The default password goes only to computers that an Administrator added, changed or started polling.',
   },
   'read-timeout': {
     title: 'Reading took too long',
@@ -138,7 +143,10 @@ export const WorkerRegisterResponse = closed({
 export type WorkerRegisterResponse = Static<typeof WorkerRegisterResponse>
 
 /** Names a poll; the fence grows with each lease, so that an old one is told from the present one. */
-const PollRef = closed({ id: Type.String({ maxLength: 64 }), fence: Type.Integer({ minimum: 0 }) })
+const PollRef = closed({
+  id: Type.String({ pattern: '^[0-9a-fA-F-]{36}$' }),
+  fence: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+})
 
 /** One step of a poll as it went. */
 export const PollStepResult = closed({

@@ -1,3 +1,4 @@
+export * from './addresses.ts'
 export * from './agent-package.ts'
 export { createAttackTools } from './attack-tools.ts'
 export * from './audit-chain.ts'

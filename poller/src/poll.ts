@@ -50,6 +50,7 @@ export const pollHost = async (
   const end = (): void => control.abort(new PollError('stopped'))
   stop.addEventListener('abort', end, { once: true })
   let session: Session | undefined
+  let hostKeyFingerprint: string | null = null
   let platform: PollPlatform | null = null
   const result = (
     rest: Pick<PollResult, 'failure' | 'message' | 'facts' | 'devices' | 'machineIdHash'>,
@@ -57,14 +58,21 @@ export const pollHost = async (
     id: poll.id,
     fence: poll.fence,
     durationMs: Math.round(performance.now() - startedAt),
-    hostKeyFingerprint: session?.hostKeyFingerprint ?? null,
+    hostKeyFingerprint,
     platform,
     steps,
     ...rest,
   })
   try {
     if (stop.aborted) throw new PollError('stopped')
-    session = await openSession({ poll, onStep: begin, signal: control.signal })
+    session = await openSession({
+      poll,
+      onStep: begin,
+      onHostKey: (fingerprint) => {
+        hostKeyFingerprint = fingerprint
+      },
+      signal: control.signal,
+    })
     begin('read')
     const { platform: system, reading } = await readAll(poll, session)
     begin('understand')

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { connect, isIP } from 'node:net'
 import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
+import { isForbiddenAddress, isLoopback, isSpelledLoopback } from '@portcullis/domain'
 import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
 import { createSlots } from './slots.ts'
 
@@ -24,7 +25,6 @@ export class PollError extends Error {
 export interface Session {
   /** Runs a fixed command; its standard input is empty. */
   run(command: string): Promise<Output>
-  hostKeyFingerprint: string
   /** Address that was connected to. */
   address: string
   /** It is OpenSSH for Windows by its own word: a hint what to ask first, no more. */
@@ -75,64 +75,98 @@ const failureOf = (error: Error & { code?: string; level?: string }): PollFailur
 /** Connections to one address at a time, by whatever names: servers end what is beyond their MaxStartups (10, sshd_config(5)). */
 const hosts = createSlots(2)
 
+/** Where a name leads. What is looked up is what is connected to: a name that changes in between changes nothing. */
 const addressOf = async (host: string): Promise<string> => {
-  if (isIP(host) !== 0) return host
-  try {
-    return (await lookup(host)).address
-  } catch {
-    throw new PollError('name-not-found')
-  }
+  let address = host
+  if (isIP(host) === 0)
+    try {
+      address = (await lookup(host)).address
+    } catch {
+      throw new PollError('name-not-found')
+    }
+  // A name of somebody else's that leads to this machine would have its own SSH server tried.
+  if (isForbiddenAddress(address) || (isLoopback(address) && !isSpelledLoopback(host)))
+    throw new PollError('address-refused', address)
+  return address
 }
 
 export interface OpenOptions {
   poll: Poll
   /** Called when a step begins. */
   onStep(step: PollStep): void
+  /** Called with the key the host shows, once. */
+  onHostKey(fingerprint: string): void
   signal: AbortSignal
 }
 
+/** Questions of a server that asks for the password by itself; PAM puts up to three without a field around the one. */
+const mostQuestions = 5
+/** Bytes of a connection beyond what the command prints: key exchange, framing. */
+const overheadBytes = 1024 * 1024
+
 /**
  * Connects and signs in. Another host key than the pinned one ends it before a credential is sent: the key is looked at
- * in the key exchange, and ssh2 authenticates only after that.
+ * in the key exchange, and ssh2 authenticates only after that. The socket is ours: the library leaves one open whose
+ * peer misbehaved, and counts nothing of what it brings but the output of the command.
  */
-export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promise<Session> => {
+export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {
   if (poll.userName === '' || (poll.password === null && poll.privateKey === null))
     throw new PollError('no-credentials')
   onStep('resolve')
   const host = await addressOf(poll.host)
   const leave = await hosts.take(host, signal)
+  if (signal.aborted) {
+    leave()
+    throw signal.reason as Error
+  }
   onStep('connect')
-  let step: PollStep = 'connect'
+  let step: PollStep | 'ready' = 'connect'
   const client = new Client()
+  const socket = connect({ host, port: poll.port })
   let shown = ''
-  let isOther = false
+  let failure: PollError | null = null
   const close = (): void => {
     client.destroy()
+    socket.destroy()
     leave()
   }
+  const fail = (error: PollError): void => {
+    failure ??= error
+    close()
+  }
+  const reasonOf = (other: PollError): Error => failure ?? (signal.aborted ? (signal.reason as Error) : other)
   signal.addEventListener('abort', close, { once: true })
+  socket.on('data', () => {
+    if (socket.bytesRead > poll.limits.outputBytes + overheadBytes) fail(new PollError('output-too-large'))
+  })
   await new Promise<void>((resolve, reject) => {
-    client.once('ready', resolve)
-    client.on('error', (error: Error & { code?: string; level?: string }) => {
-      if (isOther) reject(new PollError('host-key-changed', `it shows ${shown}`))
-      else reject(new PollError(failureOf(error), step === 'sign-in' ? '' : error.message))
+    client.once('ready', () => {
+      step = 'ready'
+      resolve()
     })
-    client.once('close', () =>
-      reject(
-        signal.aborted
-          ? (signal.reason as Error)
-          : isOther
-            ? new PollError('host-key-changed', `it shows ${shown}`)
-            : new PollError('connection-lost'),
-      ),
+    client.on('error', (error: Error & { code?: string; level?: string }) =>
+      reject(reasonOf(new PollError(failureOf(error), step === 'sign-in' ? '' : error.message))),
     )
-    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) =>
-      finish(prompts.map(() => poll.password ?? '')),
-    )
+    client.once('close', () => reject(reasonOf(new PollError('connection-lost'))))
+    let questions = 0
+    let isAnswered = false
+    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
+      const [prompt] = prompts
+      if (
+        ++questions > mostQuestions ||
+        prompts.length > 1 ||
+        (prompt !== undefined && (prompt.echo === true || isAnswered))
+      )
+        fail(new PollError('sign-in-refused', 'it asks for more than a password'))
+      else if (prompt === undefined) finish([])
+      else {
+        isAnswered = true
+        finish([poll.password ?? ''])
+      }
+    })
     try {
       client.connect({
-        host,
-        port: poll.port,
+        sock: socket,
         username: poll.userName,
         ...(poll.password === null ? {} : { password: poll.password, tryKeyboard: true }),
         ...(poll.privateKey === null ? {} : { privateKey: poll.privateKey }),
@@ -146,11 +180,17 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
           ...(poll.password === null ? [] : (['password', 'keyboard-interactive'] as const)),
         ],
         hostVerifier: (key: Buffer) => {
+          const fingerprint = fingerprintOf(key)
+          // A host may exchange keys anew whenever it likes, but for the same host key.
+          if (shown !== '') return fingerprint === shown
           step = 'host-key'
           onStep('host-key')
-          shown = fingerprintOf(key)
-          isOther = poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint
-          if (isOther) return false
+          shown = fingerprint
+          onHostKey(shown)
+          if (poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint) {
+            failure = new PollError('host-key-changed', `it shows ${shown}`)
+            return false
+          }
           step = 'sign-in'
           onStep('sign-in')
           return true
@@ -167,8 +207,7 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
 
   const run = (command: string): Promise<Output> =>
     new Promise((resolve, reject) => {
-      step = 'read'
-      const lost = (): void => reject(signal.aborted ? (signal.reason as Error) : new PollError('connection-lost'))
+      const lost = (): void => reject(reasonOf(new PollError('connection-lost')))
       client.once('close', lost)
       client.exec(command, (error: Error | undefined, channel: ClientChannel) => {
         if (error !== undefined) {
@@ -181,8 +220,7 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
         const take = (part: Buffer, isKept: boolean): void => {
           size += part.length
           if (size > poll.limits.outputBytes) {
-            reject(new PollError('output-too-large'))
-            close()
+            fail(new PollError('output-too-large'))
           } else if (isKept) parts.push(part)
         }
         channel.on('data', (part: Buffer) => take(part, true))
@@ -200,5 +238,5 @@ export const openSession = async ({ poll, onStep, signal }: OpenOptions): Promis
   // The library keeps the banner to itself; without it, the other system is asked first, which only costs a round trip.
   const { _remoteVer: banner } = client as { _remoteVer?: unknown }
   const isWindows = typeof banner === 'string' && /for_windows/i.test(banner)
-  return { run, hostKeyFingerprint: shown, address: host, isWindows, close }
+  return { run, address: host, isWindows, close }
 }

@@ -1,4 +1,11 @@
-import { type Poll, type PollResult, type PollStep, type PollStepResult, workerLimits } from '@portcullis/contract'
+import {
+  type Poll,
+  type PollFailure,
+  type PollResult,
+  type PollStep,
+  type PollStepResult,
+  workerLimits,
+} from '@portcullis/contract'
 import { Refused, type WorkerClient } from './client.ts'
 
 export interface WorkerOptions {
@@ -26,12 +33,43 @@ interface Running {
   control: AbortController
 }
 
+/** Characters of one call: JSON of ASCII but for names, far below what the server takes. */
+const resultBytes = workerLimits.bodyBytes / 2
 /** Results are sent when so many are there, or after so long. */
 const flushMs = 200
 const leaseMs = 1_000
 const maxBackOffMs = 30_000
 /** The own process of the server comes back this long after its key was revoked. */
 const comeBackMs = 10_000
+
+/** What the server refuses once it refuses again. */
+const isRefusal = (error: unknown): error is Refused =>
+  error instanceof Refused && error.status >= 400 && error.status < 500 && error.status !== 401 && error.status !== 429
+
+/** A result that says why it brings nothing. */
+const withoutContent = (result: PollResult, failure: PollFailure): PollResult => ({
+  ...result,
+  failure: result.failure ?? failure,
+  message: '',
+  facts: null,
+  devices: [],
+  machineIdHash: null,
+  steps: result.steps.slice(0, 16),
+})
+
+const sizeOf = (result: PollResult): number => JSON.stringify(result).length
+
+/** As many results as one call takes. */
+const batchOf = (results: readonly PollResult[]): PollResult[] => {
+  const some: PollResult[] = []
+  let size = 0
+  for (const result of results.slice(0, workerLimits.results)) {
+    size += sizeOf(result)
+    if (some.length > 0 && size > resultBytes) break
+    some.push(result)
+  }
+  return some
+}
 
 const cpuMeter = () => {
   let before = process.cpuUsage()
@@ -76,7 +114,8 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
     ).then((result) => {
       if (running.get(one.id) === entry) running.delete(one.id)
       // Ended because nobody wants it any more: there is nothing to tell.
-      if (!control.signal.aborted) results.push(result)
+      if (!control.signal.aborted)
+        results.push(sizeOf(result) > resultBytes ? withoutContent(result, 'output-too-large') : result)
       // Room for the next one, or enough to send.
       wakeUp()
     })
@@ -88,10 +127,28 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
     results.length = 0
   }
 
+  const sendAlone = async (key: string, result: PollResult): Promise<void> => {
+    try {
+      await client.results(key, [result])
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      say(`the server refused a result: ${error.message}`)
+      await client.results(key, [withoutContent(result, 'not-understood')]).catch((again: unknown) => {
+        if (!isRefusal(again)) throw again
+      })
+    }
+  }
+
   const sendResults = async (key: string): Promise<void> => {
     while (results.length > 0) {
-      const some = results.slice(0, workerLimits.results)
-      await client.results(key, some)
+      const some = batchOf(results)
+      try {
+        await client.results(key, some)
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        // One of them is not as the server takes it; the others must not be lost with it.
+        for (const result of some) await sendAlone(key, result)
+      }
       results.splice(0, some.length)
     }
   }
@@ -110,8 +167,10 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
       version,
       cpu: cpu(),
     })
-    for (const { id } of answer.stop) {
-      running.get(id)?.control.abort()
+    for (const { id, fence } of answer.stop) {
+      const entry = running.get(id)
+      if (entry?.poll.fence !== fence) continue
+      entry.control.abort()
       running.delete(id)
     }
     for (const one of answer.polls) start(one)
@@ -142,11 +201,10 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
             if (!isOwn) throw new Error('The server revoked the key of this worker. Register it with a new token.')
             say('the worker was deleted; coming back as a new one')
             wait = comeBackMs
-          } else if (error instanceof Refused && error.status >= 400 && error.status < 500 && error.status !== 429) {
+          } else if (isRefusal(error)) {
             if (key === null) throw error
             // What it refuses once it refuses again.
             say(`the server refused a call: ${error.message}`)
-            results.length = 0
           } else {
             say(`the server can not be reached: ${(error as Error).message}`)
             wait = backOff * (0.75 + Math.random() / 2)

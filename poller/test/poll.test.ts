@@ -16,6 +16,12 @@ const windowsAnswer = (devices: unknown[]): string =>
   `portcullis 1\nWindows\n${JSON.stringify({ Host: 'PC-7', Os: 'Windows 11', Version: '10.0', Devices: devices })}\nend\n`
 
 const never = new AbortController().signal
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (let i = 0; !isSo(); i++) {
+    if (i === 500) throw new Error('it did not come to this')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
 const limits = { connectMs: 20_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 }
 
 describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
@@ -31,7 +37,7 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
   })
 
   const of = (change: Partial<Poll> = {}): Poll => ({
-    id: 'poll-1',
+    id: '0199a0c4-0000-7000-8000-000000000001',
     fence: 1,
     isTest: false,
     host: sshd.host,
@@ -68,7 +74,7 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
   it('reads this machine in one go, step by step, and names the key of the host', async () => {
     const { result, steps } = await run()
     expect(result).toMatchObject({
-      id: 'poll-1',
+      id: '0199a0c4-0000-7000-8000-000000000001',
       fence: 1,
       failure: null,
       platform: 'linux',
@@ -136,6 +142,67 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     } finally {
       peer.close()
     }
+  })
+
+  it('is not worn down by a host that asks without end, exchanges keys without end, or keeps its side open', async () => {
+    const change = { host: '127.0.0.6', userName: 'u', password: 'p', privateKey: null }
+    let asked = 0
+    const asks = await startSshPeer({
+      answer: () => linuxAnswer,
+      authenticate: (context) => {
+        if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive'])
+        const again = (): void => {
+          asked++
+          context.prompt(
+            Array.from({ length: 60 }, () => ({ prompt: 'Password: ', echo: false })),
+            again,
+          )
+        }
+        again()
+      },
+    })
+    const rekeys = await startSshPeer({ answer: () => linuxAnswer, rekeys: 20 })
+    const stays = await startSshPeer({ answer: () => 'hello\n' })
+    try {
+      expect((await run({ ...change, port: asks.port })).result).toMatchObject({
+        failure: 'sign-in-refused',
+        message: 'it asks for more than a password',
+      })
+      expect(asked).toBe(1)
+      const { result } = await run({ ...change, port: rekeys.port })
+      expect(result).toMatchObject({ failure: null })
+      expect(result.steps).toHaveLength(6)
+      expect((await run({ ...change, port: stays.port })).result.failure).toBe('not-understood')
+      await until(() => stays.open() === 0 && asks.open() === 0 && rekeys.open() === 0)
+    } finally {
+      for (const peer of [asks, rekeys, stays]) peer.close()
+    }
+  })
+
+  it('sends nothing for polls that were stopped while they waited for room', async () => {
+    const peer = await startSshPeer({ answer: () => linuxAnswer, delayMs: 200 })
+    try {
+      const control = new AbortController()
+      const change = { host: '127.0.0.7', port: peer.port, userName: 'u', password: 'p', privateKey: null }
+      const all = Array.from({ length: 6 }, () => run(change, control.signal))
+      await until(() => peer.open() === 2)
+      control.abort()
+      for (const one of await Promise.all(all)) expect(one.result.failure).toBe('stopped')
+      await until(() => peer.open() === 0)
+      expect(peer.signIns()).toBeLessThanOrEqual(2)
+    } finally {
+      peer.close()
+    }
+  })
+
+  it('goes to no address of a cloud or network, nor by a foreign name to this machine', async () => {
+    for (const host of ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1', '0.0.0.0', '224.0.0.1'])
+      expect([host, (await failing({ host })).failure]).toEqual([host, 'address-refused'])
+  })
+
+  it('tells the key of a host that refuses the sign-in, so that it is pinned at first contact', async () => {
+    const { result } = await run({ userName: 'nobody-of-this-name', password: 'wrong', privateKey: null })
+    expect(result).toMatchObject({ failure: 'sign-in-refused', hostKeyFingerprint: sshd.fingerprint })
   })
 
   it('signs in by a key with a passphrase, and says when it can not be read', async () => {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import ssh2 from 'ssh2'
+import ssh2, { type AuthContext } from 'ssh2'
 
 export interface SshPeerOptions {
   /** What a command is answered with. */
@@ -8,28 +8,48 @@ export interface SshPeerOptions {
   ident?: string
   /** It waits so long before an answer. */
   delayMs?: number
+  /** In place of letting everybody in. */
+  authenticate?(context: AuthContext): void
+  /** Key exchanges it asks for after the sign-in. */
+  rekeys?: number
 }
 
 /** An SSH server that says what a test wants: lets everybody in, on every address of this machine. */
-export const startSshPeer = async ({ answer, ident, delayMs = 0 }: SshPeerOptions) => {
+export const startSshPeer = async ({ answer, ident, delayMs = 0, authenticate, rekeys = 0 }: SshPeerOptions) => {
   const { privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'prime256v1',
     privateKeyEncoding: { type: 'sec1', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   })
   const commands: string[] = []
+  let running = 0
   let open = 0
+  let signIns = 0
   let most = 0
   const server = new ssh2.Server({ hostKeys: [privateKey], ...(ident === undefined ? {} : { ident }) }, (client) => {
+    open++
+    client.on('close', () => {
+      open--
+    })
     client.on('error', () => {})
-    client.on('authentication', (context) => context.accept())
+    client.on('authentication', (context) => {
+      signIns++
+      if (authenticate === undefined) context.accept()
+      else authenticate(context)
+    })
+    client.on('ready', () => {
+      const exchange = (left: number): void => {
+        if (left > 0) client.rekey(() => exchange(left - 1))
+      }
+      exchange(rekeys)
+    })
     client.on('session', (accept) => {
       accept().on('exec', (take, _reject, { command }) => {
         commands.push(command)
-        most = Math.max(most, ++open)
+        most = Math.max(most, ++running)
         const channel = take()
         setTimeout(() => {
-          open--
+          running--
           channel.write(Buffer.from(answer(command), 'latin1'))
           channel.exit(0)
           channel.end()
@@ -42,6 +62,9 @@ export const startSshPeer = async ({ answer, ident, delayMs = 0 }: SshPeerOption
     port: (server.address() as { port: number }).port,
     /** What it was asked, in order. */
     commands,
+    /** Connections that are open, and attempts to sign in so far. */
+    open: () => open,
+    signIns: () => signIns,
     /** The most commands at a time. */
     most: () => most,
     close: (): void => {

@@ -8,6 +8,9 @@ import { numberIn, parseJson, type Tree, type TreeObject, textIn, textsIn } from
 /** Nodes of the device tree that are looked at: every device may have some interfaces. */
 const MAX_NODES = 8 * MAX_POLLED_DEVICES
 
+/** Interfaces of one device that are looked at; a configuration descriptor counts 32 at most in practice. */
+const MAX_FUNCTIONS = 32
+
 /** `USB\VID_046D&PID_C30A&MI_01\7&2BCD78FF&0&0001`: ids, number of the interface, and the instance. */
 const INSTANCE = /^USB\\VID_([0-9A-F]{4})&PID_([0-9A-F]{4})(?:&MI_([0-9A-F]{2}))?\\(.+)$/is
 const REVISION = /&REV_([0-9A-F]{4})(?:&|$)/i
@@ -122,23 +125,25 @@ type Functions = NonNullable<SaidOfDevice['interfaces']>
 const functionsOf = (devices: readonly Node[], parts: readonly Node[]): Map<Node, Functions> => {
   const key = (node: Node): string => `${node.vid} ${node.pid}`
   const byParent = Map.groupBy(parts, (part) => (textIn(part.said, 'Parent') ?? key(part)).toUpperCase())
-  const found = new Map<Node, Functions>()
-  for (const device of devices) {
-    const own = classOf(device.said, false)
-    if (own) {
-      found.set(device, [{ number: 0, code: own }])
-      continue
-    }
-    const children = byParent.get(device.id.toUpperCase()) ?? byParent.get(key(device)) ?? []
+  // Of each parent once: a thousand devices of the same ids may share a thousand interfaces.
+  const functionsUnder = new Map<string, Functions>()
+  for (const [parent, children] of byParent) {
     const functions = new Map<string, Functions[number]>()
     for (const child of children) {
+      if (functions.size === MAX_FUNCTIONS) break
       const code = classOf(child.said, false)
       if (code && child.mi !== undefined) functions.set(`${child.mi} ${code}`, { number: child.mi, code })
     }
-    found.set(
-      device,
+    functionsUnder.set(
+      parent,
       [...functions.values()].sort((a, b) => a.number - b.number),
     )
+  }
+  const found = new Map<Node, Functions>()
+  for (const device of devices) {
+    const own = classOf(device.said, false)
+    const under = functionsUnder.get(device.id.toUpperCase()) ?? functionsUnder.get(key(device)) ?? []
+    found.set(device, own ? [{ number: 0, code: own }] : under)
   }
   return found
 }

@@ -16,7 +16,15 @@ export interface WindowsNode {
 export const windowsAnswer = (devices: unknown, more: Record<string, unknown> = {}): string =>
   `portcullis 1\nWindows\n${JSON.stringify({
     ...{ Host: 'PC-7', Dns: 'pc-7', Os: 'Microsoft Windows 11 Pro', Version: '10.0.22631', Architecture: 'AMD64' },
-    ...{ Manufacturer: 'LENOVO', Model: '20XW', Sku: 'LENOVO_MT_20XW', Chassis: 10, Denied: false, Nics: null, Machine: 'a1b2c3d4-0000-4000-8000-00000000000f' },
+    ...{
+      Manufacturer: 'LENOVO',
+      Model: '20XW',
+      Sku: 'LENOVO_MT_20XW',
+      Chassis: 10,
+      Denied: false,
+      Nics: null,
+      Machine: 'a1b2c3d4-0000-4000-8000-00000000000f',
+    },
     ...more,
     Devices: devices,
   })}\nend\n`

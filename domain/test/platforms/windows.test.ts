@@ -224,3 +224,20 @@ describe.skipIf(recordings === null)('a recorded Windows host', () => {
     }
   })
 })
+
+it('is read in a time that grows with its length, however its devices and interfaces are mixed', () => {
+  const devices = Array.from({ length: 2_000 }, (_, i) => ({
+    InstanceId: `USB\\VID_046D&PID_C03E\\${i}`,
+    HardwareID: [],
+    CompatibleID: [],
+  }))
+  const interfaces = Array.from({ length: 2_000 }, (_, i) => ({
+    InstanceId: `USB\\VID_046D&PID_C03E&MI_${(i % 256).toString(16).padStart(2, '0')}\\${i}`,
+    CompatibleID: [`USB\\Class_${(i % 16).toString(16).padStart(2, '0')}&SubClass_01&Prot_0${i % 8}`],
+  }))
+  const { reading } = readPoll(Buffer.from(windowsAnswer([...devices, ...interfaces])))
+  expect(reading).toMatchObject({ ok: true })
+  if (!reading.ok) throw new Error('not read')
+  // What 32 interfaces make, not 2,000: the whole stays far below what one call brings to the server.
+  expect(JSON.stringify(reading.devices).length).toBeLessThan(2_000_000)
+})

@@ -8,6 +8,7 @@ import {
   WorkerRegisterResponse,
   WorkerResultsRequest,
   WorkerResultsResponse,
+  workerLimits,
   workerPaths,
 } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
@@ -46,6 +47,7 @@ const results = operation({
   summary: 'Brings the results of polls',
   body: WorkerResultsRequest,
   response: WorkerResultsResponse,
+  bodyLimit: workerLimits.bodyBytes,
   errors: ['payload_too_large'],
 })
 

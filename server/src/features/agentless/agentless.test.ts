@@ -277,6 +277,85 @@ describe('a host that is polled', () => {
     expect((await status('copy-1')).uuid).not.toBe(a.uuid)
   })
 
+  it('that only says to be another one hides nothing: it is shown beside it, and named', async () => {
+    const machineIdHash = '6f'.repeat(32)
+    const w = await registerWorker()
+    const poll = async (name: string, key: string, port: string) => {
+      ok(await post('connectiondetails', { computerName: name, password: 'p', userName: 'u' }))
+      const found = (await w.lease(50)).polls.find((one) => one.host === name) as Poll
+      const facts = hostFacts({ hostname: 'victim', agentVersion: '', enforcement: 'observe' })
+      const devices = [storageStick({ portPath: port })]
+      await w.results([
+        { ...success(found, devices), machineIdHash, facts, hostKeyFingerprint: `SHA256:${key.repeat(43)}` },
+      ])
+      return status(name)
+    }
+    const victim = await poll('victim-1', 'v', '1-1')
+    const liar = await poll('liar-1', 'l', '1-2')
+    expect([liar.statusDescription, liar.uuid === victim.uuid]).toEqual(['1 device', false])
+    const { data } = await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000')
+    expect(
+      data.some(
+        (event) => event.description === 'Possible duplicate of a known host' && event.details.includes('victim'),
+      ),
+    ).toBe(true)
+    // An agent of another name that shares the identifier does not take a polled host over either.
+    const clone = await enrolAgent(t, { machineIdHash, facts: { hostname: 'clone' } })
+    expect([victim.uuid, liar.uuid]).not.toContain(clone.agentId)
+    // Another machine answers by the name: it is another host from now on.
+    t.clock.advance(17 * minute)
+    const again = (await w.lease(50)).polls.find((one) => one.host === 'victim-1') as Poll
+    const facts = hostFacts({ hostname: 'newcomer', agentVersion: '', enforcement: 'observe' })
+    await w.results([{ ...success(again), machineIdHash: '70'.repeat(32), facts }])
+    expect((await status('victim-1')).uuid).not.toBe(victim.uuid)
+  })
+
+  it('is pinned by its first contact, even when that one fails', async () => {
+    ok(await post('connectiondetails', { computerName: 'pin-1', password: 'p', userName: 'u' }))
+    const w = await registerWorker()
+    const poll = (await w.lease(50)).polls.find((one) => one.host === 'pin-1') as Poll
+    const key = `SHA256:${'k'.repeat(43)}`
+    await w.results([{ ...failure(poll, 'sign-in-refused'), hostKeyFingerprint: key }])
+    t.clock.advance(24 * 60 * minute)
+    expect((await w.lease(50)).polls.find((one) => one.host === 'pin-1')).toMatchObject({ hostKeyFingerprint: key })
+  })
+
+  it('can not be kept for ever by a worker that only says it runs', async () => {
+    ok(await post('connectiondetails', { computerName: 'kept-1', password: 'p', userName: 'u' }))
+    const [holder, other] = [await registerWorker(), await registerWorker()]
+    const poll = (await holder.lease(50)).polls.find((one) => one.host === 'kept-1') as Poll
+    let stop: unknown[] = []
+    for (let i = 0; i < 10; i++) {
+      t.clock.advance(20_000)
+      stop = (await holder.lease(0, [{ id: poll.id, fence: poll.fence, step: 'read' }])).stop
+    }
+    expect(stop).toEqual([{ id: poll.id, fence: poll.fence }])
+    expect((await other.lease(50)).polls.some((one) => one.host === 'kept-1')).toBe(true)
+  })
+
+  it('gets the default password only when an Administrator has confirmed it, the default key always', async () => {
+    const manager = await person(t, { profile: 20 })
+    const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
+    const defaults = { userName: 'svc', password: 'the default secret', privateKey: key }
+    ok(await put('workerpollerdetails', { defaults }))
+    for (const computerName of ['evil-1', 'evil-2'])
+      ok(await manager.api.post(`${base}/connectiondetails`, { computerName }))
+    ok(await manager.api.post(`${base}/connectiondetails/test`, { computerName: 'evil-3' }))
+    ok(await post('connectiondetails', { computerName: 'good-1' }))
+    ok(await post('registration', { computerNames: ['evil-2'] }))
+    ok(await manager.api.put(`${base}/connectiondetails`, { computerName: 'good-1', newComputerName: 'evil-4' }))
+    const w = await registerWorker()
+    const { polls } = await w.lease(50)
+    const given = new Map(polls.map((one) => [one.host, [one.userName, one.password, one.privateKey === key]]))
+    expect(['evil-1', 'evil-2', 'evil-3', 'evil-4'].map((name) => given.get(name))).toEqual([
+      ['svc', null, true],
+      ['svc', 'the default secret', true],
+      ['svc', null, true],
+      ['svc', null, true],
+    ])
+    ok(await put('workerpollerdetails', { defaults: { password: '', privateKey: '' } }))
+  })
+
   it('whose connection is deleted is disconnected, and stays', async () => {
     const { uuid } = await status('copy-1')
     const host = async () => ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${uuid}`))
@@ -318,6 +397,8 @@ describe('connections', () => {
     for (const [body, message] of [
       [{ computerName: 'a b' }, 'body.computerName is neither'],
       [{ computerName: '999.1.1.1' }, 'body.computerName is neither'],
+      [{ computerName: '169.254.169.254' }, 'body.computerName is an address of a cloud'],
+      [{ computerName: '::ffff:169.254.169.254' }, 'body.computerName is an address of a cloud'],
       [{ computerName: 'x', privateKey: 'ssh-rsa AAAA' }, 'body.privateKey is no private key'],
       [{ connections: [{ computerName: 'ok-1' }, { computerName: '' }] }, 'body.connections[1].computerName is empty'],
       [{ connections: [{ computerName: 'ok-1' }, { computerName: 'OK-1.' }] }, 'is there twice'],
@@ -485,6 +566,10 @@ describe('connections', () => {
       '"csv-4",,,,',
       'CSV-1,22,ann,x,',
       'file-1,,bob,,',
+      'csv-5,22,ann,hunter,2secret,lab',
+      'csv-6,22,ann,x,a;#b',
+      'ComputerName,Port,UserName,Password,Tags',
+      'csv-7,0x16,ann,x,',
     ].join('\r\n')
     const upload = async (dryRun: boolean) => {
       const form = new FormData()
@@ -500,8 +585,14 @@ describe('connections', () => {
     const total = async () => (await pageOf<Connection>(t, 'agents/agentless/connectiondetails')).recordsTotal
     const before = await total()
     const preview = await upload(true)
-    expect(preview).toMatchObject({ added: 2, updated: 1, failed: 3 })
-    expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6])
+    expect(preview).toMatchObject({ added: 2, updated: 1, failed: 7 })
+    expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6, 8, 9, 10, 11])
+    expect(preview.errors.slice(3).map(({ message }) => message)).toEqual([
+      'The line has 6 cells, the header 5: a comma in a cell needs quotes around it.',
+      'A tag must not hold a comma, semicolon, # or control character.',
+      'The line is a header.',
+      'port is no whole number from 1 to 65,535.',
+    ])
     expect(preview.errors.slice(0, 2).map(({ message }) => message)).toEqual([
       expect.stringMatching(/^computerName is neither a host name/),
       'port is no whole number from 1 to 65,535.',
@@ -511,7 +602,7 @@ describe('connections', () => {
     expect(await upload(false)).toEqual(preview)
     t.clock.advance(1_001)
     expect(await total()).toBe(before + 2)
-    expect(await upload(true)).toMatchObject({ added: 0, failed: 3 })
+    expect(await upload(true)).toMatchObject({ added: 0, failed: 7 })
   })
 
   it('belong to Managers, the worker to Administrators', async () => {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { ConnectionInput } from '@portcullis/contract'
+import { isForbiddenAddress } from '@portcullis/domain'
 import { invalid } from '#platform/app-error.ts'
 
 /** A host name by RFC 1123: labels of letters, digits and inner hyphens, 253 characters at most. */
@@ -10,7 +11,8 @@ const looksLikeAddress = /^[0-9.]+$/
 /** What is wrong with the name of a computer; null when nothing is. */
 const nameFault = (name: string): string | null => {
   if (name === '') return 'is empty'
-  if (isIP(name) !== 0) return null
+  if (isIP(name) !== 0)
+    return isForbiddenAddress(name) ? 'is an address of a cloud or network itself, which is not polled' : null
   if (!hostName.test(name) || looksLikeAddress.test(name)) return 'is neither a host name (RFC 1123) nor an IP address'
   return null
 }

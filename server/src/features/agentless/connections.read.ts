@@ -20,7 +20,7 @@ const anyOf = (column: string, values: readonly string[]) =>
 const rowSelect = `c.computer_name as "computerName", c.port as "port", c.platform as "platform", c.user_name as "userName",
     c.password is not null as "hasPassword", c.private_key is not null as "hasPrivateKey", c.passphrase is not null as "hasPassphrase",
     c.host_key as "hostKeyFingerprint", c.interval_minutes as "intervalMinutes", c.is_override as "isOverrideDefaults",
-    ${tags} as "hashtags", c.is_registered as "isRegistered", coalesce(c.agent_id::text, '') as "uuid",
+    ${tags} as "hashtags", c.is_registered as "isRegistered", c.is_confirmed as "isConfirmed", coalesce(c.agent_id::text, '') as "uuid",
     ${utcSql('c.created_at')} as "createdAt", ${utcSql('c.changed_at')} as "changedAt"`
 
 /** Connections, by name. Secrets are no columns: nothing can list, filter or sort by them. */
@@ -50,6 +50,7 @@ export const connectionsList: ListSpec = {
       filter: (_field, text) =>
         sql`string_to_array(lower(${raw(tags)}), ',') && ${text.split(',').map((tag) => fold(tag.trim()))}::text[]`,
     },
+    isConfirmed: { sort: 'c.is_confirmed', filter: isTrue('c.is_confirmed') },
     isRegistered: { sort: 'c.is_registered', filter: isTrue('c.is_registered') },
     uuid: { sort: 'c.agent_id' },
     createdAt: { sort: 'c.created_at' },

@@ -1,11 +1,12 @@
-import type {
-  addConnections,
-  BodyOf,
-  BulkResult,
-  Connection,
-  ConnectionInput,
-  ResponseOf,
-  updateConnection,
+import {
+  type addConnections,
+  type BodyOf,
+  type BulkResult,
+  type Connection,
+  type ConnectionInput,
+  profiles,
+  type ResponseOf,
+  type updateConnection,
 } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
@@ -39,12 +40,18 @@ const plural = (n: number): string => `${n} ${n === 1 ? 'connection' : 'connecti
 const asGiven = (given: number | null | undefined, before: number | null): number | null =>
   given === 0 ? null : (given ?? before)
 /** Names in an audit record; more are counted. */
-const namesIn = (names: readonly string[]): string =>
+export const namesIn = (names: readonly string[]): string =>
   names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
+
+const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.administrator
+
+/** Secrets would go somewhere else. */
+const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
+  row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
 
 /** Adding, changing and removing connections. */
 export const createConnections = ({ db, clock, envelope, store, tags, audit, shown }: ConnectionsDeps) => {
-  const fresh = (input: ConnectionInput): ConnectionRow => {
+  const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
     const connectionId = newId(clock.now())
     return {
       connection_id: connectionId,
@@ -59,15 +66,16 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: overrides(input) ?? false,
       tags: (input.hashtags ?? []).map((tag) => tag.trim()),
       is_registered: true,
+      is_confirmed: isAdministrator(actor),
       agent_id: null,
     }
   }
 
   /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
-  const changed = (row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
+  const changed = (actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
     const isOverride = overrides(input) ?? row.is_override
     const given = secretsOf(input)
-    return {
+    const next = {
       ...row,
       computer_name: name,
       name_key: nameKey(name),
@@ -80,6 +88,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }
+    return { ...next, is_confirmed: isAdministrator(actor) || (row.is_confirmed && !isElsewhere(row, next)) }
   }
 
   /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
@@ -89,9 +98,8 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
     input: Partial<ConnectionInput>,
     field: string,
   ) => {
-    const isElsewhere = row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
     const kept = next.is_override ? keptSecrets(secretsOf(input), row) : []
-    if (isElsewhere && kept.length > 0)
+    if (isElsewhere(row, next) && kept.length > 0)
       throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
   }
 
@@ -152,7 +160,13 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       }
       return transactionAgain(db, async (tx) => {
         await tags.ensureTags(tx, [...new Set(inputs.flatMap((input) => input.hashtags ?? []))])
-        const added = new Set(await store.insert(tx, new Date(clock.now()), inputs.map(fresh)))
+        const added = new Set(
+          await store.insert(
+            tx,
+            new Date(clock.now()),
+            inputs.map((input) => fresh(actor, input)),
+          ),
+        )
         const existing = inputs.filter((input) => !added.has(nameKey(input.computerName)))
         if (!isMany && existing.length > 0)
           throw new AppError('conflict', { detail: `There is a connection to ${existing[0]?.computerName} already.` })
@@ -160,7 +174,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
           await audit.write(tx, actor, {
             action: 'connection.added',
             entity: plural(added.size),
-            details: namesIn([...added]),
+            details: `${namesIn([...added])}${inputs.some((input) => overrides(input) !== true) ? '; with the default credentials' : ''}`,
           })
         return { added: added.size, existing: existing.map((input) => input.computerName) }
       })
@@ -177,6 +191,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
         if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
         if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
         const next = changed(
+          actor,
           row,
           input,
           newComputerName === undefined || newComputerName === null ? row.computer_name : name,
@@ -208,7 +223,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
     register: (actor: Actor, names: readonly string[], isRegistered: boolean): Promise<BulkResult> =>
       overNames(names, actor, isRegistered ? 'registered' : 'unregistered', async (tx, rows) => {
         const ids = rows.map((row) => row.connection_id)
-        await store.setRegistered(tx, ids, isRegistered)
+        await store.setRegistered(tx, ids, isRegistered, isRegistered && isAdministrator(actor))
         await store.startOver(tx, new Date(clock.now()), ids)
       }),
   }

@@ -18,6 +18,8 @@ export interface ConnectionRow {
   is_override: boolean
   tags: string[]
   is_registered: boolean
+  /** An Administrator lets the default password be sent to it. */
+  is_confirmed: boolean
   agent_id: string | null
 }
 
@@ -33,7 +35,7 @@ export interface DefaultsRow {
 }
 
 const columns = sql`c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
-  c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.agent_id`
+  c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
 
 export const createConnectionsStore = () => ({
   byKeys: (q: Queryable, keys: readonly string[]): Promise<ConnectionRow[]> =>
@@ -51,10 +53,10 @@ export const createConnectionsStore = () => ({
   insert: async (tx: Tx, now: Date, rows: readonly ConnectionRow[]): Promise<string[]> => {
     const added = await tx.query<{ connection_id: string; name_key: string }>(sql`
       insert into connections (connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key,
-        interval_minutes, is_override, tags, is_registered, created_at, changed_at)
+        interval_minutes, is_override, tags, is_registered, is_confirmed, created_at, changed_at)
       select u.connection_id, u.computer_name, u.name_key, u.port, u.platform, u.user_name, decode(u.password, 'base64'),
         decode(u.private_key, 'base64'), decode(u.passphrase, 'base64'), u.host_key, u.interval_minutes, u.is_override,
-        (select coalesce(array_agg(t), '{}') from jsonb_array_elements_text(u.tags) t), true, ${now}, ${now}
+        (select coalesce(array_agg(t), '{}') from jsonb_array_elements_text(u.tags) t), true, u.is_confirmed, ${now}, ${now}
       from ${unnestOf([
         [rows.map((r) => r.connection_id), 'uuid[]'],
         [rows.map((r) => r.computer_name), 'text[]'],
@@ -69,8 +71,9 @@ export const createConnectionsStore = () => ({
         [rows.map((r) => r.interval_minutes), 'int[]'],
         [rows.map((r) => r.is_override), 'boolean[]'],
         [rows.map((r) => JSON.stringify(r.tags)), 'jsonb[]'],
+        [rows.map((r) => r.is_confirmed), 'boolean[]'],
       ])} u(connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key, interval_minutes,
-        is_override, tags)
+        is_override, tags, is_confirmed)
       order by u.name_key on conflict (name_key) do nothing returning connection_id, name_key`)
     await tx.execute(sql`
       insert into connection_runs (connection_id, next_run)
@@ -82,7 +85,7 @@ export const createConnectionsStore = () => ({
     await tx.execute(sql`
       update connections c set computer_name = ${r.computer_name}, name_key = ${r.name_key}, port = ${r.port}::int, platform = ${r.platform},
         user_name = ${r.user_name}, password = ${r.password}::bytea, private_key = ${r.private_key}::bytea, passphrase = ${r.passphrase}::bytea,
-        host_key = ${r.host_key}, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[],
+        host_key = ${r.host_key}, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[], is_confirmed = ${r.is_confirmed},
         changed_at = ${now} where c.connection_id = ${r.connection_id}::uuid`)
   },
 
@@ -94,9 +97,9 @@ export const createConnectionsStore = () => ({
       from connections c where c.connection_id = r.connection_id and r.connection_id = any(${ids}::uuid[])`)
   },
 
-  setRegistered: async (tx: Tx, ids: readonly string[], isRegistered: boolean): Promise<void> => {
+  setRegistered: async (tx: Tx, ids: readonly string[], isRegistered: boolean, confirms: boolean): Promise<void> => {
     await tx.execute(
-      sql`update connections c set is_registered = ${isRegistered} where c.connection_id = any(${ids}::uuid[])`,
+      sql`update connections c set is_registered = ${isRegistered}, is_confirmed = c.is_confirmed or ${confirms} where c.connection_id = any(${ids}::uuid[])`,
     )
   },
 

@@ -89,12 +89,12 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     clock,
     envelope,
     audit,
-    details: async (tx, input) => {
+    details: async (tx, actor, input) => {
       assertConnection(input, 'body')
       const d = await worker.defaults(tx)
       const [row] = await store.byKeys(tx, [nameKey(input.computerName)])
-      if (row === undefined) return pollOf(envelope, connections.fresh(input), d)
-      const next = connections.changed(row, input, row.computer_name)
+      if (row === undefined) return pollOf(envelope, connections.fresh(actor, input), d)
+      const next = connections.changed(actor, row, input, row.computer_name)
       connections.assertSecretsMayStay(row, next, input, 'body')
       return pollOf(envelope, next, d)
     },
@@ -144,7 +144,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(deleteWorker, ({ actor }) => worker.remove(actor))
   app.register(createWorkerToken, ({ actor }) => worker.createToken(actor))
   app.register(testConnection, ({ actor, body }) => tests.start(actor, body))
-  app.register(readConnectionTest, ({ params }) => tests.read(params.id))
+  app.register(readConnectionTest, ({ actor, params }) => tests.read(actor, params.id))
   return {
     /** For the worker's routes alone. */
     worker: { register: worker.register, poller: worker.poller },

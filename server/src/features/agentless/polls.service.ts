@@ -27,7 +27,7 @@ export interface PollsDeps {
   log: Log
   envelope: Envelope
   store: PollsStore
-  worker: Pick<Worker, 'defaults'>
+  worker: Pick<Worker, 'defaults' | 'mayPoll'>
   tests: Pick<Tests, 'lease' | 'keep' | 'finish'>
   /** Makes the host of a first success one of the agents. */
   hosts: {
@@ -51,6 +51,8 @@ export interface PollsDeps {
 
 /** Times of one poll. A slow host takes 3 s to sign in and 2 s to read; ten times that is no longer slow. */
 const limits = { connectMs: 15_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 } as const
+/** A poll that says for longer that it runs is over: no worker keeps one for ever. */
+const longestMs = limits.totalMs + 30_000
 /** Polls of one host that ended without a word of their worker, before it is put off. */
 const attempts = 3
 const dayMs = 24 * 3_600_000
@@ -75,7 +77,8 @@ const failureText = (cause: PollFailure, message: string): string => {
 export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: DefaultsRow) => {
   const secrets = row.is_override
     ? opened(envelope, placeOf(row.connection_id), row)
-    : opened(envelope, defaultsPlace, d)
+    : // A rogue host keeps what a password shows it; a key shows it nothing.
+      opened(envelope, defaultsPlace, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
   return {
     host: row.computer_name,
@@ -124,12 +127,15 @@ export const createPolls = (deps: PollsDeps) => {
     lease: (poller: Poller, request: WorkerLeaseRequest): Promise<WorkerLeaseResponse> =>
       transactionAgain(db, async (tx) => {
         const now = new Date(clock.now())
+        // Asked here: whoever deactivates it waits for this, and ends what is handed out.
+        const mayPoll = await worker.mayPoll(tx)
+        const running = mayPoll ? request.running : []
         const kept = new Set([
-          ...(await store.keep(tx, leaseEnd(), poller.pollerId, request.running)),
-          ...(await tests.keep(tx, leaseEnd(), request.running)),
+          ...(await store.keep(tx, new Date(clock.now() - longestMs), leaseEnd(), poller.pollerId, running)),
+          ...(await tests.keep(tx, leaseEnd(), running)),
         ])
         const stop = request.running.filter((one) => !kept.has(one.id)).map(({ id, fence }) => ({ id, fence }))
-        if (!poller.mayPoll) return { isActivated: false, polls: [], stop, nextMs: idleMs }
+        if (!mayPoll) return { isActivated: false, polls: [], stop, nextMs: idleMs }
         const d = await worker.defaults(tx)
         const tries = await tests.lease(tx, leaseEnd(), Math.min(request.free, 8))
         const rows =
@@ -166,7 +172,8 @@ export const createPolls = (deps: PollsDeps) => {
      * The results that count, each with the agent of its host; those whose lease is over are left out. Tests are done
      * with here.
      */
-    begin: async (results: readonly PollResult[]): Promise<BegunPoll[]> => {
+    begin: async (said: readonly PollResult[]): Promise<BegunPoll[]> => {
+      const results = [...new Map(said.map((one) => [`${one.id} ${one.fence}`, one])).values()]
       const ids = await hosts.textIds(results.flatMap(({ facts }) => (facts === null ? [] : [facts])))
       return transactionAgain(db, async (tx) => {
         const finished = new Set(await tests.finish(tx, results))
@@ -178,14 +185,24 @@ export const createPolls = (deps: PollsDeps) => {
         for (const host of present) {
           const result = results.find((one) => one.id === host.connection_id && one.fence === host.fence) as PollResult
           let { agent_id: agentId, is_source: isSource } = host
-          if (result.failure === null && result.facts !== null && agentId === null) {
+          // Another machine answers by this name now.
+          const isOther =
+            isSource &&
+            result.machineIdHash !== null &&
+            host.machine_id_hash !== null &&
+            result.machineIdHash !== host.machine_id_hash
+          if (result.failure === null && result.facts !== null && (agentId === null || isOther)) {
+            const { facts, machineIdHash } = result
             const details = `Polled as ${host.computer_name}`
-            agentId = await hosts.adopt(
-              tx,
-              { facts: result.facts, machineIdHash: result.machineIdHash, tags: host.tags, details },
-              ids,
-            )
-            isSource = await store.setAgent(tx, host.connection_id, agentId)
+            agentId =
+              (await store.sameHost(
+                tx,
+                host.connection_id,
+                machineIdHash,
+                result.hostKeyFingerprint,
+                facts.hostname,
+              )) ?? (await hosts.adopt(tx, { facts, machineIdHash, tags: host.tags, details }, ids))
+            isSource = await store.setAgent(tx, new Date(clock.now()), host.connection_id, agentId)
           }
           found.push({ result, host, agentId, isSource })
         }
@@ -210,13 +227,14 @@ export const createPolls = (deps: PollsDeps) => {
             error: failure === null ? '' : failureText(failure, result.message),
             nextRun: new Date(clock.now() + jittered(wait)),
             peripherals: failure === null ? result.devices.length : null,
-            hostKey: failure === null ? result.hostKeyFingerprint : null,
+            // Pinned by the first contact, whatever came of it: the password is not sent to another one next time.
+            hostKey: result.hostKeyFingerprint,
             platform: failure === null ? result.platform : null,
           }
         })
         await store.end(tx, now, rows)
-        const errors = ended.flatMap(({ result, agentId }, i) =>
-          result.failure === null || agentId === null
+        const errors = ended.flatMap(({ result, agentId, isSource }, i) =>
+          result.failure === null || agentId === null || !isSource
             ? []
             : [{ agentId, at: now, code: result.failure, message: (rows[i] as EndedPoll).error.slice(0, 500) }],
         )
@@ -228,7 +246,7 @@ export const createPolls = (deps: PollsDeps) => {
     /** Puts hosts off whose polls keep killing workers, and notices who is silent; every few seconds, on any replica. */
     maintain: async (): Promise<void> => {
       const now = new Date(clock.now())
-      await db.transaction(async (tx) => {
+      await transactionAgain(db, async (tx) => {
         const d = await worker.defaults(tx)
         const later = new Date(clock.now() + jittered(d.interval_minutes * 60_000))
         await store.giveUp(tx, now, attempts, later, failureText('worker-lost', ''))

@@ -27,6 +27,8 @@ export interface PolledHost {
   connection_id: string
   computer_name: string
   agent_id: string | null
+  /** Of the host that it led to so far, when that said one. */
+  machine_id_hash: string | null
   tags: string[]
   fence: number
   failures: number
@@ -39,10 +41,11 @@ export interface PolledHost {
   is_source: boolean
 }
 
-/** Of several connections to one host the oldest that is polled counts, and none where an agent runs. */
+/** Of several connections to one host the first that led to it counts, while it is polled; none where an agent runs. */
 export const isSource = `(c.agent_id is null or (
   (select n.agentless from agent_rows n where n.agent_id = c.agent_id)
-  and not exists (select from connections o where o.agent_id = c.agent_id and o.is_registered and o.connection_id < c.connection_id)))`
+  and not exists (select from connections o where o.agent_id = c.agent_id and o.is_registered
+    and (o.linked_at, o.connection_id) < (c.linked_at, c.connection_id))))`
 
 const due = (now: Date) => sql`r.next_run <= ${now} and (r.lease_until is null or r.lease_until <= ${now})`
 
@@ -57,11 +60,12 @@ export const createPollsStore = () => ({
         fence = greatest(r.fence, coalesce((select h.seq from agent_heartbeats h where h.agent_id = c.agent_id and h.agentless), 0)) + 1, started_at = ${now}, ended_at = null, step = 'resolve'
       from d join connections c on c.connection_id = d.connection_id where r.connection_id = d.connection_id
       returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
-        c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.agent_id, r.fence`),
+        c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id, r.fence`),
 
   /** Makes leases last on that are still those of this process; returns their ids. */
   keep: async (
     tx: Tx,
+    begunAfter: Date,
     until: Date,
     pollerId: string,
     running: readonly { id: string; fence: number; step: string }[],
@@ -76,6 +80,7 @@ export const createPollsStore = () => ({
               [running.map((one) => one.step), 'text[]'],
             ])} u(id, fence, step)
             where r.connection_id = u.id and r.fence = u.fence and r.poller_id = ${pollerId}::uuid and r.lease_until is not null
+              and r.started_at > ${begunAfter}
             returning r.connection_id`)
         ).map((row) => row.connection_id),
 
@@ -87,22 +92,47 @@ export const createPollsStore = () => ({
         prev_errors = (array_prepend(${error}::text, r.prev_errors))[1:3]
       where ${due(now)} and r.attempts >= ${attempts}::int`),
 
-  /** Connections of results whose lease is the present one, locked. Others are stale. */
+  /**
+   * Connections of results whose lease is the present one, locked. Others are stale. Locks by name and connections before
+   * their runs, as all who change them do.
+   */
   lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
     tx.query<PolledHost>(sql`
-      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, r.failures, r.cause, c.interval_minutes, c.is_override, c.is_registered,
+      select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, (select a.machine_id_hash from agents a where a.agent_id = c.agent_id),
+        r.failures, r.cause, c.interval_minutes, c.is_override, c.is_registered,
         ${raw(isSource)} as is_source
       from ${unnestOf([
         [results.map((one) => one.id), 'uuid[]'],
         [results.map((one) => one.fence), 'int[]'],
       ])} u(id, fence) join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null
         join connections c on c.connection_id = r.connection_id
-      order by r.connection_id for update of r`),
+      order by c.name_key for update of c, r`),
+
+  /**
+   * The host that another connection leads to, when it is proved to be this one: it holds the same host key, and says the
+   * same identifier and name. What a host only says, any host can say.
+   */
+  sameHost: async (
+    tx: Tx,
+    connectionId: string,
+    machineIdHash: string | null,
+    hostKey: string | null,
+    host: string,
+  ): Promise<string | undefined> =>
+    machineIdHash === null || hostKey === null
+      ? undefined
+      : (
+          await tx.query<{ agent_id: string }>(sql`
+            select a.agent_id from connections o join agents a on a.agent_id = o.agent_id
+            where o.host_key = ${hostKey} and o.connection_id <> ${connectionId}::uuid and a.machine_id_hash = ${machineIdHash}
+              and a.public_key is null and lower(a.host) = lower(${host}::text)
+            order by o.linked_at limit 1`)
+        )[0]?.agent_id,
 
   /** Notes which host it is; true when what this connection brings counts. */
-  setAgent: async (tx: Tx, connectionId: string, agentId: string): Promise<boolean> => {
+  setAgent: async (tx: Tx, now: Date, connectionId: string, agentId: string): Promise<boolean> => {
     await tx.execute(
-      sql`update connections c set agent_id = ${agentId}::uuid where c.connection_id = ${connectionId}::uuid`,
+      sql`update connections c set agent_id = ${agentId}::uuid, linked_at = ${now} where c.connection_id = ${connectionId}::uuid`,
     )
     const [row] = await tx.query<{ is_source: boolean }>(
       sql`select ${raw(isSource)} as is_source from connections c where c.connection_id = ${connectionId}::uuid`,
@@ -125,8 +155,11 @@ export const createPollsStore = () => ({
       [polls.map((p) => p.platform), 'text[]'],
     ])
     await tx.execute(sql`
-      with u as materialized (
-        select u.* from ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform)
+      with l as materialized (
+        select c.connection_id from connections c where c.connection_id = any(${polls.map((p) => p.connectionId)}::uuid[])
+        order by c.name_key for update),
+      u as materialized (
+        select u.* from l join ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform) on u.id = l.connection_id
         join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null),
       k as (
         update connections c set host_key = case when c.host_key = '' then coalesce(u.host_key, '') else c.host_key end,
@@ -163,6 +196,9 @@ export const createPollsStore = () => ({
   endLeases: async (tx: Tx): Promise<void> => {
     await tx.execute(
       sql`update connection_runs r set lease_until = null, fence = r.fence + 1, attempts = 0, step = '' where r.lease_until is not null`,
+    )
+    await tx.execute(
+      sql`update connection_tests t set lease_until = null, fence = t.fence + 1, step = '' where t.lease_until is not null and t.result is null`,
     )
   },
 

@@ -26,7 +26,7 @@ export interface TestsDeps {
   envelope: Envelope
   audit: Pick<AuditApi, 'write'>
   /** All that a poll needs, of the stored connection with what is given in place of it. */
-  details(tx: Tx, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
+  details(tx: Tx, actor: Actor, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
 }
 
 const keptMs = 300_000
@@ -55,10 +55,15 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
       ok: result === null ? null : cause === null,
       cause,
       message:
-        cause === null ? '' : `${pollCauses[cause].title}${result?.message === '' ? '' : `: ${result?.message}`}`,
+        cause === null
+          ? ''
+          : `${pollCauses[cause].title}${result?.message === '' ? '' : `: ${cleanText(result?.message ?? '', 500)}`}`,
       cure: cause === null ? '' : pollCauses[cause].cure,
       step: result === null && row.step !== '' ? (row.step as PollStep) : null,
-      steps: result?.steps ?? (row.steps as Static<typeof PollStepResult>[]),
+      steps: (result?.steps ?? (row.steps as Static<typeof PollStepResult>[])).map((one) => ({
+        ...one,
+        message: cleanText(one.message, 500),
+      })),
       hostKeyFingerprint: result?.hostKeyFingerprint ?? null,
       platform: result?.platform ?? null,
       hostname: cleanText(result?.facts?.hostname ?? ''),
@@ -79,18 +84,25 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
     start: (actor: Actor, input: ConnectionInput): Promise<ConnectionTest> =>
       db.transaction(async (tx) => {
         await store.forget(tx, cutoff())
+        await store.lock(tx)
         if ((await store.open(tx)) >= atOnce)
           throw new AppError('conflict', { detail: `${atOnce} tests are under way; wait for one of them.` })
         const id = newId(clock.now())
-        const poll = JSON.stringify(await details(tx, input))
+        const poll = JSON.stringify(await details(tx, actor, input))
         await store.insert(tx, id, envelope.seal(new Secret(poll), place(id)), new Date(clock.now()), actor.userName)
-        await audit.write(tx, actor, { action: 'connection.tested', entity: input.computerName })
+        await audit.write(tx, actor, {
+          action: 'connection.tested',
+          entity: input.computerName,
+          details: `port ${input.port || 'of the defaults'}, user ${input.userName || 'of the defaults'}`,
+        })
         return view({ test_id: id, fence: 0, step: '', steps: [], result: null })
       }),
 
-    read: async (id: string): Promise<ConnectionTest> => {
+    /** For whoever started it. */
+    read: async (actor: Actor, id: string): Promise<ConnectionTest> => {
       const row = isId(id) ? await store.one(db, id, cutoff()) : undefined
-      if (row === undefined) throw notFound('There is no such test; tests are kept for five minutes.')
+      if (row === undefined || row.created_by !== actor.userName)
+        throw notFound('There is no such test; tests are kept for five minutes.')
       return view(row)
     },
 

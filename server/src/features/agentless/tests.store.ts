@@ -6,6 +6,7 @@ import { sql } from '#platform/db/sql.ts'
 interface TestRow {
   test_id: string
   fence: number
+  created_by: string
   step: string
   steps: unknown
   result: unknown
@@ -18,6 +19,11 @@ export const createTestsStore = () => ({
     )
   },
 
+  /** Until the transaction ends nobody else counts. */
+  lock: async (tx: Tx): Promise<void> => {
+    await tx.execute(sql`lock table connection_tests in share row exclusive mode`)
+  },
+
   /** Tests without a result. */
   open: async (tx: Tx): Promise<number> =>
     (await tx.query<{ n: number }>(sql`select count(*)::int as n from connection_tests t where t.result is null`))[0]
@@ -26,7 +32,7 @@ export const createTestsStore = () => ({
   one: async (q: Queryable, id: string, since: Date): Promise<TestRow | undefined> =>
     (
       await q.query<TestRow>(sql`
-        select t.test_id, t.fence, t.step, t.steps, t.result from connection_tests t where t.test_id = ${id}::uuid and t.created_at > ${since}`)
+        select t.test_id, t.fence, t.created_by, t.step, t.steps, t.result from connection_tests t where t.test_id = ${id}::uuid and t.created_at > ${since}`)
     )[0],
 
   lease: (

@@ -9,15 +9,15 @@ import {
 import { cleanText } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
 import type { AuditApi } from '#features/audit/index.ts'
-import type { TagsApi } from '#features/tags/index.ts'
+import { type TagsApi, tagNameFault } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { undefuse } from '#platform/csv.ts'
 import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import { assertConnection, nameKey } from './connection.rules.ts'
-import type { Connections } from './connections.service.ts'
+import { assertConnection, nameKey, overrides } from './connection.rules.ts'
+import { type Connections, namesIn } from './connections.service.ts'
 import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
 
 type Report = ResponseOf<typeof uploadConnections>
@@ -48,7 +48,8 @@ const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
   for (const [at, cell] of record.cells.entries()) {
     const name = columnNames.find((one) => one.toLowerCase() === cell.trim().toLowerCase())
     if (name === undefined)
-      throw invalid('body.file', `has the unknown column ${JSON.stringify(cell.slice(0, 64))}; known are ${wanted}`)
+      // Not its text: a file without a header begins with a computer and its password.
+      throw invalid('body.file', `has something unknown in column ${at + 1} of its header; known are ${wanted}`)
     if (found.has(name)) throw invalid('body.file', `has the column ${name} twice`)
     found.set(name, at)
   }
@@ -72,10 +73,14 @@ const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, numbe
 
 /** A line as a connection, or what is wrong with it. An empty cell is as if absent. */
 const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): ConnectionInput | string => {
+  if (cells.length > columns.size)
+    return `The line has ${cells.length} cells, the header ${columns.size}: a comma in a cell needs quotes around it.`
+  if (cells[columns.get('ComputerName') ?? -1]?.trim().toLowerCase() === 'computername') return 'The line is a header.'
   // Secrets are taken to the letter; a spreadsheet may have put an apostrophe before the others.
   const raw = (name: ColumnName): string => cells[columns.get(name) ?? -1] ?? ''
   const cell = (name: ColumnName): string => undefuse(raw(name)).trim()
-  const number = (name: ColumnName) => (cell(name) === '' ? {} : Number(cell(name)))
+  const number = (name: ColumnName) =>
+    cell(name) === '' ? {} : /^\d{1,9}$/.test(cell(name)) ? Number(cell(name)) : Number.NaN
   const port = number('Port')
   const interval = number('IntervalMinutes')
   const input = {
@@ -100,6 +105,8 @@ const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, num
     const member = fault?.instancePath.split('/')[1] ?? ''
     return ranges[member] ?? `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
   }
+  const badTag = (input.hashtags ?? []).map((tag) => tagNameFault(tag)).find((fault) => fault !== null)
+  if (badTag !== undefined) return `A tag ${badTag}.`
   try {
     assertConnection(input, '')
   } catch (error) {
@@ -138,7 +145,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     await store.insert(
       tx,
       new Date(clock.now()),
-      added.map(({ input }) => connections.fresh(input)),
+      added.map(({ input }) => connections.fresh(actor, input)),
     )
     for (const { line } of added) outcomes.set(line, { outcome: 'added', message: '' })
     let updated = 0
@@ -146,7 +153,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       const row = rows.get(nameKey(input.computerName))
       if (row === undefined) continue
       try {
-        const next = connections.changed(row, input, row.computer_name)
+        const next = connections.changed(actor, row, input, row.computer_name)
         if (isUnchanged(row, next, input)) {
           outcomes.set(line, { outcome: 'unchanged', message: '' })
           continue
@@ -164,7 +171,15 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       await audit.write(tx, actor, {
         action: 'connections.imported',
         entity: `${added.length + updated} connections`,
-        details: `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+        details: [
+          `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+          `with own credentials: ${lines.filter(({ input }) => overrides(input) === true).length}`,
+          namesIn(
+            lines
+              .filter(({ line }) => outcomes.get(line)?.outcome !== 'unchanged')
+              .map(({ input }) => input.computerName),
+          ),
+        ].join('; '),
       })
     return outcomes
   }

@@ -13,7 +13,7 @@ import { cleanText } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable } from '#platform/db/db.ts'
+import { type Db, type Queryable, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
@@ -42,8 +42,10 @@ export interface WorkerDeps {
 
 /** A process that was not heard of for so long is taken for dead: as long as a lease. */
 const aliveMs = 30_000
-/** And is forgotten after an hour. */
-const keptMs = 3_600_000
+/** After an hour it is not shown any more. */
+const shownMs = 3_600_000
+/** Its key counts on: after an outage of a night or a holiday it comes back by itself. */
+const keptMs = 30 * 24 * 3_600_000
 /** A poll that waits longer says that the worker has too much to do. */
 const lateMs = 300_000
 const tokenMs = 3_600_000
@@ -71,7 +73,6 @@ const zoneless = (at: Date): string => at.toISOString().slice(0, -1)
 /** A process that called with its key. */
 export interface Poller {
   pollerId: string
-  mayPoll: boolean
 }
 
 /** The agentless worker: its processes, their keys, what it may do, and the defaults of connections. */
@@ -83,7 +84,7 @@ export const createWorker = (deps: WorkerDeps) => {
   const details = async (): Promise<WorkerPollerDetails> => {
     const [worker, pollers, d, errorCount, due] = await Promise.all([
       store.worker(db),
-      store.pollers(db),
+      store.pollers(db, new Date(clock.now() - shownMs)),
       defaults(),
       polls.failingCount(db),
       polls.dueCount(db, now()),
@@ -138,6 +139,7 @@ export const createWorker = (deps: WorkerDeps) => {
   return {
     details,
     defaults,
+    mayPoll: store.mayPoll,
 
     /** How polling is, for the health page. */
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
@@ -188,7 +190,7 @@ export const createWorker = (deps: WorkerDeps) => {
     },
 
     activate: async (actor: Actor, id: string, isActivated: boolean): Promise<WorkerPollerDetails> => {
-      await db.transaction(async (tx) => {
+      await transactionAgain(db, async (tx) => {
         if (!(await store.setStatus(tx, id, isActivated ? 'Activated' : 'Deactivated')))
           throw notFound('There is no such worker.')
         if (!isActivated) await polls.endLeases(tx)
@@ -203,7 +205,7 @@ export const createWorker = (deps: WorkerDeps) => {
     },
 
     remove: (actor: Actor): Promise<{ deleted: boolean }> =>
-      db.transaction(async (tx) => {
+      transactionAgain(db, async (tx) => {
         const deleted = await store.remove(tx)
         if (deleted) {
           await polls.endLeases(tx)
@@ -268,8 +270,7 @@ export const createWorker = (deps: WorkerDeps) => {
         now(),
         said === null ? null : { ...said, version: cleanText(said.version, 64), address: ip },
       )
-      const status: WorkerRow['admin_status'] | undefined = row?.admin_status
-      return row === undefined ? null : { pollerId: row.poller_id, mayPoll: status === 'Activated' }
+      return row === undefined ? null : { pollerId: row.poller_id }
     },
 
     maintain: async (): Promise<void> => {

@@ -18,9 +18,12 @@ export interface PollerRow {
 }
 
 export const createWorkerStore = () => ({
-  /** The worker; `for update`: nobody activates or deletes it meanwhile. */
   worker: async (q: Queryable): Promise<WorkerRow | undefined> =>
     (await q.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0],
+
+  /** Whether it may poll, until the transaction ends: who deactivates it waits. */
+  mayPoll: async (tx: Tx): Promise<boolean> =>
+    (await tx.query<WorkerRow>(sql`select w.admin_status from workers w for share`))[0]?.admin_status === 'Activated',
 
   ensureWorker: async (tx: Tx, id: string, now: Date): Promise<WorkerRow> => {
     await tx.execute(
@@ -34,9 +37,11 @@ export const createWorkerStore = () => ({
 
   remove: async (tx: Tx): Promise<boolean> => (await tx.execute(sql`delete from workers w`)) > 0,
 
-  pollers: (q: Queryable): Promise<PollerRow[]> =>
+  /** Processes that were heard of since then. */
+  pollers: (q: Queryable, since: Date): Promise<PollerRow[]> =>
     q.query<PollerRow>(sql`
       select p.poller_id, p.name, p.address, p.version, p.capacity, p.running, p.cpu, p.last_seen from worker_pollers p
+      where p.last_seen >= ${since}
       order by p.last_seen desc, p.poller_id`),
 
   insertPoller: async (

@@ -36,8 +36,8 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       : agents.dictionaryIds(facts.flatMap((one) => Object.values(dictionaryTexts(one)))),
 
   /**
-   * Makes a polled host an agent, in the caller's transaction; its id. A machine that is among the agents already, by
-   * itself or polled under another name, keeps its id; one that only shares its identifier is a copy, and named as such.
+   * Makes a polled host an agent, in the caller's transaction; its id. One that says to be a machine that is among the
+   * agents already is named as such, and shown all the same: what a host says of itself hides nothing.
    */
   adopt: async (
     tx: Tx,
@@ -46,9 +46,6 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
   ): Promise<string> => {
     const now = new Date(clock.now())
     const known = host.machineIdHash === null ? [] : await store.sameMachine(tx, host.machineIdHash, null)
-    const name = host.facts.hostname.toLowerCase()
-    const same = known.find((one) => one.host.toLowerCase() === name)
-    if (same !== undefined) return same.agent_id
     const agentId = newId(now.getTime())
     const facts = storedFacts(agentId, host.facts, ids)
     await store.insertAgent(tx, {

@@ -15,7 +15,7 @@ import { newId } from '#platform/ids.ts'
 import { duplicateEvents } from './adopt.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { Reach } from './downloads.ts'
-import type { EnrollmentStore, TokenRow } from './enrollment.store.ts'
+import type { EnrollmentStore, KnownHost, TokenRow } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 
 export interface EnrollmentDeps {
@@ -177,9 +177,11 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         // An armed host that is silent may just be unplugged: who knows its ids must not replace it by one that is Free.
-        // One that was polled so far goes on under its id: its devices and its story are this machine's.
+        // One that was polled so far under this name goes on under its id: its devices and its story are this machine's.
+        const isPolledHere = (host: KnownHost): boolean =>
+          host.agentless && host.host.toLowerCase() === request.facts.hostname.toLowerCase()
         const silent = token.allow_take_over
-          ? known.find((host) => !host.armed && (!host.connected || host.agentless))
+          ? known.find((host) => !host.armed && (!host.connected || isPolledHere(host)))
           : undefined
         const agentId = silent?.agent_id ?? newId(now.getTime())
         const row = {

@@ -7,6 +7,7 @@ import { createTagsRead } from './tags.read.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
+export { tagNameFault } from './tags.names.ts'
 export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents' | 'setAgentTags'>
 
 /** `exportDb` is the pool of long reads. */

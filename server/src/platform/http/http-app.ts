@@ -328,7 +328,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       method: known.method,
       url,
       bodyLimit:
-        known.upload === true ? (known.uploadLimit ?? uploadLimit) : isAnonymous(known) ? anonymousLimit : jsonLimit,
+        known.bodyLimit ??
+        (known.upload === true ? (known.uploadLimit ?? uploadLimit) : isAnonymous(known) ? anonymousLimit : jsonLimit),
       config: { operation: known },
       onRequest: async (request) => {
         assertOrigin(request, options.allowedOrigins())
