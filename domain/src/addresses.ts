@@ -1,57 +1,74 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses that name no host an organisation means: metadata of clouds, groups, this network, nobody (IANA registries). */
+/** Addresses that name no host an organisation means (IANA registries), and metadata services of clouds. */
 const never = new BlockList()
-for (const [address, prefix] of [
+// "This network", link-local (metadata services of clouds among them), protocol assignments, multicast, reserved, broadcast.
+for (const [network, prefix] of [
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
   ['192.0.0.0', 24],
-  ['224.0.0.0', 3],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
 ] as const)
-  never.addSubnet(address, prefix, 'ipv4')
-// Metadata services that are not link-local: Alibaba, and Amazon over IPv6.
-never.addAddress('100.100.100.200', 'ipv4')
+  never.addSubnet(network, prefix, 'ipv4')
+// Metadata services that are not link-local: Alibaba, Azure, AWS.
+for (const address of ['100.100.100.200', '168.63.129.16']) never.addAddress(address, 'ipv4')
 never.addAddress('fd00:ec2::254', 'ipv6')
-for (const [address, prefix] of [
+never.addAddress('::', 'ipv6')
+for (const [network, prefix] of [
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const)
-  never.addSubnet(address, prefix, 'ipv6')
-never.addAddress('::', 'ipv6')
+  never.addSubnet(network, prefix, 'ipv6')
 
-const own = new BlockList()
-own.addSubnet('127.0.0.0', 8, 'ipv4')
-own.addAddress('::1', 'ipv6')
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
 
-/** IPv4 inside of IPv6 (mapped, 6to4-free): `::ffff:a.b.c.d`, in either spelling. */
-const mapped = (address: string): string | undefined => {
-  const match = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(address)
-  if (match === null) return undefined
-  if (match[1] !== undefined) return match[1]
-  const [high, low] = [Number.parseInt(match[2] as string, 16), Number.parseInt(match[3] as string, 16)]
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+/** The eight groups of an IPv6 address; the URL parser knows every spelling. */
+const groupsOf = (address: string): number[] => {
+  const plain = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1)
+  const [left = '', right] = plain.split('::')
+  const parse = (text: string | undefined): number[] =>
+    text === undefined || text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+  const [head, tail] = [parse(left), parse(right)]
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** The canonical form: without a zone, IPv4 where it is hidden in IPv6. */
-const plain = (address: string): string => {
-  const bare = address.replace(/%.*$/, '')
-  if (isIP(bare) !== 6) return bare
-  const full = new URL(`http://[${bare}]`).hostname.slice(1, -1)
-  return mapped(full) ?? full
+/** The IPv4 address that an IPv6 address is only another way to: mapped, compatible, NAT64, 6to4. */
+const embedded = (address: string): string | null => {
+  const groups = groupsOf(address)
+  const ipv4 = (at: number): string => {
+    const [high = 0, low = 0] = groups.slice(at, at + 2)
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  }
+  const starts = (...prefix: readonly number[]): boolean => prefix.every((group, i) => groups[i] === group)
+  if (starts(0, 0, 0, 0, 0, 0xffff)) return ipv4(6)
+  // `::` and `::1` are their own.
+  if (starts(0, 0, 0, 0, 0, 0) && (groups[6] !== 0 || (groups[7] as number) > 1)) return ipv4(6)
+  if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return ipv4(6)
+  if (starts(0x2002)) return ipv4(1)
+  return null
 }
 
 const isIn = (list: BlockList, address: string): boolean => {
-  const bare = plain(address)
-  const family = isIP(bare)
-  return family !== 0 && list.check(bare, family === 4 ? 'ipv4' : 'ipv6')
+  if (isIP(address) === 0) return false
+  if (isIP(address) === 4) return list.check(address, 'ipv4')
+  const inner = embedded(address)
+  return list.check(address.split('%')[0] as string, 'ipv6') || (inner !== null && list.check(inner, 'ipv4'))
 }
 
-/** True for an address that nothing of ours may connect to. */
-export const isForbiddenAddress = (address: string): boolean => isIP(plain(address)) === 0 || isIn(never, address)
+/** True for an address that nothing of ours may connect to, and for what is no address. */
+export const isForbiddenAddress = (address: string): boolean => isIP(address) === 0 || isIn(never, address)
 
 /** True for an address of this machine. */
-export const isLoopback = (address: string): boolean => isIn(own, address)
+export const isLoopback = (address: string): boolean => isIn(loopback, address)
 
 /** True when a host is spelled as this machine, so that whoever wrote it meant it. */
 export const isSpelledLoopback = (host: string): boolean =>
   host.toLowerCase().replace(/\.$/, '') === 'localhost' || isLoopback(host)
+
+/** Whether an address may be connected to for a host of this spelling: a name elsewhere that leads to this machine is a trap. */
+export const mayConnectTo = (host: string, address: string): boolean =>
+  !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
-import { isForbiddenAddress, isLoopback, isSpelledLoopback } from '@portcullis/domain'
+import { mayConnectTo } from '@portcullis/domain'
 import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
 import { createSlots } from './slots.ts'
 
@@ -85,8 +85,7 @@ const addressOf = async (host: string): Promise<string> => {
       throw new PollError('name-not-found')
     }
   // A name of somebody else's that leads to this machine would have its own SSH server tried.
-  if (isForbiddenAddress(address) || (isLoopback(address) && !isSpelledLoopback(host)))
-    throw new PollError('address-refused', address)
+  if (!mayConnectTo(host, address)) throw new PollError('address-refused', address)
   return address
 }
 

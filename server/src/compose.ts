@@ -1,5 +1,4 @@
 /** Wires the features by hand; the only file that knows them all. */
-import { lookup } from 'node:dns/promises'
 import { fileURLToPath } from 'node:url'
 import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
@@ -28,6 +27,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { resolveDestination } from '#platform/destinations.ts'
 import { createEnvelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { createConsole } from '#platform/http/console.ts'
@@ -115,7 +115,10 @@ export const compose = async (options: ComposeOptions) => {
     bus,
     audit,
     envelope,
-    guards: { vendorA: (actor, next) => policy.guardItems(actor, next) },
+    guards: {
+      vendorA: (actor, next) => policy.guardItems(actor, next),
+      ldap: (actor, next) => directory.guards.ldap(actor, next),
+    },
   })
   const jobs = jobsFeature(app, { db, clock, log, bus, audit })
   const mail = mailFeature(app, {
@@ -126,9 +129,9 @@ export const compose = async (options: ComposeOptions) => {
     envelope,
     audit,
     settings,
-    resolve: async (host) => (await lookup(host)).address,
+    resolve: async (host) => (await resolveDestination(host)).address,
   })
-  const directory = directoryFeature(app, { db, clock, log, settings })
+  const directory = directoryFeature(app, { db, clock, log, audit, settings })
   const accounts = await accountsFeature(app, {
     directory: directory.port,
     providers: directory.providers,
@@ -303,7 +306,7 @@ export const compose = async (options: ComposeOptions) => {
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
-    probes: { 'agentless worker': agentless.health, mail: mail.health },
+    probes: { 'agentless worker': agentless.health, mail: mail.health, LDAP: directory.health },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)

@@ -4,9 +4,6 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import { createMail, type MailDeps, mailTopic } from './mail.service.ts'
 import { createMailStore } from './mail.store.ts'
 
-export type { MailContent } from './mail.text.ts'
-export type MailApi = ReturnType<typeof mailFeature>
-
 /** Mail of the server: an outbox, and a test of its configuration. */
 export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
   const mail = createMail({ ...deps, store: createMailStore() })

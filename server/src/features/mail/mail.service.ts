@@ -165,5 +165,3 @@ export const createMail = (deps: MailDeps) => {
     },
   }
 }
-
-export type Mail = ReturnType<typeof createMail>

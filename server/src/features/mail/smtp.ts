@@ -112,5 +112,3 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     close: () => transport.close(),
   }
 }
-
-export type Smtp = Awaited<ReturnType<typeof createSmtp>>
