@@ -50,6 +50,9 @@ const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given
 const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
   Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false, 'x-list-keys': true })
 
+/** Body of the licence, whose operation stands with the licence. */
+export const licenceBody = configBody('license')
+
 const write = (id: string, path: string, group: ConfigGroupName, summary: string, more = '') =>
   operation({
     id,
@@ -64,7 +67,7 @@ const write = (id: string, path: string, group: ConfigGroupName, summary: string
     body: configBody(group),
     bodyOptional: true,
     response: ConfigSaved,
-    errors: ['conflict'],
+    errors: ['conflict', 'destination_refused'],
     ...(example[group] === undefined ? {} : { examples: { request: example[group] } }),
   })
 

@@ -1,28 +1,85 @@
-import type { DirectoryPort } from '#features/accounts/index.ts'
+import { testLdap } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { DestinationError, resolveDestination } from '#platform/destinations.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import { createSlots } from '#platform/slots.ts'
 import { ldapConfigOf } from './ldap.config.ts'
+import { faultOf } from './ldap.fault.ts'
+import { personFilter } from './ldap.filters.ts'
+import { createLdapHealth } from './ldap.health.ts'
 import { createLdap } from './ldap.service.ts'
+import { tryLdap } from './ldap.try.ts'
 
 export interface DirectoryFeatureDeps {
   db: Db
   clock: Clock
   log: Log
-  settings: Pick<SettingsApi, 'values' | 'onChange'>
+  audit: Pick<AuditApi, 'write'>
+  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
+}
+
+/** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
+const assertDestination = async (url: string): Promise<void> => {
+  try {
+    await resolveDestination(new URL(url).hostname)
+  } catch (error) {
+    if (error instanceof DestinationError && error.fault === 'refused')
+      throw new AppError('destination_refused', { host: error.host })
+    if (!(error instanceof DestinationError)) throw error
+  }
 }
 
 /** Sign-in by a directory or an identity provider. */
-export const directoryFeature = (_app: HttpApp, { db, clock, log, settings }: DirectoryFeatureDeps) => {
-  const ldap = createLdap({ clock, log, config: async () => ldapConfigOf(await settings.values(db, 'ldap')) })
+export const directoryFeature = (app: HttpApp, { db, clock, log, audit, settings }: DirectoryFeatureDeps) => {
+  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'))
+  const ldap = createLdap({ clock, log, config })
+  const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
   settings.onChange((names) => {
-    if (names === null || names.some((name) => name.startsWith('LDAP_'))) ldap.resume()
+    if (names !== null && !names.some((name) => name.startsWith('LDAP_'))) return
+    ldap.resume()
+    health.forget()
   })
-  const port: DirectoryPort = ldap.port
+  // A test takes seconds when something hangs: two at once are plenty for people.
+  const tests = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+
+  app.register(testLdap, async ({ actor, body }) => {
+    const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
+    const tried = ldapConfigOf(await settings.values(db, 'ldap', given))
+    if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is needed to try it')
+    if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is needed to try it')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: tried.urls.join(' ') }),
+    )
+    await tests.enter()
+    try {
+      return await tryLdap(tried, { userName: userName ?? '', password: password ?? '' }, clock.now())
+    } finally {
+      tests.leave()
+    }
+  })
+
   return {
-    port,
+    /** What sign-in needs of the directory. */
+    port: ldap.port,
+    /** Sign-ins beside local accounts, for the login page. */
     providers: async () => ({ ldap: await ldap.port.isOn(), oidc: [] }),
+    health: health.health,
+    /** Judges values before they are stored. */
+    guards: {
+      ldap: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
+        try {
+          personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
+        } catch (error) {
+          throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
+        }
+        const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
+        await Promise.all(urls.map(assertDestination))
+      },
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { Client, type Entry, type Filter } from 'ldapts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, LdapFault, resultCode, resultOf } from './ldap.fault.ts'
-import { type LdapSocket, type LdapSocketStage, openLdapSocket } from './ldap.socket.ts'
+import { type LdapSocket, openLdapSocket } from './ldap.socket.ts'
 
 /** Milliseconds one operation may take, as a directory is told in seconds too. */
 const operationMs = 8_000
@@ -33,7 +33,8 @@ export interface LdapConnection {
   close(): void
 }
 
-const wrapped = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
+/** Speaks LDAP on an open connection. */
+export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
   const client = new Client({
     url: 'ldap://connected',
     timeout: operationMs,
@@ -134,40 +135,16 @@ const wrapped = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
   }
 }
 
-/** What happened to one of the addresses on the way to a connection. */
-export interface OpenAttempt {
-  url: string
-  stage: LdapSocketStage
-  fault: LdapFault
-}
-
-/** The first of the configured directories that answers. `attempts` tells of the ones before. Throws the first fault. */
-export const openLdap = async (
-  config: LdapConfig,
-  signal: AbortSignal,
-): Promise<{ connection: LdapConnection; url: string; attempts: readonly OpenAttempt[] }> => {
-  const attempts: OpenAttempt[] = []
+/** The first of the configured directories that answers. Throws what the first said when none does. */
+export const openLdap = async (config: LdapConfig, signal: AbortSignal): Promise<LdapConnection> => {
+  let first: LdapFault | null = null
   for (const url of config.urls) {
-    let stage: LdapSocketStage = 'connect'
+    if (signal.aborted) break
     try {
-      const socket = await openLdapSocket({ url, security: config.security, ca: config.ca, signal }, (now) => {
-        stage = now
-      })
-      return { connection: wrapped(config, socket), url, attempts }
+      return connectionOn(config, await openLdapSocket({ url, security: config.security, ca: config.ca, signal }))
     } catch (error) {
-      attempts.push({ url, stage, fault: faultOf(error) })
-      if (signal.aborted) break
+      first ??= faultOf(error)
     }
   }
-  throw new NoDirectory(attempts)
-}
-
-/** None of the configured directories could be reached. */
-export class NoDirectory extends LdapFault {
-  readonly attempts: readonly OpenAttempt[]
-  constructor(attempts: readonly OpenAttempt[]) {
-    const [first] = attempts
-    super(first?.fault.code ?? 'noConnection', first?.fault.message ?? 'No address of a directory is configured.')
-    this.attempts = attempts
-  }
+  throw first ?? new LdapFault('noConnection', 'No address of a directory is configured.')
 }

@@ -33,7 +33,7 @@ export const withLdap = async <T>(
   const timer = setTimeout(() => limit.abort(), ms)
   let connection: LdapConnection | null = null
   try {
-    connection = (await openLdap(config, limit.signal)).connection
+    connection = await openLdap(config, limit.signal)
     return await work(connection)
   } catch (error) {
     if (error instanceof AppError) throw error
