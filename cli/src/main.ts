@@ -7,6 +7,7 @@ import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, system
 import { Command, type OptionValues } from 'commander'
 import { CliError, createClient } from './client.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
+import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
 import { plain, table } from './table.ts'
 
@@ -129,6 +130,7 @@ enrolment
 
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
+registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program
   .command('admin')

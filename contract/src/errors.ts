@@ -151,6 +151,13 @@ export const errorTable = define({
     cause: 'The Content-Type or charset of the body is not one this operation reads.',
     cure: 'Send `Content-Type: application/json`.',
   },
+  licence_invalid: {
+    status: 422,
+    title: 'The licence is not accepted',
+    detail: '{detail}',
+    cause: 'The text is no licence of this product, or no key that this server trusts has signed it.',
+    cure: 'Enter the whole text as it was issued. The public key of the issuer stands in the file that PORTCULLIS_LICENSE_KEYS names, by default licence-keys.pem in the data folder.',
+  },
   unprocessable: {
     status: 422,
     title: 'Understood, but impossible',

@@ -15,6 +15,7 @@ import { healthFeature } from '#features/health/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
+import { licenceFeature } from '#features/licence/index.ts'
 import { mailFeature } from '#features/mail/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
@@ -44,7 +45,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'dataDir'>
+  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile'>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -102,9 +103,6 @@ export const compose = async (options: ComposeOptions) => {
   const live = createLive(app, bus)
   const lists = { db, exportDb, clock }
 
-  // Without a licence nothing is limited.
-  const license = async () => ({ primeAccountName: 'Community', licenseStatus: 'Activated' as const })
-
   const audit = auditFeature(app, { db, clock })
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
@@ -118,8 +116,10 @@ export const compose = async (options: ComposeOptions) => {
     guards: {
       vendorA: (actor, next) => policy.guardItems(actor, next),
       ldap: (actor, next) => directory.guards.ldap(actor, next),
+      license: (actor, next) => licence.guard(actor, next),
     },
   })
+  const licence = licenceFeature(app, { db, clock, log, settings, keysFile: config.licenceKeysFile })
   const jobs = jobsFeature(app, { db, clock, log, bus, audit })
   const mail = mailFeature(app, {
     db,
@@ -142,7 +142,7 @@ export const compose = async (options: ComposeOptions) => {
     audit,
     log,
     bus,
-    license,
+    license: licence.summary,
     serverUrl: () => reach().url,
     onChange: live.endViews,
     ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
@@ -302,11 +302,16 @@ export const compose = async (options: ComposeOptions) => {
     db,
     clock,
     metrics,
-    license,
+    license: licence.summary,
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
-    probes: { 'agentless worker': agentless.health, mail: mail.health, LDAP: directory.health },
+    probes: {
+      'agentless worker': agentless.health,
+      mail: mail.health,
+      licence: licence.health,
+      LDAP: directory.health,
+    },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
@@ -339,6 +344,7 @@ export const compose = async (options: ComposeOptions) => {
     bus,
     settings,
     mail,
+    licence,
     accounts,
     agents,
     policy,
@@ -354,6 +360,7 @@ export const compose = async (options: ComposeOptions) => {
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(5_000, 'polls', agentless.maintain),
         every(5_000, 'sending mail', mail.deliver),
+        every(5_000, 'applying the licence', licence.apply),
         every(120_000, 'account upkeep', accounts.maintain),
         every(60_000, 'asking the directory', accounts.checkDirectoryAccounts),
         every(120_000, 'nonce upkeep', agents.forgetNonces),

@@ -14,6 +14,8 @@ export interface Config {
   adminPassword: Secret | null
   tls: { certFile: string; keyFile: string } | null
   keyFile: string
+  /** PEM file with the public keys of who may issue licences. */
+  licenceKeysFile: string
   trustedProxies: string[]
   /** CIDRs on loopback that the server may connect to. */
   outboundAllow: string[]
@@ -30,6 +32,7 @@ const known = [
   'PORTCULLIS_TLS_CERT',
   'PORTCULLIS_TLS_KEY',
   'PORTCULLIS_KEY_FILE',
+  'PORTCULLIS_LICENSE_KEYS',
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_LOG_LEVEL',
@@ -75,6 +78,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     adminPassword: password === undefined ? null : new Secret(password),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
+    licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: list(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: env.NATS_URL ?? null,

@@ -18,6 +18,8 @@ import type { CompiledList, ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
 
 const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
+/** One row that all agents share: the planner reads it once. */
+const licenceAccount = (column: string): string => `(select l.${column} from licence_state l)`
 const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
 const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
@@ -117,8 +119,8 @@ export const agentsList: ListSpec = {
     expirationDate: { sort: 'r.expiration', filter: isTime(`(r.expiration::timestamp at time zone 'UTC')`) },
     lastConfiguered: { sort: 'r.last_configured', filter: isTime('r.last_configured'), names: ['lastConfiguration'] },
     kbDriverVersion: constant,
-    licenseAccountId: constant,
-    licenseAccountName: constant,
+    licenseAccountId: { sort: `''::text`, filter: contains(`lower(${licenceAccount('account_id')})`) },
+    licenseAccountName: { sort: `''::text`, filter: contains(`lower(${licenceAccount('account_name')})`) },
     severity: { sort: 'r.severity', filter: isNumber('r.severity') },
     hasUnapprovedPeripherals: { sort: 'r.unapproved', filter: isTrue('r.unapproved') },
     hasVulnerablePeripherals: { sort: 'r.vulnerable', filter: isTrue('r.vulnerable') },
@@ -156,7 +158,7 @@ export const agentsList: ListSpec = {
     coalesce(a.latest_events[3], '') as "latestMinus2EventText",
     a.version as "serviceVersion", ${zonelessSql('h.last_seen')} as "lastUpdated", ${licenseNames} as "licenseStatus",
     coalesce(to_char(r.expiration, 'MM/DD/YYYY'), '') as "expirationDate", ${zonelessSql('r.last_configured')} as "lastConfiguered",
-    '' as "kbDriverVersion", '' as "licenseAccountId", 'Community' as "licenseAccountName", r.severity as "severity",
+    '' as "kbDriverVersion", ${licenceAccount('account_id')} as "licenseAccountId", ${licenceAccount('account_name')} as "licenseAccountName", r.severity as "severity",
     r.unapproved as "hasUnapprovedPeripherals", r.vulnerable as "hasVulnerablePeripherals", r.attack_tool as "hasKnownAttackTools",
     ${display} as "displayStatusCombined", r.in_action as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
     a.pc_model as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",

@@ -1,0 +1,111 @@
+import { createPublicKey } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { LicenceDetails } from '@portcullis/contract'
+import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
+import { issueLicence, type Licence, licenceFault, licenceKeysOf, readLicence } from '@portcullis/domain'
+import type { Command, OptionValues } from 'commander'
+import { CliError, type createClient } from './client.ts'
+import { makeSigningKey, passphraseOf, readSigningKey } from './signing-key.ts'
+
+interface Terminal {
+  client(): ReturnType<typeof createClient>
+  show(answer: unknown, text: () => string): void
+}
+
+const said = ({ accountName, agents, expires, graceDays, features }: Licence): string =>
+  `${accountName}: ${agents ?? 'any number of'} hosts, ${expires === null ? 'without end' : `to ${expires} and ${graceDays} days of grace`}${features.length === 0 ? '' : `, ${features.join(', ')}`}`
+
+const readText = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CliError(`${file} can not be read: ${(error as Error).message}.`)
+  }
+}
+
+/** Making and issuing licences, which needs no server, and entering one. */
+export const registerLicenceCommands = (program: Command, { client, show }: Terminal): void => {
+  const licence = program.command('licence').description('licences')
+  const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the key'] as const
+
+  licence
+    .command('keys')
+    .description('makes a key pair for issuing licences')
+    .requiredOption('--out <path>', 'file for the private key; the public one is written beside it with .pub.pem')
+    .option(...passphrase)
+    .action((options: OptionValues) => {
+      const fingerprint = makeSigningKey(options.out, passphraseOf(options))
+      const publicKey = createPublicKey(readSigningKey(options.out, passphraseOf(options)))
+      const file = `${options.out}.pub.pem`
+      writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o644 })
+      show({ fingerprint, publicKey: file }, () =>
+        [
+          `licence key ${fingerprint}`,
+          `Keep ${options.out} off the network, and a copy of it.`,
+          `Put ${file} on servers as licence-keys.pem in their data folder.`,
+        ].join('\n'),
+      )
+    })
+
+  licence
+    .command('issue')
+    .description('issues a licence')
+    .requiredOption('--key <path>', 'private key of the issuer')
+    .requiredOption('--account <name>', 'account it is issued to')
+    .requiredOption('--account-id <id>', 'id of the account')
+    .option('--agents <number>', 'hosts it covers; without: any number')
+    .option('--expires <date>', 'last day, yyyy-mm-dd (UTC); without: it does not end')
+    .option('--grace-days <number>', 'days after the last one on which nothing changes', '14')
+    .option('--feature <name...>', 'features')
+    .option('--out <path>', 'file to write; without: printed')
+    .option(...passphrase)
+    .action((options: OptionValues) => {
+      const content: Licence = {
+        product: 'portcullis',
+        accountId: options.accountId,
+        accountName: options.account,
+        agents: options.agents === undefined ? null : Number(options.agents),
+        expires: options.expires ?? null,
+        graceDays: Number(options.graceDays),
+        features: options.feature ?? [],
+        issued: new Date().toISOString().slice(0, 10),
+      }
+      const fault = licenceFault({ ...content })
+      if (fault !== null) throw new CliError(fault)
+      const text = issueLicence(content, readSigningKey(options.key, passphraseOf(options)))
+      if (options.out !== undefined) writeFileSync(options.out, `${text}\n`, { mode: 0o644 })
+      show({ ...content, licence: text }, () => (options.out === undefined ? text : `${options.out}: ${said(content)}`))
+    })
+
+  licence
+    .command('show <file>')
+    .description('says what a licence says, and whether a key signed it')
+    .requiredOption('--keys <path>', 'public keys of issuers')
+    .action((file: string, options: OptionValues) => {
+      const content = readLicence(readText(file), licenceKeysOf(readText(options.keys)))
+      if (typeof content === 'string') throw new CliError(content)
+      show(content, () => said(content))
+    })
+
+  licence
+    .command('enter <file>')
+    .description('enters a licence at the server; needs an API token of an Administrator')
+    .action(async (file: string) => {
+      const answer = await client().post<LicenceDetails>(addOrUpdateLicense.path, {
+        LICENSE_KEY: readText(file).trim(),
+      })
+      show(answer, () => `${answer.status}: ${answer.used} of ${answer.agents ?? 'any number of'} hosts`)
+    })
+
+  licence
+    .command('status')
+    .description('says which licence is in force')
+    .action(async () => {
+      const answer = await client().get<LicenceDetails>(getLicence.path)
+      show(
+        answer,
+        () =>
+          `${answer.status} ${answer.accountName}: ${answer.used} of ${answer.agents ?? 'any number of'} hosts${answer.expires === null ? '' : `, to ${answer.expires}`}`,
+      )
+    })
+}

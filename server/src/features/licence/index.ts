@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
+import { licenceKeysOf } from '@portcullis/domain'
+import type { SettingsApi } from '#features/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import { createLicence } from './licence.service.ts'
+import { createLicenceStore } from './licence.store.ts'
+
+export interface LicenceFeatureDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  settings: Pick<SettingsApi, 'values' | 'save' | 'onChange'>
+  /** PEM file with public keys of issuers; it need not be there. */
+  keysFile: string
+}
+
+/** The licence, and what hosts are told of it. */
+export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFile }: LicenceFeatureDeps) => {
+  const licence = createLicence({
+    db,
+    clock,
+    settings,
+    store: createLicenceStore(db),
+    keys: () => (existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []),
+  })
+  app.register(getLicence, () => licence.details())
+  app.register(addOrUpdateLicense, async ({ actor, body }) => {
+    await settings.save(actor, 'license', body ?? {})
+    licence.forget()
+    await licence.apply()
+    return licence.details()
+  })
+  settings.onChange((names) => {
+    if (names !== null && !names.includes('LICENSE_KEY')) return
+    licence.forget()
+    licence.apply().catch((error: unknown) => log.warn({ err: error }, 'the licence is applied later'))
+  })
+  return { guard: licence.guard, summary: licence.summary, apply: licence.apply, health: licence.health }
+}

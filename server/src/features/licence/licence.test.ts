@@ -1,0 +1,155 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, agentsClassificationSummary, LicenceDetails, ResponseOf } from '@portcullis/contract'
+import { issueLicence, type Licence } from '@portcullis/domain'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+
+const base = '/prime/webui/generalconfig'
+const issuer = generateKeyPairSync('ed25519')
+const stranger = generateKeyPairSync('ed25519')
+const day = 86_400_000
+let t: TestApp
+const keysFile = (): string => join(t.keyDir, 'licence-keys.pem')
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  for (let i = 0; i < 4; i++) {
+    await enrolAgent(t, { facts: { hostname: `host-${i}` } })
+    t.clock.advance(1_000)
+  }
+})
+afterAll(() => t.close())
+
+const inDays = (days: number): string => new Date(t.clock.now() + days * day).toISOString().slice(0, 10)
+const make = (change: Partial<Licence> = {}, key = issuer): string =>
+  issueLicence(
+    {
+      product: 'portcullis',
+      accountId: 'acc-7',
+      accountName: 'Example Works',
+      agents: null,
+      expires: null,
+      graceDays: 14,
+      features: ['nac'],
+      issued: '2031-01-01',
+      ...change,
+    },
+    key.privateKey,
+  )
+const enter = async (text: string | null) =>
+  (await t.admin()).post(`${base}/AddOrUpdateLICENSEConfig`, { LICENSE_KEY: text })
+const details = async (): Promise<LicenceDetails> => (await (await t.admin()).get(`${base}/license`)).json()
+const agents = async () =>
+  (await pageOf<Agent>(t, 'agents?SortBy=hostIdentifier_asc')).data.map((a) => [
+    a.licenseStatus,
+    a.licenseAccountName,
+    a.expirationDate,
+  ])
+const later = async (ms: number) => {
+  t.clock.advance(ms)
+  await t.server.licence.apply()
+}
+
+describe('a licence', () => {
+  it('is Community without one: nothing is limited', async () => {
+    expect(await details()).toMatchObject({ status: 'Community', agents: null, used: 4, pending: 0, trustedKeys: 0 })
+    expect(await agents()).toEqual(Array(4).fill(['Activated', 'Community', '']))
+  })
+
+  it('is refused unless a trusted issuer signed it for this product, and the one before stays', async () => {
+    const refused = async (text: string) => {
+      const answer = await enter(text)
+      return [answer.statusCode, answer.json().code, answer.json().detail]
+    }
+    expect(await refused(make())).toEqual([422, 'licence_invalid', expect.stringContaining('there is no key file')])
+    writeFileSync(keysFile(), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
+    expect(await refused(make({}, stranger))).toEqual([
+      422,
+      'licence_invalid',
+      expect.stringContaining('not signed by a key'),
+    ])
+    expect(await refused('hello')).toEqual([422, 'licence_invalid', 'It is no licence.'])
+    const [head, , signature] = make().split('.')
+    expect((await refused(`${head}.${Buffer.from('{}').toString('base64url')}.${signature}`))[0]).toBe(422)
+    expect(() => make({ product: 'other' })).toThrow(/another product/)
+    expect((await details()).status).toBe('Community')
+  })
+
+  it('covers the hosts that came first; those beyond it are Pending, and follow when one goes or the limit grows', async () => {
+    const answer = await enter(make({ agents: 3, expires: inDays(100) }))
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      expect.objectContaining({
+        status: 'Activated',
+        accountName: 'Example Works',
+        agents: 3,
+        used: 4,
+        pending: 1,
+        daysLeft: 100,
+      }),
+    ])
+    const mdy = inDays(100).replace(/(\d+)-(\d+)-(\d+)/, '$2/$3/$1')
+    expect(await agents()).toEqual([
+      ...Array(3).fill(['Activated', 'Example Works', mdy]),
+      ['Pending', 'Example Works', mdy],
+    ])
+    expect((await pageOf<Agent>(t, 'agents?License=Pending')).data).toMatchObject([
+      { hostIdentifier: 'host-3', displayStatusCombined: 'Pending' },
+    ])
+    const summary = async () =>
+      (
+        (await (await t.admin()).get('/prime/webui/agents/AgentsClassificationSummary')).json() as ResponseOf<
+          typeof agentsClassificationSummary
+        >
+      ).license
+    expect(await summary()).toMatchObject({ activated: 3, pending: 1 })
+    expect(await t.server.licence.health()).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('1 are Pending'),
+    })
+    const first = (await pageOf<Agent>(t, 'agents?HostIdentifier=host-0')).data[0]?.uuid
+    await (await t.admin()).post('/prime/webui/agents/deleteAgents', [first])
+    await later(6_000)
+    expect((await agents()).map(([status]) => status)).toEqual(['Activated', 'Activated', 'Activated'])
+    await enrolAgent(t, { facts: { hostname: 'host-4' } })
+    await later(6_000)
+    expect((await agents()).map(([status]) => status)).toEqual(['Activated', 'Activated', 'Activated', 'Pending'])
+    expect((await enter(make({ agents: 10, expires: inDays(100) }))).json()).toMatchObject({ pending: 0 })
+  })
+
+  it('says so 30, 7 and 1 days ahead, has a time of grace, and then hosts are Expired; nothing stops working', async () => {
+    await enter(make({ expires: inDays(40), graceDays: 10 }))
+    const health = () => t.server.licence.health()
+    expect(await health()).toMatchObject({ status: 'OK' })
+    await later(10 * day)
+    expect(await health()).toMatchObject({ status: 'Warning', description: expect.stringContaining('in 30 days') })
+    await later(29 * day)
+    expect(await health()).toMatchObject({ description: expect.stringContaining('in 1 day.') })
+    await later(2 * day)
+    expect([await details(), await health()]).toMatchObject([{ status: 'Grace' }, { status: 'Warning' }])
+    expect((await agents()).every(([status]) => status === 'Activated')).toBe(true)
+    await later(11 * day)
+    expect([await details(), await health()]).toMatchObject([{ status: 'Expired' }, { status: 'Error' }])
+    expect((await agents()).every(([status]) => status === 'Expired')).toBe(true)
+    const signIn = await t.request({
+      method: 'POST',
+      url: '/prime/webui/Auth/LocalLogin',
+      payload: { username: 'admin', password: 'correct horse battery' },
+    })
+    expect(signIn.json().license).toEqual({ primeAccountName: 'Example Works', licenseStatus: 'Expired' })
+  })
+
+  it('counts for nothing once its issuer is not trusted any more, and can be taken away', async () => {
+    rmSync(keysFile())
+    await later(6_000)
+    expect(await details()).toMatchObject({ status: 'Invalid', trustedKeys: 0 })
+    expect((await agents()).every(([status]) => status === 'Invalid')).toBe(true)
+    expect((await enter(null)).json()).toMatchObject({ status: 'Community' })
+    expect((await agents()).every(([status, account]) => status === 'Activated' && account === 'Community')).toBe(true)
+    const history = (await (await t.admin()).get(`${base}/history?prefix=LICENSE`)).json()
+    expect(history.data[0].changes).toMatchObject([{ name: 'LICENSE_KEY', to: '' }])
+  })
+})
