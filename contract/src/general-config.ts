@@ -243,6 +243,13 @@ export const testSmtp = testOperation('testSmtp', 'TestSMTP', 'smtp', 'Tries the
   SMTP_TEST_RECIPIENT: given(255, 'A real mail is sent there; absent: none is.'),
 })
 
+export const testDomainName = testOperation(
+  'testDomainName',
+  'TestDomainName',
+  'domain',
+  'Tries the name people reach this server by, and its certificate',
+)
+
 /** How an integration did lately. */
 export const IntegrationUse = closed({
   name: Type.String({ description: 'Name of the group.' }),

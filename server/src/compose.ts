@@ -21,7 +21,7 @@ import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
-import { settingsFeature } from '#features/settings/index.ts'
+import { linkBase, settingsFeature } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
@@ -67,9 +67,6 @@ export interface ComposeOptions {
 
 export type Server = Awaited<ReturnType<typeof compose>>
 
-/** Seconds between check-ins that agents are told. */
-const checkInSeconds = 60
-
 /** Builds the whole server on a database; nothing listens until the entry says so. */
 export const compose = async (options: ComposeOptions) => {
   const { config, connection, keys, clock, log, reach } = options
@@ -93,7 +90,10 @@ export const compose = async (options: ComposeOptions) => {
     log,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
     redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
-    allowedOrigins: () => [],
+    allowedOrigins: () => {
+      const domain = settings.now('SERVER_DOMAIN_NAME')
+      return domain === '' ? [] : [new URL(linkBase(domain, reach().url)).host]
+    },
     trustedProxies: config.trustedProxies,
     tls: options.tls,
     validateResponses: options.validateResponses,
@@ -107,10 +107,12 @@ export const compose = async (options: ComposeOptions) => {
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
   const envelope = createEnvelope(keys.sealing)
-  const settings = settingsFeature(app, {
+  const settings = await settingsFeature(app, {
     db,
     clock,
+    log,
     bus,
+    serverUrl: () => reach().url,
     audit,
     envelope,
     guards: {
@@ -284,7 +286,7 @@ export const compose = async (options: ComposeOptions) => {
     commands,
     events,
     announce: live.announce,
-    intervalSeconds: () => checkInSeconds,
+    intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
     metrics: {
       checkIns: (n) => {
         checkInCount.inc({}, n)
@@ -343,6 +345,7 @@ export const compose = async (options: ComposeOptions) => {
     db,
     bus,
     settings,
+    events,
     mail,
     licence,
     accounts,
@@ -359,6 +362,7 @@ export const compose = async (options: ComposeOptions) => {
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(5_000, 'polls', agentless.maintain),
+        every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
         every(5_000, 'applying the licence', licence.apply),
         every(120_000, 'account upkeep', accounts.maintain),
@@ -370,6 +374,9 @@ export const compose = async (options: ComposeOptions) => {
         every(10_000, 'expiring commands', commands.expire),
         every(5_000, 'rollouts', rollouts.advance),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
+        every(3_600_000, 'removing old events', () =>
+          events.forget(Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))),
+        ),
         every(3_600_000, 'job upkeep', jobs.forget),
         every(3_600_000, 'command upkeep', commands.forget),
       ]

@@ -1,3 +1,4 @@
+import { linkBase } from '#features/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
@@ -30,16 +31,6 @@ export interface PasswordLinksDeps {
 
 export type PasswordLinks = ReturnType<typeof createPasswordLinks>
 
-/** The base of links: SERVER_DOMAIN_NAME (a name, a name with port, or a whole address), else where the server listens. */
-const linkBase = (domainName: string | undefined, serverUrl: string): string => {
-  if (domainName === undefined || domainName === '') return serverUrl.replace(/\/+$/, '')
-  if (/^https?:\/\//i.test(domainName)) return domainName.replace(/\/+$/, '')
-  const base = new URL(serverUrl)
-  // Only the authority is taken over; a name that is no host leaves the address as it was.
-  base.host = domainName
-  return base.origin
-}
-
 export const createPasswordLinks = (deps: PasswordLinksDeps) => {
   const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, serverUrl } = deps
   return {
@@ -51,7 +42,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       await store(tx).insertLink({ tokenHash: token.hash, accountId, expiresAt })
       const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
       // In the fragment: browsers send it to no server and into no Referer.
-      return { url: `${linkBase(domainName, serverUrl())}/set-password#token=${token.text}`, expiresAt }
+      return { url: `${linkBase(domainName ?? '', serverUrl())}/set-password#token=${token.text}`, expiresAt }
     },
 
     /** Sets a password by a link: its other links and all sessions of the account end. */

@@ -5,6 +5,8 @@ import { createEventsStore, type NewEvent, partitionSize } from './events.store.
 
 /** How many ids before its end a partition gets a successor: hours of the largest fleets' events. */
 const margin = 1_000_000
+/** Rows of one statement, so that none takes long. */
+const forgottenAtOnce = 5_000
 
 export interface EventsServiceDeps {
   db: Db
@@ -51,5 +53,15 @@ export const createEventsService = ({ db, clock, log }: EventsServiceDeps) => {
       return events.map((_, i) => last - events.length + 1 + i)
     },
     ensureAhead,
+
+    /** Removes events that are older than so many days, some thousand at a time; 0 keeps all. Returns how many. */
+    forget: async (days: number): Promise<number> => {
+      if (days === 0) return 0
+      const before = new Date(clock.now() - days * 86_400_000)
+      let removed = 0
+      for (let some = forgottenAtOnce; some === forgottenAtOnce; removed += some)
+        some = await createEventsStore(db).forget(before, forgottenAtOnce)
+      return removed
+    },
   }
 }

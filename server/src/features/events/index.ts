@@ -8,7 +8,7 @@ import { createEventsService, type EventsService } from './events.service.ts'
 
 export type { NewEvent } from './events.store.ts'
 export { deviceDetails } from './events.texts.ts'
-export type EventsApi = Pick<EventsService, 'append'> & Pick<EventsRead, 'recentOf'>
+export type EventsApi = Pick<EventsService, 'append' | 'forget'> & Pick<EventsRead, 'recentOf'>
 
 /** `exportDb` is the pool of long reads: large pages are streamed from it. */
 export const eventsFeature = (
@@ -18,5 +18,5 @@ export const eventsFeature = (
   const read = createEventsRead({ db, exportDb, clock })
   const service = createEventsService({ db, clock, log })
   registerEventsRoutes(app, read)
-  return { append: service.append, recentOf: read.recentOf }
+  return { append: service.append, forget: service.forget, recentOf: read.recentOf }
 }

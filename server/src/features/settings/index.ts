@@ -16,6 +16,7 @@ import {
   integrationUses,
   removeSmtpPassword,
   setServerDomainName,
+  testDomainName,
 } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
@@ -24,25 +25,34 @@ import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import { testDomain } from './domain-test.ts'
 import { type ConfigGuard, createSettings, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
 
+export { linkBase } from './domain-test.ts'
 export { certificatesOf } from './settings.rules.ts'
 export type { GivenItems, GroupValues } from './settings.service.ts'
 
 export interface SettingsFeatureDeps {
   db: Db
   clock: Clock
+  log: Log
   bus: Bus
   audit: Pick<AuditApi, 'write'>
   envelope: Envelope
   /** Checks beyond the values themselves, before a group is stored. */
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+  /** Address the server listens on. */
+  serverUrl(): string
 }
 
-export type SettingsApi = ReturnType<typeof settingsFeature>
+export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 
 const mostNames = 50
+
+const atHand = ['SERVER_DOMAIN_NAME', 'VENDORA_CHECKIN_SECONDS', 'VENDORA_RETENTION_DAYS_EVENTS'] as const
+const isAtHand = (name: string): boolean => (atHand as readonly string[]).includes(name)
 
 /** Entries of a comma list in a path, in capitals as names are. */
 const listOf = (field: string, text: string): string[] => {
@@ -52,7 +62,7 @@ const listOf = (field: string, text: string): string[] => {
 }
 
 /** The general configuration: groups of named items, with versions and a way back. */
-export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
+export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) => {
   const settings = createSettings({ ...deps, store: createSettingsStore() })
   const writes = [
     [addOrUpdateSmtp, 'smtp'],
@@ -81,6 +91,13 @@ export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
     return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
   })
   app.register(getCustomLoginConfigItems, () => settings.read((name) => name.startsWith('CUSTOM_LOGIN_')))
+  app.register(testDomainName, async ({ body }) =>
+    testDomain(
+      (await settings.values(deps.db, 'domain', body ?? {})).text('SERVER_DOMAIN_NAME'),
+      deps.serverUrl(),
+      deps.clock.now(),
+    ),
+  )
   app.register(integrationUses, async () => ({ data: await settings.uses() }))
   app.register(configHistory, ({ query }) =>
     settings.history((query.prefix ?? '').toUpperCase(), { number: query.PageNumber ?? 1, size: query.PageSize ?? 50 }),
@@ -89,7 +106,25 @@ export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
     settings.rollback(actor, params.version, (query.prefix ?? '').toUpperCase(), query.dryRun === true),
   )
 
+  const onChange = (handler: (names: readonly string[] | null) => void): void => {
+    deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
+    deps.bus.onGap(() => handler(null))
+  }
+  // What every request asks for is not looked up each time.
+  let current = await settings.read(isAtHand)
+  const refresh = async (): Promise<void> => {
+    current = await settings.read(isAtHand)
+  }
+  onChange((names) => {
+    if (names?.some(isAtHand) !== false)
+      refresh().catch((error: unknown) => deps.log.warn({ err: error }, 'the configuration is read again later'))
+  })
+
   return {
+    /** An item that is kept at hand; on another replica a change is seen a moment later. */
+    now: (name: (typeof atHand)[number]): string => current[name] ?? '',
+    /** Reads them again, in case a message was lost; every minute. */
+    refresh,
     save: settings.save,
     write: settings.write,
     read: settings.read,
@@ -97,9 +132,6 @@ export const settingsFeature = (app: HttpApp, deps: SettingsFeatureDeps) => {
     noteUse: settings.noteUse,
     uses: settings.uses,
     /** Hears, on every replica, that items changed; null: any of them may have. */
-    onChange: (handler: (names: readonly string[] | null) => void): void => {
-      deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
-      deps.bus.onGap(() => handler(null))
-    },
+    onChange,
   }
 }

@@ -231,4 +231,64 @@ describe('the general configuration', () => {
     expect(values.secret('CACT_PASSWORD')?.reveal()).toBe('canary-1-9c')
     expect(() => values.secret('CACT_DEX_PASSWORD')).toThrow()
   })
+
+  it('of the domain name decides links and which origin may call, and says what a browser elsewhere would meet', async () => {
+    const call = async (origin: string) =>
+      (
+        await t.request({
+          method: 'POST',
+          url: '/prime/webui/Auth/LocalLogin',
+          headers: { origin, host: 'inside:8080' },
+          payload: { username: 'x', password: 'y' },
+        })
+      ).json().code
+    expect(await call('https://portcullis.example.org')).toBe('origin_refused')
+    await save('SetServerDomainName', { SERVER_DOMAIN_NAME: 'https://portcullis.example.org' })
+    await t.server.settings.refresh()
+    expect(await call('https://portcullis.example.org')).toBe('credentials_wrong')
+    expect(await call('https://portcullis.example.org.evil.test')).toBe('origin_refused')
+    const tried = await post('TestDomainName', { SERVER_DOMAIN_NAME: 'no-such-host.invalid' })
+    expect(tried.json()).toMatchObject({ ok: false, steps: [{ step: 'Name', ok: false }] })
+    const closed = await post('TestDomainName', { SERVER_DOMAIN_NAME: 'https://127.0.0.1:1' })
+    expect(closed.json().steps.map((s: { step: string; ok: boolean }) => [s.step, s.ok])).toEqual([
+      ['Name', true],
+      ['Answer', false],
+    ])
+  })
+
+  it('of the product takes effect: how often agents check in, and how long events are kept', async () => {
+    await save('AddOrUpdateVendorA', { VENDORA_CHECKIN_SECONDS: '300', VENDORA_RETENTION_DAYS_EVENTS: '30' })
+    await t.server.settings.refresh()
+    expect([
+      t.server.settings.now('VENDORA_CHECKIN_SECONDS'),
+      t.server.settings.now('VENDORA_RETENTION_DAYS_EVENTS'),
+    ]).toEqual(['300', '30'])
+    const append = (n: number) =>
+      t.db.transaction((tx) =>
+        t.server.events.append(
+          tx,
+          Array.from({ length: n }, () => ({
+            kind: 'removed' as const,
+            agentId: null,
+            entity: 'e',
+            hashtags: '',
+            details: '',
+          })),
+        ),
+      )
+    await append(3)
+    t.clock.advance(31 * 86_400_000)
+    await append(2)
+    expect(await t.server.events.forget(0)).toBe(0)
+    expect(await t.server.events.forget(30)).toBe(3)
+    expect((await pageOf(t, 'events/getevents')).recordsTotal).toBe(2)
+  })
+
+  it('asks a second person before fewer are asked, also by this way', async () => {
+    await person(t, { profile: 10 })
+    const answer = await post('AddOrUpdateVendorA', { VENDORA_TWO_PERSON_LIMIT: '0' })
+    expect([answer.statusCode, answer.json().code]).toEqual([403, 'second_person_required'])
+    expect(await read('GetConfigItemsByName/VENDORA_TWO_PERSON_LIMIT')).toEqual({ VENDORA_TWO_PERSON_LIMIT: '100' })
+    await save('AddOrUpdateVendorA', { VENDORA_TWO_PERSON_LIMIT: '50' })
+  })
 })
