@@ -5,7 +5,7 @@
 const TIERS = [
   ['audit', 'events', 'knowledge'],
   ['settings', 'tags', 'jobs'],
-  ['mail', 'licence', 'accounts', 'agents', 'packages'],
+  ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],

@@ -6,6 +6,7 @@ import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
 import { CliError, createClient } from './client.ts'
+import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
@@ -130,6 +131,7 @@ enrolment
 
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
+registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program

@@ -268,6 +268,19 @@ export const integrationUses = operation({
   response: closed({ data: Type.Array(IntegrationUse) }),
 })
 
+export const rotateKeys = operation({
+  id: 'rotateKeys',
+  method: 'POST',
+  path: `${base}/RotateKeys`,
+  tag,
+  summary: 'Turns to a new key for secrets at rest, while the server runs',
+  description:
+    'A job: the key file gets a new key, everything sealed is wrapped by it, then the old key is taken out of the file. Copies of the file made before open nothing that is sealed from then on; backups made before need them.',
+  permission: 'config:write',
+  response: closed({ jobId: Type.String({ description: 'Job that does it.' }) }),
+  errors: ['conflict'],
+})
+
 const icon = closed({
   icon: Type.Integer({ description: 'Number as in devIcon.' }),
   description: Type.String({ description: 'Kind of peripheral.' }),

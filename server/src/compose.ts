@@ -4,7 +4,7 @@ import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
 import { accountsFeature } from '#features/accounts/index.ts'
 import { actionsFeature } from '#features/actions/index.ts'
-import { agentlessFeature } from '#features/agentless/index.ts'
+import { agentlessFeature, agentlessSealed } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
@@ -16,12 +16,13 @@ import { insightsFeature } from '#features/insights/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { licenceFeature } from '#features/licence/index.ts'
-import { mailFeature } from '#features/mail/index.ts'
+import { mailFeature, mailSealed } from '#features/mail/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
-import { linkBase, settingsFeature } from '#features/settings/index.ts'
+import { sealingFeature } from '#features/sealing/index.ts'
+import { linkBase, settingsFeature, settingsSealed } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
@@ -118,11 +119,20 @@ export const compose = async (options: ComposeOptions) => {
     guards: {
       vendorA: (actor, next) => policy.guardItems(actor, next),
       ldap: (actor, next) => directory.guards.ldap(actor, next),
+      oidc: (actor, next) => directory.guards.oidc(actor, next),
       license: (actor, next) => licence.guard(actor, next),
     },
   })
   const licence = licenceFeature(app, { db, clock, log, settings, keysFile: config.licenceKeysFile })
   const jobs = jobsFeature(app, { db, clock, log, bus, audit })
+  sealingFeature(app, {
+    db,
+    audit,
+    jobs,
+    envelope,
+    keys: keys.sealing,
+    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed],
+  })
   const mail = mailFeature(app, {
     db,
     clock,
@@ -133,7 +143,19 @@ export const compose = async (options: ComposeOptions) => {
     settings,
     resolve: async (host) => (await resolveDestination(host)).address,
   })
-  const directory = directoryFeature(app, { db, clock, log, audit, settings })
+  const directory = directoryFeature(app, {
+    db,
+    clock,
+    log,
+    audit,
+    keys,
+    settings,
+    accounts: {
+      baseUrl: () => accounts.baseUrl(),
+      signInAs: (identify, request, reply) => accounts.signInAs(identify, request, reply),
+      withdrawSubject: (issuer, id, why) => accounts.withdrawSubject(issuer, id, why),
+    },
+  })
   const accounts = await accountsFeature(app, {
     directory: directory.port,
     providers: directory.providers,
@@ -367,6 +389,7 @@ export const compose = async (options: ComposeOptions) => {
         every(5_000, 'applying the licence', licence.apply),
         every(120_000, 'account upkeep', accounts.maintain),
         every(60_000, 'asking the directory', accounts.checkDirectoryAccounts),
+        every(300_000, 'directory upkeep', directory.maintain),
         every(120_000, 'nonce upkeep', agents.forgetNonces),
         every(2_000, 'ending rules', policy.endOver),
         every(1_000, 'decisions by changed tags', policy.drain),

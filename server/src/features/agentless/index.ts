@@ -43,6 +43,7 @@ import { createWorkerStore } from './worker.store.ts'
 
 export { connectionsList, statusList } from './connections.read.ts'
 export type { BegunPoll } from './polls.service.ts'
+export { agentlessSealed } from './sealed-columns.ts'
 export type { Poller } from './worker.service.ts'
 export type AgentlessApi = ReturnType<typeof agentlessFeature>
 

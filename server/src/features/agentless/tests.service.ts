@@ -33,7 +33,8 @@ const keptMs = 300_000
 /** Tests that wait or run at a time: each holds an SSH connection. */
 const atOnce = 20
 const shownDevices = 50
-const place = (id: string): string => `connection test ${id}`
+/** What a test is bound to. */
+export const testPlace = (id: string): string => `connection test ${id}`
 
 /** Trying a connection: a poll whose result a person reads, and that stores nothing with the fleet. */
 export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) => {
@@ -89,7 +90,13 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
           throw new AppError('conflict', { detail: `${atOnce} tests are under way; wait for one of them.` })
         const id = newId(clock.now())
         const poll = JSON.stringify(await details(tx, actor, input))
-        await store.insert(tx, id, envelope.seal(new Secret(poll), place(id)), new Date(clock.now()), actor.userName)
+        await store.insert(
+          tx,
+          id,
+          envelope.seal(new Secret(poll), testPlace(id)),
+          new Date(clock.now()),
+          actor.userName,
+        )
         await audit.write(tx, actor, {
           action: 'connection.tested',
           entity: input.computerName,
@@ -109,7 +116,10 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
     /** Tests that wait, for a worker. */
     lease: async (tx: Tx, until: Date, limit: number): Promise<Poll[]> =>
       (await store.lease(tx, new Date(clock.now()), until, cutoff(), limit)).map((row) => ({
-        ...(JSON.parse(envelope.open(row.poll, place(row.test_id)).reveal()) as Omit<Poll, 'id' | 'fence' | 'isTest'>),
+        ...(JSON.parse(envelope.open(row.poll, testPlace(row.test_id)).reveal()) as Omit<
+          Poll,
+          'id' | 'fence' | 'isTest'
+        >),
         id: row.test_id,
         fence: row.fence,
         isTest: true,

@@ -1,8 +1,14 @@
 import { testSmtp } from '@portcullis/contract'
 import type { Bus } from '#platform/db/bus.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import { createMail, type MailDeps, mailTopic } from './mail.service.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import { createMail, type MailDeps, mailPlace, mailTopic } from './mail.service.ts'
 import { createMailStore } from './mail.store.ts'
+
+/** Where this feature keeps sealed texts. */
+export const mailSealed: readonly SealedColumn[] = [
+  { table: 'mails', key: 't.mail_id::text', column: 'sealed', place: mailPlace },
+]
 
 /** Mail of the server: an outbox, and a test of its configuration. */
 export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {

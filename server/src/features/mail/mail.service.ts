@@ -35,7 +35,8 @@ const giveUpMs = 48 * 3_600_000
 const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 ** Math.min(attempts - 1, 10))
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
-const place = (id: string): string => `mail ${id}`
+/** What a mail is bound to. */
+export const mailPlace = (id: string): string => `mail ${id}`
 
 /** Mail: written down with what it is about, sent afterwards, again and again until it is through or of no use. */
 export const createMail = (deps: MailDeps) => {
@@ -59,7 +60,10 @@ export const createMail = (deps: MailDeps) => {
       const rows = await store.lease(db, now, new Date(clock.now() + leaseMs), atOnce)
       for (const row of rows) {
         try {
-          const said = JSON.parse(envelope.open(row.sealed, place(row.mail_id)).reveal()) as Omit<SmtpMail, 'messageId'>
+          const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Omit<
+            SmtpMail,
+            'messageId'
+          >
           // The same id with each try: a receiver that got it already tells the second from a new one.
           await send({ ...said, messageId: `<${row.mail_id}@portcullis>` })
           await store.sent(db, row.mail_id)
@@ -87,7 +91,7 @@ export const createMail = (deps: MailDeps) => {
       if (!address.test(to) || (await settings.values(tx, 'smtp')).text('SMTP_HOST') === '') return false
       const mailId = newId(clock.now())
       const subject = subjectLine(content.subject)
-      const sealed = envelope.seal(new Secret(JSON.stringify({ to, subject, ...layOut(content) })), place(mailId))
+      const sealed = envelope.seal(new Secret(JSON.stringify({ to, subject, ...layOut(content) })), mailPlace(mailId))
       await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })
       await bus.publish(tx, mailTopic)
       return true

@@ -26,8 +26,9 @@ import type { Db } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
 import { testDomain } from './domain-test.ts'
-import { type ConfigGuard, createSettings, settingsTopic } from './settings.service.ts'
+import { type ConfigGuard, createSettings, placeOfItem, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
@@ -46,6 +47,17 @@ export interface SettingsFeatureDeps {
   /** Address the server listens on. */
   serverUrl(): string
 }
+
+/** Where this feature keeps sealed secrets; a version of an item has its name behind its number. */
+export const settingsSealed: readonly SealedColumn[] = [
+  { table: 'config_items', key: 't.name', column: 'sealed', place: placeOfItem },
+  {
+    table: 'config_history',
+    key: "lpad(t.version::text, 10, '0') || ' ' || t.name",
+    column: 'sealed',
+    place: (key) => placeOfItem(key.slice(11)),
+  },
+]
 
 export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 

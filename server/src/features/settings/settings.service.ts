@@ -52,7 +52,7 @@ export interface GroupValues<G extends ConfigGroupName> {
 }
 
 /** Row and member that a sealed item is bound to. */
-const placeOfItem = (name: string): string => `config item ${name}`
+export const placeOfItem = (name: string): string => `config item ${name}`
 
 const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 

@@ -1,0 +1,84 @@
+import type { AuditApi } from '#features/audit/index.ts'
+import type { JobRun, JobsApi } from '#features/jobs/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import type { SealingStore } from './sealing.store.ts'
+
+export interface SealingDeps {
+  db: Db
+  audit: Pick<AuditApi, 'write'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  envelope: Envelope
+  keys: Keys['sealing']
+  columns: readonly SealedColumn[]
+  store: SealingStore
+}
+
+/** Kind of the job. */
+const kind = 'rotate-keys'
+/** Boxes of one transaction. */
+const atOnce = 200
+
+interface Cursor {
+  /** Number of the key that everything is wrapped by. */
+  key: number
+  column: number
+  after: string
+}
+
+/**
+ * Turning to a new key for secrets at rest, while the server runs. Only what wraps the key of each secret is made anew:
+ * the secrets themselves are not opened. The old key goes when nothing needs it any more.
+ */
+export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store }: SealingDeps) => {
+  const rewrapSome = (job: JobRun, at: Cursor, column: SealedColumn, isFirst: boolean): Promise<Cursor> =>
+    db.transaction(async (tx) => {
+      const rows = await store.some(tx, column, at.after, atOnce)
+      const changed = rows.flatMap(({ key, box }) => {
+        const next = envelope.rewrap(box, column.place(key))
+        return next === null ? [] : [{ key, box: next }]
+      })
+      if (changed.length > 0) await store.write(tx, column, changed)
+      const last = rows.at(-1)
+      const next: Cursor =
+        rows.length < atOnce || last === undefined
+          ? { ...at, column: at.column + 1, after: '' }
+          : { ...at, after: last.key }
+      await job.save(tx, { done: isFirst ? rows.length : 0, cursor: next })
+      return next
+    })
+
+  jobs.handle(kind, {
+    run: async (job) => {
+      let at = job.cursor as Cursor | null
+      if (at === null) {
+        at = { key: keys.add().id, column: 0, after: '' }
+        const first = at
+        const counts = await Promise.all(columns.map((column) => store.count(db, column)))
+        const total = counts.reduce((sum, n) => sum + n, 0)
+        await db.transaction((tx) => job.save(tx, { total, cursor: first }))
+      }
+      for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
+        at = await rewrapSome(job, at, column, true)
+      // A second look: what was sealed by another replica meanwhile, before it knew of the new key.
+      at = { ...at, column: 0, after: '' }
+      for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
+        at = await rewrapSome(job, at, column, false)
+      keys.forgetOld()
+      return 'done'
+    },
+  })
+
+  return {
+    /** Starts it; the id of its job. */
+    rotate: (actor: Actor): Promise<{ jobId: string }> =>
+      db.transaction(async (tx) => {
+        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Seal secrets by a new key', mostPerPerson: 1 })
+        await audit.write(tx, actor, { action: 'keys.rotated', entity: 'secrets at rest', severity: 4 })
+        return { jobId }
+      }),
+  }
+}

@@ -1,0 +1,31 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+
+export const createSealingStore = () => ({
+  count: async (q: Queryable, { table, column }: SealedColumn): Promise<number> =>
+    (
+      await q.query<{ n: number }>(
+        sql`select count(*)::int as n from ${raw(table)} t where t.${raw(column)} is not null`,
+      )
+    )[0]?.n ?? 0,
+
+  /** Boxes behind a row, in the order of their keys, locked until the transaction ends. */
+  some: (tx: Tx, { table, key, column }: SealedColumn, after: string, limit: number) =>
+    tx.query<{ key: string; box: Buffer }>(sql`
+      select ${raw(key)} as key, t.${raw(column)} as box from ${raw(table)} t
+      where t.${raw(column)} is not null and ${raw(key)} > ${after}::text order by ${raw(key)} limit ${limit}::int for update of t`),
+
+  write: async (
+    tx: Tx,
+    { table, key, column }: SealedColumn,
+    rows: readonly { key: string; box: Buffer }[],
+  ): Promise<void> => {
+    await tx.execute(sql`
+      update ${raw(table)} t set ${raw(column)} = decode(u.box, 'base64')
+      from unnest(${rows.map((row) => row.key)}::text[], ${rows.map((row) => row.box.toString('base64'))}::text[]) u(key, box)
+      where ${raw(key)} = u.key`)
+  },
+})
+
+export type SealingStore = ReturnType<typeof createSealingStore>
