@@ -28,7 +28,7 @@ const operationText = (
   document: OpenApiDocument,
   { method, path, operation }: { method: string; path: string; operation: OpenApiOperation },
 ): string => {
-  const { '200': success, ...problems } = operation.responses
+  const { '200': success, '302': redirect, ...problems } = operation.responses
   const parameters = (operation.parameters ?? []).map(
     ({ name, in: place, required, schema, description }) =>
       `| \`${name}\`${required ? ' (required)' : ''} | ${place} | \`${cell(shapeText(schema))}\` | ${cell(notesOf({ ...schema, description: description ?? '' }))} |`,
@@ -50,7 +50,9 @@ const operationText = (
     operation.requestBody === undefined
       ? ''
       : `Body${operation.requestBody.required ? '' : ' (optional)'}: ${contentText(operation.requestBody.content)}`,
-    `Answer: ${contentText((success as OpenApiResponse).content)}`,
+    redirect === undefined
+      ? `Answer: ${contentText((success as OpenApiResponse).content)}`
+      : 'Answer: 302, a redirect for browsers',
     `Problems: ${codes.join('; ')}`,
   ]
     .filter((part) => part !== '')

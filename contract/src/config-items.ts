@@ -153,7 +153,7 @@ export const configGroups = {
     LDAP_MANAGER_GROUP: item('dn', 'Managers', 'DN of the group whose members are Managers.'),
     LDAP_USER_GROUP: item('dn', 'Users', 'DN of the group whose members are Users.'),
   }),
-  oidc: group('Identity provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'], {
+  oidc: group('Identity provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CA'], {
     OIDC_ENABLED: enabled('Sign-in by the identity provider'),
     OIDC_NAME: item('text', 'Button', 'What the button of the login page says.', {
       default: 'Single sign-on',
@@ -168,6 +168,7 @@ export const configGroups = {
     OIDC_CLIENT_SECRET: item('secret', 'Client secret', 'As the provider gave it; empty for a public client.', {
       max: 1_024,
     }),
+    OIDC_CA: ca,
     OIDC_SCOPES: item('text', 'Scopes', 'Separated by blanks; `openid` is always asked for.', {
       default: 'openid profile email',
     }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { testOperation } from './general-config.ts'
-import { nullable } from './operation.ts'
+import { nullable, operation } from './operation.ts'
 
 const forTest = (max: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: max }), { description }))
@@ -8,4 +8,54 @@ const forTest = (max: number, description: string) =>
 export const testLdap = testOperation('testLdap', 'TestLDAP', 'ldap', 'Tries the directory', {
   LDAP_TEST_USER: forTest(254, 'Somebody to look up, with his groups; absent: nobody.'),
   LDAP_TEST_PASSWORD: forTest(1_024, 'His password, to sign him in with; used once, never stored.'),
+})
+
+export const testOidc = testOperation('testOidc', 'TestOIDC', 'oidc', 'Tries the identity provider')
+
+/** Where a provider sends people back to; registered there as `<address of this server><path>`. */
+export const oidcCallbackPath = '/prime/webui/Auth/Oidc/callback'
+
+/** The console's page that says by `problem` why nobody is signed in: a code of the error table. */
+export const signInPage = '/sign-in'
+
+export const startOidc = operation({
+  id: 'startOidc',
+  method: 'GET',
+  path: '/prime/webui/Auth/Oidc/start',
+  tag: 'Auth',
+  summary: 'Sends the browser to the identity provider',
+  description: `For browsers: answers a redirect, and a cookie that binds the sign-in to this browser for ten minutes. When the provider can not be asked, the redirect leads to \`${signInPage}?problem=oidc_unavailable\`.`,
+  permission: 'public',
+  response: Type.String(),
+  responseKind: 'redirect',
+})
+
+export const finishOidc = operation({
+  id: 'finishOidc',
+  method: 'GET',
+  path: oidcCallbackPath,
+  tag: 'Auth',
+  summary: 'Takes the answer of the identity provider',
+  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/\`; else to \`${signInPage}?problem=<code>\` with one of the codes below.`,
+  permission: 'public',
+  query: Type.Object(
+    {
+      code: Type.Optional(Type.String({ maxLength: 8_192, description: 'One-use code of the provider.' })),
+      state: Type.Optional(Type.String({ maxLength: 512, description: 'As it was sent there.' })),
+      iss: Type.Optional(Type.String({ maxLength: 2_048, description: 'Issuer of the answer (RFC 9207).' })),
+      error: Type.Optional(Type.String({ maxLength: 256, description: 'Why the provider refused.' })),
+    },
+    // Providers add parameters of their own, which OAuth wants ignored.
+    { additionalProperties: true },
+  ),
+  response: Type.String(),
+  responseKind: 'redirect',
+  errors: [
+    'oidc_unavailable',
+    'oidc_answer_refused',
+    'oidc_denied',
+    'oidc_not_entitled',
+    'oidc_name_taken',
+    'too_many_requests',
+  ],
 })

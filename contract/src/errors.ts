@@ -195,6 +195,44 @@ export const errorTable = define({
       'The directory is down, does not answer in time, shows a bad certificate, or refuses the account that looks people up.',
     cure: 'Sign in with a local account and run the test of the directory in the settings: it names the step that fails.',
   },
+  oidc_unavailable: {
+    status: 503,
+    title: 'The identity provider can not be asked',
+    detail: 'The identity provider can not be asked now. Local accounts still sign in.',
+    cause:
+      'It is not in use, is down, does not answer in time, shows a bad certificate, or refuses this server as client.',
+    cure: 'Try again; run the test of the identity provider in the settings: it names the step that fails.',
+  },
+  oidc_answer_refused: {
+    status: 400,
+    title: 'The answer of the identity provider is not accepted',
+    detail: 'The sign-in was not begun in this browser, took longer than ten minutes, or was used before.',
+    cause:
+      'The answer belongs to another browser or provider, came twice or too late, or its signature, issuer, audience or times are wrong.',
+    cure: 'Begin again on the login page, opened under the domain name of the server. If it stays, compare clocks, issuer and client id.',
+  },
+  oidc_denied: {
+    status: 403,
+    title: 'The identity provider refused',
+    detail: 'The identity provider did not sign you in.',
+    cause: 'You declined there, or the provider does not let you use this application.',
+    cure: 'Try again; the administrator of the provider can assign the application to you.',
+  },
+  oidc_not_entitled: {
+    status: 403,
+    title: 'No account here',
+    detail: 'The identity provider knows you, but gives you none of the groups that may use this server.',
+    cause:
+      'None of the values of the groups claim is configured, the account was disabled here, or the name claim holds no usable name.',
+    cure: 'Ask an Administrator for a group; the audit trail says which of these it is.',
+  },
+  oidc_name_taken: {
+    status: 409,
+    title: 'The name belongs to another account',
+    detail: 'Another account has your name here; it is not taken over.',
+    cause: 'A local or directory account, or one of another subject at the provider, has the name of the name claim.',
+    cure: 'An Administrator deletes or renames the other account, or chooses another name claim.',
+  },
   destination_refused: {
     status: 422,
     title: 'The server does not connect there',

@@ -6,8 +6,8 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { Audience } from './permissions.ts'
 
-/** How an operation answers. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON). */
-export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text'
+/** How an operation answers. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON); `redirect` is a 302 for browsers. */
+export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text' | 'redirect'
 
 export interface Operation<
   Params extends TObject = TObject,

@@ -58,7 +58,8 @@ const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, 
   )
 }
 
-const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => ({
+/** Where a sign-in comes from. */
+export const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => ({
   ip: request.ip,
   userAgent: String(request.headers['user-agent'] ?? '')
     .replace(/\p{Cc}/gu, ' ')
@@ -66,6 +67,12 @@ const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => (
     .slice(0, 256),
   wantsRefresh,
 })
+
+/** Gives the console its refresh token. */
+export const setRefreshCookie = (request: FastifyRequest, reply: FastifyReply, opened: Opened, now: number): void => {
+  if (opened.refreshToken !== null)
+    setCookie(request, reply, opened.refreshToken, Math.floor((opened.sessionEnds - now) / 1000))
+}
 
 const isConsole = (request: FastifyRequest): boolean => request.headers[consoleHeader] === '1'
 
@@ -90,7 +97,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   ): Promise<LocalLoginAnswer> => {
     const body = loginAnswer(opened, await accountOf(opened), await license())
     if (!byCookie || opened.refreshToken === null) return body
-    setCookie(request, reply, opened.refreshToken, Math.floor((opened.sessionEnds - clock.now()) / 1000))
+    setRefreshCookie(request, reply, opened, clock.now())
     return { ...body, refreshToken: null }
   }
 

@@ -144,6 +144,15 @@ export const createExternalService = (deps: ExternalDeps) => {
       return follow(tx, row, person)
     },
 
+    /** Withdraws the account that a subject of a provider has here, if any. */
+    withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
+      const ended = await db.transaction(async (tx) => {
+        const row = await externalStore(tx).lockByExternalId(issuer, id)
+        return row !== undefined && (await withdraw(tx, row.account_id, why)) ? row.account_id : null
+      })
+      if (ended !== null) credentials.forget([ended])
+    },
+
     withdraw: async (accountId: string, why: string): Promise<void> => {
       if (await db.transaction((tx) => withdraw(tx, accountId, why))) credentials.forget([accountId])
     },

@@ -1,5 +1,7 @@
 import type { LicenseSummary } from '@portcullis/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditApi } from '#features/audit/index.ts'
+import { linkBase } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -17,11 +19,11 @@ import { type AccountMail, createAccountsService } from './accounts.service.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
-import { type AuthRoutesDeps, registerAuthRoutes } from './auth.routes.ts'
+import { type AuthRoutesDeps, fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
 import { createCredentialsService } from './credentials.service.ts'
-import { createExternalService } from './external.service.ts'
+import { createExternalService, type NotAdmitted } from './external.service.ts'
 import { createExternalStore } from './external.store.ts'
-import type { DirectoryPort, ExternalVerdict } from './external.ts'
+import type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
 import { createOwnAccountService } from './own-account.service.ts'
@@ -31,6 +33,7 @@ import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
 import { createSigninStore } from './signin.store.ts'
 
+export type { NotAdmitted } from './external.service.ts'
 export type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
 
 /** Accounts asked about over one connection: some 5 ms each, and the whole may take 12 s. */
@@ -72,6 +75,19 @@ export interface AccountsApi {
   administrators(): Promise<number>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
+  /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
+  baseUrl(): Promise<string>
+  /**
+   * Opens a session of the console for somebody whom a provider vouches for, and sets its refresh cookie. Null, or why he
+   * is not let in. `identify` asks the provider; what it throws goes on.
+   */
+  signInAs(
+    identify: () => Promise<ExternalPerson>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<NotAdmitted | null>
+  /** Takes the account of a subject away, because the provider gives it no right any more. */
+  withdrawSubject(issuer: string, id: string, why: string): Promise<void>
   /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */
   checkDirectoryAccounts(): Promise<void>
   /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
@@ -170,6 +186,17 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     administrators: read(db).administrators,
     resetPassword: createLockOutExit({ db, audit, links, store }),
+    baseUrl: async () => {
+      const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
+      return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
+    },
+    signInAs: async (identify, request, reply) => {
+      const answer = await signin.signInAs(identify, fromOf(request, true))
+      if ('refused' in answer) return answer.refused
+      setRefreshCookie(request, reply, answer.opened, clock.now())
+      return null
+    },
+    withdrawSubject: external.withdrawSubject,
     checkDirectoryAccounts: async () => {
       for (let checked = sweepBatch; checked === sweepBatch; ) {
         const due = await external.due(sweepBatch)

@@ -1,11 +1,14 @@
-import { testLdap } from '@portcullis/contract'
+import { finishOidc, startOidc, testLdap, testOidc } from '@portcullis/contract'
+import type { AccountsApi } from '#features/accounts/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { DestinationError, resolveDestination } from '#platform/destinations.ts'
+import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import { createSlots } from '#platform/slots.ts'
 import { ldapConfigOf } from './ldap.config.ts'
@@ -14,13 +17,19 @@ import { personFilter } from './ldap.filters.ts'
 import { createLdapHealth } from './ldap.health.ts'
 import { createLdap } from './ldap.service.ts'
 import { tryLdap } from './ldap.try.ts'
+import { oidcConfigOf } from './oidc.config.ts'
+import { createOidc } from './oidc.service.ts'
+import { createOidcStore } from './oidc.store.ts'
+import { tryOidc } from './oidc.try.ts'
 
 export interface DirectoryFeatureDeps {
   db: Db
   clock: Clock
   log: Log
   audit: Pick<AuditApi, 'write'>
+  keys: Pick<Keys, 'derive'>
   settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject'>
 }
 
 /** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
@@ -35,12 +44,24 @@ const assertDestination = async (url: string): Promise<void> => {
 }
 
 /** Sign-in by a directory or an identity provider. */
-export const directoryFeature = (app: HttpApp, { db, clock, log, audit, settings }: DirectoryFeatureDeps) => {
+export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
+  const { db, clock, log, audit, keys, settings, accounts } = deps
   const config = async () => ldapConfigOf(await settings.values(db, 'ldap'))
   const ldap = createLdap({ clock, log, config })
   const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
+  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'))
+  const oidc = createOidc({
+    clock,
+    log,
+    key: keys.derive('oidc-signin').reveal(),
+    config: providerConfig,
+    store: createOidcStore(db),
+    accounts,
+  })
   settings.onChange((names) => {
-    if (names !== null && !names.some((name) => name.startsWith('LDAP_'))) return
+    const concerns = (prefix: string): boolean => names === null || names.some((name) => name.startsWith(prefix))
+    if (concerns('OIDC_')) oidc.forget()
+    if (!concerns('LDAP_')) return
     ldap.resume()
     health.forget()
   })
@@ -63,11 +84,37 @@ export const directoryFeature = (app: HttpApp, { db, clock, log, audit, settings
     }
   })
 
+  app.register(testOidc, async ({ actor, body }) => {
+    const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}))
+    if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is needed to try it')
+    if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is needed to try it')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: tried.issuer }),
+    )
+    await tests.enter()
+    try {
+      return await tryOidc(tried, `${await accounts.baseUrl()}${finishOidc.path}`)
+    } finally {
+      tests.leave()
+    }
+  })
+
+  app.register(startOidc, async ({ request, reply }) => {
+    await oidc.start(request, reply)
+    return answered
+  })
+  app.register(finishOidc, async ({ query, request, reply }) => {
+    await oidc.finish(request, reply, query.state ?? '')
+    return answered
+  })
+
   return {
     /** What sign-in needs of the directory. */
     port: ldap.port,
     /** Sign-ins beside local accounts, for the login page. */
-    providers: async () => ({ ldap: await ldap.port.isOn(), oidc: [] }),
+    providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
+    /** Clears away what has ended. */
+    maintain: oidc.maintain,
     health: health.health,
     /** Judges values before they are stored. */
     guards: {
@@ -79,6 +126,10 @@ export const directoryFeature = (app: HttpApp, { db, clock, log, audit, settings
         }
         const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
         await Promise.all(urls.map(assertDestination))
+      },
+      oidc: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
+        const issuer = next.get('OIDC_ISSUER') ?? ''
+        if (issuer !== '') await assertDestination(issuer)
       },
     },
   }

@@ -1,5 +1,6 @@
 import { ResultCodeError } from 'ldapts'
 import { DestinationError } from '#platform/destinations.ts'
+import { certificateFault } from './certificate-words.ts'
 
 /** Why a directory was of no use. A fixed set: nothing that a peer says gets into an answer. */
 export type LdapFaultCode =
@@ -53,25 +54,6 @@ const messages: Readonly<Record<number, readonly [LdapFaultCode, string]>> = {
   [resultCode.insufficientAccessRights]: ['refused', 'The bind account may not read there: give it the right to.'],
   // Active Directory answers so to a search before a bind.
   [resultCode.operationsError]: ['refused', 'The directory wants a bind first: set a bind DN and its password.'],
-}
-
-const certificateWords: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'has expired: renew it on the directory',
-  CERT_NOT_YET_VALID: 'is not valid yet: check the clocks of both machines',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'names another host: use the name it was issued for, or issue it for this name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself: put it into the certificate authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'comes from an authority that is not trusted: put that into the certificate authority',
-  UNABLE_TO_GET_ISSUER_CERT: 'comes from an authority that is not trusted: put that into the certificate authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'comes from an authority that is not trusted: put that into the certificate authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'comes from an authority that is not trusted: put that into the certificate authority',
-}
-
-/** What is wrong with a certificate, by the code of Node; undefined when it is something else. */
-export const certificateFault = (error: unknown): string | undefined => {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? certificateWords[code] : undefined
 }
 
 /** A failure of the library, a socket or the resolver as one of ours. */

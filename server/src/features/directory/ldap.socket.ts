@@ -2,7 +2,8 @@ import { connect, isIP, type Socket } from 'node:net'
 import tls, { type PeerCertificate } from 'node:tls'
 import { cleanText } from '@portcullis/domain'
 import { resolveDestination } from '#platform/destinations.ts'
-import { certificateFault, faultOf, LdapFault } from './ldap.fault.ts'
+import { certificateFault } from './certificate-words.ts'
+import { faultOf, LdapFault } from './ldap.fault.ts'
 
 /** Milliseconds a connection may take, with its TLS. */
 const connectMs = 5_000

@@ -39,6 +39,12 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byKey = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => compare(a, b)))
 
+const redirect: OpenApiResponse = {
+  description: 'Elsewhere, for a browser.',
+  content: {},
+  headers: { Location: header('Where the browser goes on.', 'string') },
+}
+
 /** Builds the document of the operations given, which are those of the whole server or of the contract. */
 export const openApiDocument = (operations: readonly AnyOperation[], version: string): OpenApiDocument => {
   const components = createComponents()
@@ -156,7 +162,10 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
         ...securityOf(operation),
         ...(parameters.length === 0 ? {} : { parameters }),
         ...requestBody(operation),
-        responses: { '200': success(operation), ...problems(operation) },
+        responses: {
+          ...(operation.responseKind === 'redirect' ? { '302': redirect } : { '200': success(operation) }),
+          ...problems(operation),
+        },
       },
     }
   }

@@ -66,6 +66,8 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
   const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>
   const required = new Set<string>((schema?.required as string[] | undefined) ?? [])
   const names = foldedNames(Object.keys(properties))
+  // Where others add parameters of their own: answers of identity providers.
+  const isOpen = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (query) => {
     const { pairs, errors } = split(query)
     const result: Record<string, unknown> = {}
@@ -74,6 +76,7 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
       if (given.startsWith('_')) continue
       const name = names.get(given.toLowerCase())
       if (name === undefined) {
+        if (isOpen) continue
         const near = nearest(given, names.values())
         errors.push({
           field: `query.${given.slice(0, 64)}`,

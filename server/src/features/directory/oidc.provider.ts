@@ -1,0 +1,108 @@
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+} from 'openid-client'
+import { createOutboundFetch } from '#platform/outbound-fetch.ts'
+import { type Claims, claimOf } from './oidc.claims.ts'
+import type { OidcConfig } from './oidc.config.ts'
+
+/** Milliseconds of one exchange with a provider. */
+const exchangeMs = 8_000
+/** Documents and tokens of providers have some 10 KB; keys of large ones 100 KB. */
+const mostBytes = 1024 * 1024
+/** Seconds that clocks may be apart. */
+const toleranceSeconds = 60
+
+/** What only the browser that began a sign-in can bring back. */
+export interface SigninSecrets {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+/** Whom a provider vouches for. */
+export interface Identity {
+  issuer: string
+  subject: string
+  claims: Claims
+}
+
+export const providerFetch = (config: OidcConfig) =>
+  createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes })
+
+/** Reads the documents of a provider; its answers are checked by them. */
+export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {
+  const secret = config.clientSecret?.reveal()
+  const fetch = providerFetch(config)
+  const configuration = await discovery(
+    new URL(config.issuer),
+    config.clientId,
+    { [clockTolerance]: toleranceSeconds },
+    // Which form of the secret it takes is known once its document was read.
+    (server, client, body, headers) => {
+      const methods = server.token_endpoint_auth_methods_supported
+      const apply =
+        secret === undefined
+          ? None()
+          : methods?.includes('client_secret_post') === true
+            ? ClientSecretPost(secret)
+            : ClientSecretBasic(secret)
+      return apply(server, client, body, headers)
+    },
+    {
+      // Signatures are checked although tokens come over TLS from the provider itself.
+      execute: [enableNonRepudiationChecks],
+      timeout: exchangeMs / 1000,
+      [customFetch]: (url, init) => fetch(url, init),
+    },
+  )
+  return configuration
+}
+
+export const authorizationUrl = async (
+  provider: Configuration,
+  config: OidcConfig,
+  redirectUri: string,
+  { state, nonce, verifier }: SigninSecrets,
+): Promise<URL> =>
+  buildAuthorizationUrl(provider, {
+    redirect_uri: redirectUri,
+    scope: config.scope,
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+
+/** Exchanges the code of an answer; state, nonce, issuer, audience, times and signature are checked. */
+export const identify = async (
+  provider: Configuration,
+  config: OidcConfig,
+  answer: URL,
+  { state, nonce, verifier }: SigninSecrets,
+): Promise<Identity> => {
+  const tokens = await authorizationCodeGrant(provider, answer, {
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: verifier,
+    idTokenExpected: true,
+  })
+  const own = tokens.claims()
+  if (own === undefined) throw new Error('the provider gave no ID token')
+  const isWhole = [config.nameClaim, config.groupsClaim].every((name) => claimOf(own, name) !== undefined)
+  const more =
+    isWhole || provider.serverMetadata().userinfo_endpoint === undefined
+      ? {}
+      : await fetchUserInfo(provider, tokens.access_token, own.sub)
+  return { issuer: own.iss, subject: own.sub, claims: { ...more, ...own } }
+}

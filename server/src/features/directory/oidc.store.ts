@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+export const createOidcStore = (db: Queryable) => ({
+  /** True for the first answer with a state; one that comes again was overheard. */
+  takeOnce: async (state: string, expiresAt: Date): Promise<boolean> =>
+    (await db.execute(sql`
+      insert into oidc_answers (state_hash, expires_at)
+      values (${createHash('sha256').update(state).digest()}, ${expiresAt}) on conflict do nothing`)) === 1,
+
+  deleteEnded: (now: Date): Promise<number> => db.execute(sql`delete from oidc_answers where expires_at <= ${now}`),
+})
+export type OidcStore = ReturnType<typeof createOidcStore>

@@ -1,0 +1,428 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { ConfigTested } from '@portcullis/contract'
+import { exportJWK, type JWTPayload, SignJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { createAuthority } from '#test/certificates.ts'
+import { type IdentityProvider, startIdentityProvider } from '#test/identity-provider.ts'
+
+const base = 'https://portcullis.example.org'
+const callback = `${base}/prime/webui/Auth/Oidc/callback`
+const client = { clientId: 'portcullis', clientSecret: 'the secret of the client' }
+const minute = 60_000
+
+const authority = createAuthority()
+let t: TestApp
+let provider: IdentityProvider
+
+const items = () => ({
+  OIDC_ENABLED: 'true',
+  OIDC_NAME: 'Example sign-on',
+  OIDC_ISSUER: provider.issuer,
+  OIDC_CLIENT_ID: client.clientId,
+  OIDC_CLIENT_SECRET: client.clientSecret,
+  OIDC_CA: authority.pem,
+  OIDC_ADMINISTRATOR_GROUP: 'usb-admins',
+  OIDC_MANAGER_GROUP: 'usb-managers',
+  OIDC_USER_GROUP: 'usb-users',
+})
+const configure = async (more: Record<string, string | null> = {}) => {
+  const answer = await (await t.admin()).post('/prime/webui/generalconfig/AddOrUpdateOIDCProvider', {
+    ...items(),
+    ...more,
+  })
+  expect(answer.statusCode, answer.body).toBe(200)
+}
+const get = (url: string, headers: Record<string, string> = {}) => t.request({ method: 'GET', url, headers })
+const cookieOf = (answer: { headers: Record<string, unknown> }, name: string): string | undefined =>
+  [answer.headers['set-cookie']].flat().find((one): one is string => String(one).startsWith(`${name}=`))
+const pairOf = (cookie: string | undefined): string => cookie?.split(';')[0] ?? ''
+
+/** A browser that begins a sign-in: where it is sent, and its cookie. */
+const begin = async (headers: Record<string, string> = {}) => {
+  const answer = await get('/prime/webui/Auth/Oidc/start', headers)
+  expect(answer.statusCode, answer.body).toBe(302)
+  return { location: answer.headers.location as string, cookie: pairOf(cookieOf(answer, 'portcullis_oidc')), answer }
+}
+/** A browser that comes back with an answer of the provider. */
+const finish = async (at: URL, cookie: string) => {
+  const answer = await get(`${at.pathname}${at.search}`, { cookie })
+  expect(answer.statusCode, answer.body).toBe(302)
+  return answer
+}
+const signIn = async () => {
+  const { location, cookie } = await begin()
+  return finish(await provider.visit(location), cookie)
+}
+/** The account that a browser is in with after its sign-in. */
+const userOf = async (answer: Awaited<ReturnType<typeof signIn>>) => {
+  expect(answer.headers.location).toBe('/')
+  const refreshed = await t.as(undefined).post('/prime/webui/Auth/RefreshToken', undefined, {
+    cookie: pairOf(cookieOf(answer, 'portcullis_refresh')),
+    'x-portcullis-console': '1',
+  })
+  expect(refreshed.statusCode, refreshed.body).toBe(200)
+  return refreshed.json()
+}
+const problem = (code: string): string => `/sign-in?problem=${code}`
+const auditOf = async (entity: string): Promise<string[]> =>
+  (await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=10000'))
+    .json()
+    .data.filter((one: { entity: string }) => one.entity === entity)
+    .map((one: { action: string }) => one.action)
+
+beforeAll(async () => {
+  provider = await startIdentityProvider({
+    tls: { ...authority.issue(['127.0.0.1']), ca: authority.pem },
+    ...client,
+    redirectUri: callback,
+  })
+  t = await startTestApp()
+  const named = await (await t.admin()).post('/prime/webui/generalconfig/SetServerDomainName', {
+    SERVER_DOMAIN_NAME: base,
+  })
+  expect(named.statusCode, named.body).toBe(200)
+  await configure()
+})
+beforeEach(() => t.clock.advance(16 * minute))
+afterAll(async () => {
+  await t?.close()
+  await provider?.stop()
+})
+
+describe('sign-in by an identity provider', () => {
+  it('makes the account, follows the provider and opens a session of the console', async () => {
+    provider.signsInAs('subject-grace', {
+      preferred_username: 'grace',
+      given_name: 'Grace',
+      family_name: 'Hopper',
+      email: 'grace@example.org',
+      groups: ['everybody', 'usb-users', 'usb-managers'],
+    })
+    const { user, token } = await userOf(await signIn())
+    expect(user).toMatchObject({
+      userName: 'grace',
+      authSource: 'OIDC',
+      userProfile: 20,
+      firstName: 'Grace',
+      lastName: 'Hopper',
+      email: 'grace@example.org',
+    })
+    expect((await t.as(token).get('/prime/webui/agents')).statusCode).toBe(200)
+    // Renamed at the provider, the subject stays who he is here.
+    provider.signsInAs('subject-grace', { preferred_username: 'ghopper', given_name: 'Grace', groups: ['usb-users'] })
+    expect((await userOf(await signIn())).user).toMatchObject({ userName: 'grace', userProfile: 30, lastName: '' })
+    expect(await auditOf('grace')).toEqual(['session.opened', 'account.changed', 'session.opened', 'account.created'])
+  })
+
+  it('asks with PKCE, state and nonce, and binds them to the browser', async () => {
+    const { location, answer } = await begin({ host: 'evil.example.org' })
+    const url = new URL(location)
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      client_id: 'portcullis',
+      redirect_uri: callback,
+      response_type: 'code',
+      scope: 'openid profile email',
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    })
+    expect(cookieOf(answer, 'portcullis_oidc')).toMatch(
+      /^portcullis_oidc=[\w.-]+; Path=\/prime\/webui\/Auth\/Oidc; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    )
+    expect((await begin()).location).not.toBe(location)
+  })
+
+  it('is offered by the login page, under the name of the server', async () => {
+    expect((await get('/prime/webui/Auth/Providers')).json().oidc).toEqual([
+      { name: 'Example sign-on', url: `${base}/prime/webui/Auth/Oidc/start` },
+    ])
+  })
+
+  describe('refuses an answer', () => {
+    const prepared = async () => {
+      provider.signsInAs('subject-victim', { preferred_username: 'victim', groups: ['usb-users'] })
+      const { location, cookie } = await begin()
+      return { at: await provider.visit(location), cookie }
+    }
+    const refused = async (at: URL, cookie: string) => {
+      const answer = await finish(at, cookie)
+      expect(answer.headers.location).toBe(problem('oidc_answer_refused'))
+      expect(cookieOf(answer, 'portcullis_refresh')).toBeUndefined()
+    }
+
+    it('in another browser', async () => {
+      const { at } = await prepared()
+      await refused(at, '')
+      await refused(at, (await begin()).cookie)
+    })
+
+    it('with a cookie that was made up or changed', async () => {
+      const { at, cookie } = await prepared()
+      await refused(at, `${cookie}x`)
+      await refused(at, cookie.replace(/=./, '=_'))
+      await refused(at, 'portcullis_oidc=a.b.c')
+    })
+
+    it('that comes a second time', async () => {
+      const { at, cookie } = await prepared()
+      expect((await finish(at, cookie)).headers.location).toBe('/')
+      await refused(at, cookie)
+    })
+
+    it('that comes late', async () => {
+      const { at, cookie } = await prepared()
+      t.clock.advance(11 * minute)
+      await refused(at, cookie)
+    })
+
+    it('with the code of another sign-in', async () => {
+      const [mine, theirs] = [await prepared(), await prepared()]
+      mine.at.searchParams.set('code', theirs.at.searchParams.get('code') as string)
+      await refused(mine.at, mine.cookie)
+    })
+
+    it('of another issuer, or that names none although the provider does', async () => {
+      for (const iss of ['https://other.example.org', '']) {
+        const { at, cookie } = await prepared()
+        at.searchParams.set('iss', iss)
+        await refused(at, cookie)
+      }
+    })
+
+    it('without a state or code', async () => {
+      const { at, cookie } = await prepared()
+      at.searchParams.delete('state')
+      await refused(at, cookie)
+      const other = await prepared()
+      other.at.searchParams.delete('code')
+      await refused(other.at, other.cookie)
+    })
+
+    it('that was begun for another client', async () => {
+      const { at, cookie } = await prepared()
+      await configure({ OIDC_CLIENT_ID: 'another' })
+      await refused(at, cookie)
+      await configure()
+    })
+  })
+
+  it('leads nowhere else, whatever the answer asks for', async () => {
+    provider.signsInAs('subject-victim', { preferred_username: 'victim', groups: ['usb-users'] })
+    const { location, cookie } = await begin()
+    const at = await provider.visit(location)
+    at.searchParams.set('next', '//evil.example.org')
+    at.searchParams.set('RelayState', 'https://evil.example.org')
+    expect((await finish(at, cookie)).headers.location).toBe('/')
+  })
+
+  it('says that somebody declined', async () => {
+    provider.signsInAs(null)
+    expect((await signIn()).headers.location).toBe(problem('oidc_denied'))
+  })
+
+  it('withdraws the account when the group is gone, and gives it back with it', async () => {
+    provider.signsInAs('subject-mover', { preferred_username: 'mover', groups: 'usb-users' as never })
+    const { token } = await userOf(await signIn())
+    provider.signsInAs('subject-mover', { preferred_username: 'mover', groups: ['usb-users-of-old'] })
+    expect((await signIn()).headers.location).toBe(problem('oidc_not_entitled'))
+    expect((await t.as(token).get('/prime/webui/agents')).statusCode).toBe(401)
+    expect(await auditOf('mover')).toContain('account.withdrawn')
+    provider.signsInAs('subject-mover', { preferred_username: 'mover', groups: ['usb-users'] })
+    expect((await userOf(await signIn())).user.userName).toBe('mover')
+  })
+
+  it('takes no account over', async () => {
+    provider.signsInAs('subject-evil', { preferred_username: 'ADMIN', groups: ['usb-users'] })
+    expect((await signIn()).headers.location).toBe(problem('oidc_name_taken'))
+    provider.signsInAs('subject-owner', { preferred_username: 'owner', groups: ['usb-users'] })
+    await userOf(await signIn())
+    provider.signsInAs('subject-thief', { preferred_username: 'owner', groups: ['usb-admins'] })
+    expect((await signIn()).headers.location).toBe(problem('oidc_name_taken'))
+    const passwordLogin = await t
+      .as(undefined)
+      .post('/prime/webui/Auth/LocalLogin', { username: 'owner', password: '' })
+    expect(passwordLogin.statusCode).toBe(401)
+  })
+
+  it.each(['system', 'gr\u200bace', ' blank', 7, ''])('makes no account of the name %j', async (name) => {
+    provider.signsInAs('subject-odd', { preferred_username: name as string, groups: ['usb-users'] })
+    expect((await signIn()).headers.location).toBe(problem('oidc_not_entitled'))
+  })
+
+  it('leaves an account disabled that an Administrator disabled', async () => {
+    provider.signsInAs('subject-barred', { preferred_username: 'barred', groups: ['usb-users'] })
+    await userOf(await signIn())
+    await (await t.admin()).post('/prime/webui/admin/updateuser', { userName: 'barred', isEnabled: false })
+    expect((await signIn()).headers.location).toBe(problem('oidc_not_entitled'))
+  })
+
+  it('says so when the provider is off or away', async () => {
+    await configure({ OIDC_ISSUER: 'https://127.0.0.1:1' })
+    expect((await begin()).location).toBe(problem('oidc_unavailable'))
+    await configure({ OIDC_ENABLED: 'false' })
+    expect((await begin()).location).toBe(problem('oidc_unavailable'))
+    expect((await get('/prime/webui/Auth/Providers')).json().oidc).toEqual([])
+    await configure()
+  })
+})
+
+describe('a provider that lies', () => {
+  const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { cert, key } = authority.issue(['127.0.0.1'])
+  let issuer = ''
+  let idToken: (claims: JWTPayload) => Promise<string>
+  let nonce = ''
+  const now = () => Math.floor(Date.now() / 1000)
+  const signed = (claims: JWTPayload, privateKey = own.privateKey) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(privateKey)
+  const unsigned = (claims: JWTPayload): string =>
+    [{ alg: 'none' }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.')
+      .concat('.')
+
+  const server = createServer({ cert, key }, (request, response) => {
+    const json = (body: unknown): void => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    }
+    const answers: Record<string, () => unknown> = {
+      '/.well-known/openid-configuration': () =>
+        json({
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/keys`,
+          response_types_supported: ['code'],
+          id_token_signing_alg_values_supported: ['RS256'],
+        }),
+      '/keys': async () =>
+        json({ keys: [{ ...(await exportJWK(own.publicKey)), kid: 'one', use: 'sig', alg: 'RS256' }] }),
+      '/token': async () =>
+        json({
+          access_token: 'a token',
+          token_type: 'bearer',
+          id_token: await idToken({
+            iss: issuer,
+            aud: client.clientId,
+            sub: 'subject-lied',
+            iat: now(),
+            exp: now() + 300,
+            nonce,
+            preferred_username: 'lied',
+            groups: ['usb-users'],
+          }),
+        }),
+    }
+    const answer = answers[request.url ?? '']
+    if (answer === undefined) response.writeHead(404).end()
+    else Promise.resolve(answer()).catch(() => response.destroy())
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await configure({ OIDC_ISSUER: issuer })
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const outcome = async (lie: (claims: JWTPayload) => string | Promise<string>): Promise<string> => {
+    idToken = async (claims) => lie(claims)
+    const { location, cookie } = await begin()
+    const asked = new URL(location).searchParams
+    nonce = asked.get('nonce') ?? ''
+    const at = new URL(callback)
+    at.search = new URLSearchParams({ code: 'any', state: asked.get('state') ?? '' }).toString()
+    return (await finish(at, cookie)).headers.location as string
+  }
+
+  it('is believed while it says the truth', async () => {
+    expect(await outcome(signed)).toBe('/')
+  })
+
+  it.each<[string, (claims: JWTPayload) => string | Promise<string>]>([
+    ['no signature', unsigned],
+    ['the signature of another key', (claims) => signed(claims, other.privateKey)],
+    ['another nonce', (claims) => signed({ ...claims, nonce: 'another' })],
+    ['no nonce', ({ nonce: _, ...claims }) => signed(claims)],
+    ['another audience', (claims) => signed({ ...claims, aud: 'another' })],
+    ['another issuer', (claims) => signed({ ...claims, iss: 'https://other.example.org' })],
+    ['an end that is over', (claims) => signed({ ...claims, iat: now() - 7_200, exp: now() - 3_600 })],
+    ['no subject', ({ sub: _, ...claims }) => signed(claims)],
+    [
+      'a signature by the public key as a secret',
+      (claims) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+          .sign(Buffer.from(own.publicKey.export({ type: 'spki', format: 'pem' }))),
+    ],
+    ['no token at all', () => 'nothing'],
+  ])('is not believed with %s', async (_what, lie) => {
+    expect(await outcome(lie)).toBe(problem('oidc_answer_refused'))
+  })
+})
+
+describe('the test of a provider', () => {
+  const test = async (more: Record<string, string> = {}): Promise<ConfigTested> => {
+    const answer = await (await t.admin()).post('/prime/webui/generalconfig/TestOIDC', { ...items(), ...more })
+    expect(answer.statusCode, answer.body).toBe(200)
+    return answer.json()
+  }
+
+  it('names each step and the address to register', async () => {
+    const { host } = new URL(provider.issuer)
+    expect(await test()).toEqual({
+      ok: true,
+      steps: [
+        {
+          step: 'Discovery',
+          ok: true,
+          message: `The provider at ${host} answers, its certificate is accepted and the issuer fits.`,
+        },
+        {
+          step: 'Endpoints',
+          ok: true,
+          message: `People sign in at ${host}, codes are exchanged at ${host}. PKCE is supported.`,
+        },
+        { step: 'Keys', ok: true, message: 'One key to check tokens by.' },
+        { step: 'Redirect address', ok: true, message: `Register ${callback} for the client at the provider.` },
+      ],
+    })
+  })
+
+  it.each<[string, () => Record<string, string>, RegExp]>([
+    ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /There is no document of a provider/],
+    [
+      'the name of another',
+      () => ({ OIDC_ISSUER: provider.issuer.replace('127.0.0.1', 'localhost') }),
+      /names another host/,
+    ],
+    [
+      'an authority that is not trusted',
+      () => ({ OIDC_CA: createAuthority('Foreign').pem }),
+      /put that into the certificate authority/,
+    ],
+    ['nobody', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
+    ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /can not be resolved/],
+    ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /does not connect to/],
+  ])('says what helps with %s', async (_what, more, message) => {
+    const tested = await test(more())
+    expect([tested.ok, tested.steps.length, tested.steps[0]?.ok]).toEqual([false, 1, false])
+    expect(tested.steps[0]?.message).toMatch(message)
+  })
+
+  it('stores no address the server never connects to', async () => {
+    const answer = await (await t.admin()).post('/prime/webui/generalconfig/AddOrUpdateOIDCProvider', {
+      ...items(),
+      OIDC_ISSUER: 'https://169.254.169.254',
+    })
+    expect([answer.statusCode, answer.json().code]).toEqual([422, 'destination_refused'])
+  })
+})

@@ -1,0 +1,88 @@
+import { request } from 'node:https'
+import { isIP } from 'node:net'
+import { resolveDestination } from './destinations.ts'
+
+export interface OutboundOptions {
+  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  ca: readonly string[]
+  /** Milliseconds of a whole exchange. */
+  timeoutMs: number
+  /** Bytes of an answer. */
+  mostBytes: number
+}
+
+export interface OutboundRequest {
+  method?: string
+  headers?: Headers | Readonly<Record<string, string>>
+  body?: unknown
+  signal?: AbortSignal | null | undefined
+}
+
+const bytesOf = (body: unknown): Buffer | null => {
+  if (body === undefined || body === null) return null
+  return body instanceof Uint8Array ? Buffer.from(body) : Buffer.from(String(body))
+}
+
+/** A status whose answer has no body, or that `Response` does not know. */
+const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304
+
+/**
+ * `fetch` for addresses that come from the configuration: https only, the host judged and pinned, the certificate checked,
+ * no redirect followed, the answer bounded in time and size. Throws `DestinationError`, or the error of the socket.
+ */
+export const createOutboundFetch =
+  ({ ca, timeoutMs, mostBytes }: OutboundOptions) =>
+  async (address: string | URL, init: OutboundRequest = {}): Promise<Response> => {
+    const url = new URL(address)
+    if (url.protocol !== 'https:') throw new Error('only https is spoken here')
+    const { host, lookup } = await resolveDestination(url.hostname)
+    const body = bytesOf(init.body)
+    const headers: Record<string, string> = Object.fromEntries(new Headers(init.headers))
+    if (body !== null) headers['content-length'] = String(body.length)
+    return new Promise((resolve, reject) => {
+      const sent = request(url, {
+        method: init.method ?? 'GET',
+        headers: { ...headers, connection: 'close' },
+        agent: false,
+        lookup,
+        // As a name to ask for, an address is not allowed (RFC 6066); the certificate is checked against it all the same.
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(ca.length === 0 ? {} : { ca: [...ca] }),
+        minVersion: 'TLSv1.2',
+        rejectUnauthorized: true,
+      })
+      const stop = (why: string): void => {
+        sent.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
+      }
+      const timer = setTimeout(() => stop('timed out'), timeoutMs)
+      const onAbort = (): void => stop('timed out')
+      init.signal?.addEventListener('abort', onAbort, { once: true })
+      sent.on('close', () => {
+        clearTimeout(timer)
+        init.signal?.removeEventListener('abort', onAbort)
+      })
+      sent.on('error', reject)
+      sent.on('response', (answer) => {
+        const parts: Buffer[] = []
+        let size = 0
+        answer.on('data', (part: Buffer) => {
+          size += part.length
+          parts.push(part)
+          if (size > mostBytes) sent.destroy(new Error(`the answer has more than ${mostBytes} bytes`))
+        })
+        answer.on('error', reject)
+        answer.on('end', () => {
+          const status = answer.statusCode ?? 0
+          if (status < 200 || status > 599) {
+            reject(new Error('the answer is no HTTP answer'))
+            return
+          }
+          const given = Object.entries(answer.headers).flatMap(([name, value]) =>
+            [value].flat().map((one): [string, string] => [name, one ?? '']),
+          )
+          resolve(new Response(isBodiless(status) ? null : Buffer.concat(parts), { status, headers: given }))
+        })
+      })
+      sent.end(body ?? undefined)
+    })
+  }
