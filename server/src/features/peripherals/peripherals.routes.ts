@@ -1,4 +1,4 @@
-import { getAgentPeripherals, getPeripheralModels, getPeripherals } from '@portcullis/contract'
+import { getAgentPeripherals, getIcons, getPeripheralModels, getPeripherals } from '@portcullis/contract'
 import { notFound } from '#platform/app-error.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
@@ -10,6 +10,7 @@ export const registerPeripheralRoutes = (
   lists: { peripherals: List; models: List },
   read: PeripheralsRead,
 ): void => {
+  app.register(getIcons, async () => iconPictures)
   app.register(getPeripherals, ({ query }) => lists.peripherals.page(query))
   app.register(getPeripheralModels, ({ query }) => lists.models.page(query))
   app.register(getAgentPeripherals, async ({ params, query }) => {
