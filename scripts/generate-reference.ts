@@ -28,7 +28,7 @@ const operationText = (
   document: OpenApiDocument,
   { method, path, operation }: { method: string; path: string; operation: OpenApiOperation },
 ): string => {
-  const { '200': success, '302': redirect, ...problems } = operation.responses
+  const { '200': success, '302': redirect, default: _, ...problems } = operation.responses
   const parameters = (operation.parameters ?? []).map(
     ({ name, in: place, required, schema, description }) =>
       `| \`${name}\`${required ? ' (required)' : ''} | ${place} | \`${cell(shapeText(schema))}\` | ${cell(notesOf({ ...schema, description: description ?? '' }))} |`,

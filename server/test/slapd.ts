@@ -20,7 +20,7 @@ const rootDn = `cn=root,${suffix}`
 const rootPassword = 'root of the test'
 
 export const peopleDn = `ou=people,${suffix}`
-export const groupsDn = `ou=groups,${suffix}`
+const groupsDn = `ou=groups,${suffix}`
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {

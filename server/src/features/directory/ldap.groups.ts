@@ -12,9 +12,9 @@ const mostGroups = 5_000
 const dnsPerFilter = 100
 
 /** Where people stand: groups at the person, people by DN at the group, or people by name at the group. */
-export type Membership = 'atPerson' | 'dnAtGroup' | 'nameAtGroup'
+type Membership = 'atPerson' | 'dnAtGroup' | 'nameAtGroup'
 
-export const membershipOf = (attribute: string): Membership => {
+const membershipOf = (attribute: string): Membership => {
   if (/uid$/i.test(attribute)) return 'nameAtGroup'
   return /member$/i.test(attribute) ? 'dnAtGroup' : 'atPerson'
 }

@@ -21,8 +21,6 @@ export interface LdapDeps {
   config: () => Promise<LdapConfig>
 }
 
-export type Ldap = ReturnType<typeof createLdap>
-
 /** Runs `work` on a connection that ends with it, and after `ms` at the latest. */
 export const withLdap = async <T>(
   config: LdapConfig,

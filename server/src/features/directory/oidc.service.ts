@@ -42,8 +42,6 @@ const cookieOf = (request: FastifyRequest): string => {
   return ''
 }
 
-export type Oidc = ReturnType<typeof createOidc>
-
 /** Sign-in by an identity provider: authorisation code with PKCE, bound to one browser, answered once. */
 export const createOidc = ({ clock, log, key, config: read, store, accounts }: OidcDeps) => {
   const states = createSigninStates(key)

@@ -37,7 +37,7 @@ describe('health', () => {
     const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
     expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })
     expect(by.disk.description).toContain('GB free')
-    expect(by.LDAP).toMatchObject({ status: 'Unknown', description: 'Not configured', latencyMs: null })
+    expect(by['asset stream']).toMatchObject({ status: 'Unknown', description: 'Not configured', latencyMs: null })
     // The fake clock of the test stands years ahead of the database's.
     expect(by.clock.status).toBe('Error')
   })

@@ -86,7 +86,7 @@ const operationHtml = (
   path: string,
   operation: OpenApiOperation,
 ): string => {
-  const { '200': success, ...problems } = operation.responses
+  const { '200': success, '302': redirect, default: _, ...problems } = operation.responses
   const rows = Object.entries(problems).map(
     ([status, response]) =>
       `<tr><td>${status}</td><td>${codesOf(document, response)
@@ -101,7 +101,9 @@ const operationHtml = (
     .map((text) => `<p>${prose(text)}</p>`)
     .join('')}${parametersHtml(operation)}${
     body === undefined ? '' : `<h4>Body${body.required ? '' : ' (optional)'}</h4>${contentHtml(body.content)}`
-  }<h4>Answer</h4>${contentHtml((success as OpenApiResponse).content)}<h4>Problems</h4><table><tbody>${rows.join('')}</tbody></table></section>`
+  }<h4>Answer</h4>${
+    redirect === undefined ? contentHtml((success as OpenApiResponse).content) : '<p>302, a redirect for browsers.</p>'
+  }<h4>Problems</h4><table><tbody>${rows.join('')}</tbody></table></section>`
 }
 
 /** Every operation with its parameters, shapes, examples and problems. */

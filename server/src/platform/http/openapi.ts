@@ -39,10 +39,16 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byKey = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => compare(a, b)))
 
-const redirect: OpenApiResponse = {
-  description: 'Elsewhere, for a browser.',
-  content: {},
-  headers: { Location: header('Where the browser goes on.', 'string') },
+/** Answers of an operation for browsers: never a page of its own. */
+const redirected: Record<'302' | 'default', OpenApiResponse> = {
+  '302': {
+    description: 'Elsewhere, for a browser.',
+    headers: { Location: header('Where the browser goes on.', 'string') },
+  },
+  default: {
+    description: 'A problem.',
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  },
 }
 
 /** Builds the document of the operations given, which are those of the whole server or of the contract. */
@@ -163,7 +169,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
         ...(parameters.length === 0 ? {} : { parameters }),
         ...requestBody(operation),
         responses: {
-          ...(operation.responseKind === 'redirect' ? { '302': redirect } : { '200': success(operation) }),
+          ...(operation.responseKind === 'redirect' ? redirected : { '200': success(operation) }),
           ...problems(operation),
         },
       },
