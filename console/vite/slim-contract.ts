@@ -44,6 +44,7 @@ export const slimContract = (): Plugin => ({
       Object.keys({
         ...(await import('../../contract/src/errors.ts')),
         ...(await import('../../contract/src/permissions.ts')),
+        ...(await import('../../contract/src/config-items.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
@@ -58,6 +59,7 @@ export const slimContract = (): Plugin => ({
     return [
       `export * from ${JSON.stringify(contractSource('errors.ts'))}`,
       `export * from ${JSON.stringify(contractSource('permissions.ts'))}`,
+      `export * from ${JSON.stringify(contractSource('config-items.ts'))}`,
       ...operations,
     ].join('\n')
   },

@@ -1,24 +1,42 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Fragment, type KeyboardEvent } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { settingsPlaces } from './places.ts'
 import classes from './SettingsFrame.module.css'
 
+/** Arrow keys walk through the list, home and end to its ends; enter opens. */
+const walk = (event: KeyboardEvent<HTMLElement>) => {
+  const links = [...event.currentTarget.querySelectorAll('a')]
+  const at = event.target instanceof HTMLAnchorElement ? links.indexOf(event.target) : -1
+  const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: links.length - 1 }[event.key]
+  if (at < 0 || to === undefined) return
+  event.preventDefault()
+  links[Math.min(Math.max(to, 0), links.length - 1)]?.focus()
+}
+
 /** The settings: their list on the left, the open page on the right. */
 export const SettingsFrame = () => {
   const { session } = useServices()
   const { pathname } = useLocation()
+  const shown = settingsPlaces.filter(({ permission }) => session.may(permission))
   return (
     <div className={classes.frame}>
-      <nav className={classes.list} aria-label="Settings">
-        {settingsPlaces
-          .filter(({ permission }) => session.may(permission))
-          .map(({ to, title, icon }) => (
-            <Link key={to} to={to} className={classes.place} data-here={pathname.startsWith(to) || undefined}>
+      <nav className={classes.list} aria-label="Settings" onKeyDown={walk}>
+        {shown.map(({ to, title, icon, section }, index) => (
+          <Fragment key={to}>
+            {section === shown[index - 1]?.section ? null : <p className={classes.section}>{section}</p>}
+            <Link
+              to={to}
+              className={classes.place}
+              data-here={pathname.startsWith(to) || undefined}
+              aria-current={pathname.startsWith(to) ? 'page' : undefined}
+            >
               <Icon name={icon} />
               {title}
             </Link>
-          ))}
+          </Fragment>
+        ))}
       </nav>
       <div className={classes.page}>
         <Outlet />

@@ -11,6 +11,8 @@ export interface Place {
   permission: Permission
   /** What waits there is counted in the rail. */
   hasCount?: boolean
+  /** Heading that it stands under, in a list that has headings. */
+  section?: string
 }
 
 export const places: readonly Place[] = [
@@ -28,14 +30,50 @@ export const places: readonly Place[] = [
 ]
 
 export const settingsPlaces: readonly Place[] = [
-  { to: '/settings/profile', title: 'My profile', icon: 'user', permission: 'self:read' },
-  { to: '/settings/sessions', title: 'Sessions', icon: 'session', permission: 'self:read' },
-  { to: '/settings/tokens', title: 'API tokens', icon: 'key', permission: 'tokens:own' },
-  { to: '/settings/accounts', title: 'Accounts', icon: 'users', permission: 'accounts:read' },
-  { to: '/settings/enrolment', title: 'Add a host', icon: 'plus', key: 'n', permission: 'enrolment:manage' },
-  { to: '/settings/tags', title: 'Tags', icon: 'tag', key: 't', permission: 'fleet:read' },
-  { to: '/settings/packages', title: 'Agent builds', icon: 'package', permission: 'fleet:read' },
-  { to: '/settings/knowledge', title: 'Knowledge', icon: 'book', permission: 'health:read' },
-  { to: '/settings/health', title: 'Health and version', icon: 'health', key: 'h', permission: 'health:read' },
-  { to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
+  { section: 'You', to: '/settings/profile', title: 'My profile', icon: 'user', permission: 'self:read' },
+  { section: 'You', to: '/settings/sessions', title: 'Sessions', icon: 'session', permission: 'self:read' },
+  { section: 'You', to: '/settings/tokens', title: 'API tokens', icon: 'key', permission: 'tokens:own' },
+  { section: 'Fleet', to: '/settings/accounts', title: 'Accounts', icon: 'users', permission: 'accounts:read' },
+  {
+    section: 'Fleet',
+    to: '/settings/enrolment',
+    title: 'Add a host',
+    icon: 'plus',
+    key: 'n',
+    permission: 'enrolment:manage',
+  },
+  { section: 'Fleet', to: '/settings/tags', title: 'Tags', icon: 'tag', key: 't', permission: 'fleet:read' },
+  { section: 'Fleet', to: '/settings/packages', title: 'Agent builds', icon: 'package', permission: 'fleet:read' },
+  { section: 'Fleet', to: '/settings/knowledge', title: 'Knowledge', icon: 'book', permission: 'health:read' },
+  { section: 'Connected', to: '/settings/mail', title: 'Mail', icon: 'inbox', permission: 'config:read' },
+  { section: 'Connected', to: '/settings/directory', title: 'Directory', icon: 'users', permission: 'config:read' },
+  {
+    section: 'Connected',
+    to: '/settings/identity',
+    title: 'Identity provider',
+    icon: 'key',
+    permission: 'config:read',
+  },
+  { section: 'Connected', to: '/settings/ise', title: 'Cisco ISE', icon: 'network', permission: 'config:read' },
+  { section: 'Connected', to: '/settings/counteract', title: 'CounterACT', icon: 'network', permission: 'config:read' },
+  { section: 'This server', to: '/settings/login', title: 'Login page', icon: 'imaging', permission: 'config:read' },
+  { section: 'This server', to: '/settings/domain', title: 'Domain name', icon: 'external', permission: 'config:read' },
+  { section: 'This server', to: '/settings/licence', title: 'Licence', icon: 'policy', permission: 'config:read' },
+  { section: 'This server', to: '/settings/product', title: 'Product', icon: 'settings', permission: 'config:read' },
+  {
+    section: 'This server',
+    to: '/settings/history',
+    title: 'History of settings',
+    icon: 'refresh',
+    permission: 'config:read',
+  },
+  {
+    section: 'This server',
+    to: '/settings/health',
+    title: 'Health and version',
+    icon: 'health',
+    key: 'h',
+    permission: 'health:read',
+  },
+  { section: 'This server', to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
 ]

@@ -1,0 +1,46 @@
+import { Button, FileButton, Textarea } from '@mantine/core'
+import type { FieldFrame } from './SettingField.tsx'
+import classes from './settings.module.css'
+
+export interface CertificatesFieldProps extends FieldFrame {
+  max: number
+  value: string
+  onChange: (text: string) => void
+}
+
+const countOf = (text: string) => text.split('-----BEGIN CERTIFICATE-----').length - 1
+
+/** PEM certificates, typed or read from a file. */
+export const CertificatesField = ({ max, value, onChange, ...frame }: CertificatesFieldProps) => {
+  const count = countOf(value)
+  return (
+    <div className={classes.secret}>
+      <Textarea
+        {...frame}
+        rows={value === '' ? 2 : 5}
+        maxLength={max}
+        resize="vertical"
+        spellCheck={false}
+        placeholder="-----BEGIN CERTIFICATE-----"
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 12 } }}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <div className={classes.beside}>
+        <FileButton
+          accept=".pem,.crt,.cer"
+          onChange={(file) => {
+            if (file !== null) void file.text().then(onChange)
+          }}
+        >
+          {(props) => (
+            <Button {...props} size="compact-xs" variant="default">
+              Read a file…
+            </Button>
+          )}
+        </FileButton>
+        <span>{value === '' ? '' : count === 1 ? '1 certificate' : `${count} certificates`}</span>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { type Difference, labelOf } from './draft.ts'
+import classes from './settings.module.css'
+
+const long = 120
+
+/** A value short enough for a line; a picture and certificates are named, not shown. */
+const shown = (text: string) => {
+  if (text.startsWith('data:image/')) return 'a picture'
+  if (text.startsWith('-----BEGIN')) return 'certificates'
+  return text.length > long ? `${text.slice(0, long)}…` : text
+}
+
+/** Items that differ, from what to what. */
+export const Differences = ({ rows, label }: { rows: readonly Difference[]; label: string }) => (
+  <table className={classes.differences} aria-label={label}>
+    <thead>
+      <tr>
+        <th scope="col">What</th>
+        <th scope="col">Before</th>
+        <th scope="col">After</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(({ name, from, to }) => (
+        <tr key={name}>
+          <th scope="row" title={name}>
+            {labelOf(name)}
+          </th>
+          <td>
+            <del>
+              <DeviceText value={shown(from)} absent="not set" />
+            </del>
+          </td>
+          <td>
+            <ins>
+              <DeviceText value={shown(to)} absent="not set" />
+            </ins>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

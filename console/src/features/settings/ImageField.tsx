@@ -1,0 +1,57 @@
+import { Button, FileButton, Input } from '@mantine/core'
+import { useState } from 'react'
+import { dataUriOf, imageFault } from './image.ts'
+import type { FieldFrame } from './SettingField.tsx'
+import classes from './settings.module.css'
+
+export interface ImageFieldProps extends FieldFrame {
+  /** Data URI of a PNG; empty: none. */
+  value: string
+  onChange: (text: string) => void
+}
+
+/** A picture, checked before it is taken, with a preview on both grounds. */
+export const ImageField = ({ name, value, onChange, error, label, description }: ImageFieldProps) => {
+  const [fault, setFault] = useState<string | null>(null)
+  const read = async (file: File) => {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const found = imageFault(bytes)
+    setFault(found)
+    if (found === null) onChange(dataUriOf(bytes))
+  }
+  const isShown = value.startsWith('data:image/png;base64,')
+  return (
+    <Input.Wrapper label={label} description={description} error={fault ?? error}>
+      <div className={classes.beside}>
+        {isShown ? (
+          <span className={classes.picture}>
+            <img src={value} alt="Logo as it is" />
+          </span>
+        ) : null}
+        <FileButton
+          accept="image/png"
+          inputProps={{ name }}
+          onChange={(file) => void (file === null ? null : read(file))}
+        >
+          {(props) => (
+            <Button {...props} size="compact-sm" variant="default">
+              {isShown ? 'Choose another…' : 'Choose a PNG…'}
+            </Button>
+          )}
+        </FileButton>
+        {value === '' ? null : (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => {
+              setFault(null)
+              onChange('')
+            }}
+          >
+            Take it away
+          </Button>
+        )}
+      </div>
+    </Input.Wrapper>
+  )
+}

@@ -1,0 +1,38 @@
+import { type ConfigGroupName, integrationUses } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './settings.module.css'
+
+/** When an integration worked last, and when and why it did not. */
+export const LastUse = ({ group }: { group: ConfigGroupName }) => {
+  const { api } = useServices()
+  const uses = useQuery({
+    queryKey: ['integrations'],
+    queryFn: ({ signal }) => api.call(integrationUses, { signal }),
+    refetchInterval: 15_000,
+  })
+  const use = uses.data?.data.find(({ name }) => name === group)
+  if (use === undefined || (use.succeededAt === null && use.failedAt === null))
+    return <span className={classes.lastUse}>{uses.data === undefined ? '' : 'Not used yet'}</span>
+  const isFailing = use.failedAt !== null && (use.succeededAt === null || use.failedAt > use.succeededAt)
+  return (
+    <span className={classes.lastUse}>
+      {use.succeededAt === null ? (
+        'Never worked yet'
+      ) : (
+        <>
+          Worked <Time value={use.succeededAt} />
+        </>
+      )}
+      {use.failedAt === null ? null : (
+        <span className={classes.lastFailure}>
+          {isFailing ? <SeverityShape severity="amber" /> : null} Failed <Time value={use.failedAt} />:{' '}
+          <DeviceText value={use.failure} />
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,34 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import classes from './settings.module.css'
+
+/** Asks before a page with unsaved changes is left, by a link, a key or the browser. */
+export const LeaveGuard = ({ isDirty }: { isDirty: boolean }) => {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: () => isDirty,
+    withResolver: true,
+  })
+  const isAsked = blocker.status === 'blocked'
+  return (
+    <Modal opened={isAsked} onClose={() => blocker.reset?.()} title="Leave without saving?">
+      <form
+        className={classes.dialog}
+        onSubmit={(event) => {
+          event.preventDefault()
+          blocker.reset?.()
+        }}
+      >
+        <p>What you entered on this page is not saved, and would be lost.</p>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => blocker.proceed?.()}>
+            Leave
+          </Button>
+          <Button type="submit" data-autofocus>
+            Stay
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,84 @@
+import { Button, Group } from '@mantine/core'
+import { configRollback } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { tell } from '../../ui/tell.ts'
+import { Differences } from './Differences.tsx'
+import classes from './settings.module.css'
+
+export interface RollbackProps {
+  /** 0: nothing set. */
+  version: number
+  /** Only items whose names begin so; empty: all. */
+  prefix: string
+  close: () => void
+}
+
+/** What going back to a version would change, as the server says, and then the way there. */
+export const Rollback = ({ version, prefix, close }: RollbackProps) => {
+  const { api, queries } = useServices()
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const query = prefix === '' ? {} : { prefix }
+  const trial = useQuery({
+    queryKey: ['config-history', 'trial', prefix, version],
+    queryFn: () => api.call(configRollback, { params: { version }, query: { ...query, dryRun: true } }),
+    gcTime: 0,
+    staleTime: 0,
+    retry: false,
+  })
+  const changes = trial.data?.changes ?? []
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const { changes: done, version: made } = await api.call(configRollback, { params: { version }, query })
+      close()
+      tell(
+        done.length === 0
+          ? 'Nothing differs from that version any more.'
+          : `${done.length === 1 ? '1 item is' : `${done.length} items are`} as at ${
+              version === 0 ? 'the start' : `version ${version}`
+            } again; this is version ${made}.`,
+      )
+      for (const key of ['config', 'config-history', 'integrations', 'licence', 'providers'])
+        void queries.invalidateQueries({ queryKey: [key] })
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className={classes.dialog}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      {trial.error !== null ? (
+        <ErrorState failure={trial.error} retry={() => void trial.refetch()} inline />
+      ) : (
+        <p aria-live="polite">
+          {trial.data === undefined
+            ? 'Asking the server what this would change…'
+            : changes.length === 0
+              ? 'Nothing differs from what is in force.'
+              : 'This becomes a new version: it can be taken back in the same way. Secrets of then come back with what they belong to.'}
+        </p>
+      )}
+      {changes.length === 0 ? null : <Differences rows={changes} label="What going back changes" />}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={busy} disabled={changes.length === 0} data-autofocus>
+          Go back
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,39 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { Differences } from './Differences.tsx'
+import type { Difference } from './draft.ts'
+import classes from './settings.module.css'
+
+export interface SaveDialogProps {
+  /** Null: closed. */
+  rows: readonly Difference[] | null
+  consequence: string
+  close: () => void
+  save: () => void
+}
+
+/** What a change comes to, before something that others rely on leads elsewhere. */
+export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
+  <Modal opened={rows !== null} onClose={close} title="Save these changes?">
+    {rows === null ? null : (
+      <form
+        className={classes.dialog}
+        onSubmit={(event) => {
+          event.preventDefault()
+          close()
+          save()
+        }}
+      >
+        <p>{consequence} The history keeps what was before.</p>
+        <Differences rows={rows} label="What changes" />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" data-autofocus>
+            Save
+          </Button>
+        </Group>
+      </form>
+    )}
+  </Modal>
+)

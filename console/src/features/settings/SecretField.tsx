@@ -1,0 +1,34 @@
+import { Checkbox, PasswordInput } from '@mantine/core'
+import type { FieldFrame } from './SettingField.tsx'
+import classes from './settings.module.css'
+
+export interface SecretFieldProps extends FieldFrame {
+  max: number
+  /** The new secret; the stored one never comes here. */
+  value: string
+  onChange: (text: string) => void
+  isStored: boolean
+  isRemoved: boolean
+  onRemove: (removed: boolean) => void
+}
+
+/** A secret: set anew, kept, or taken away; never shown. */
+export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemove, ...frame }: SecretFieldProps) => (
+  <div className={classes.secret}>
+    <PasswordInput
+      {...frame}
+      maxLength={max}
+      autoComplete="new-password"
+      placeholder={isStored ? (isRemoved ? 'will be taken away' : 'set; leave empty to keep it') : 'not set'}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+    {isStored && value === '' ? (
+      <Checkbox
+        label={`Take the stored ${frame.label.toLowerCase()} away`}
+        checked={isRemoved}
+        onChange={(event) => onRemove(event.currentTarget.checked)}
+      />
+    ) : null}
+  </div>
+)

@@ -1,0 +1,132 @@
+import { NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
+import type { ConfigItem } from '@portcullis/contract'
+import { CertificatesField } from './CertificatesField.tsx'
+import { ColorField } from './ColorField.tsx'
+import { ImageField } from './ImageField.tsx'
+import { Prose } from './Prose.tsx'
+import { SecretField } from './SecretField.tsx'
+import { TagsField } from './TagsField.tsx'
+
+export interface SettingFieldProps {
+  name: string
+  item: ConfigItem
+  value: string
+  error: string | undefined
+  onChange: (text: string) => void
+  /** Of a secret: the server holds one. */
+  isStored: boolean
+  /** Of a secret: it is to be taken away. */
+  isRemoved: boolean
+  onRemove: (removed: boolean) => void
+}
+
+/** Properties that every kind of field shares. */
+export interface FieldFrame {
+  name: string
+  label: string
+  description: React.ReactNode
+  error: string | undefined
+}
+
+const choiceWords: Readonly<Record<string, string>> = {
+  none: 'None, in the clear',
+  starttls: 'STARTTLS, after the greeting',
+  tls: 'TLS, from the first byte',
+  bare: 'As it is',
+  bearer: 'With “Bearer” before it',
+}
+
+// Kinds whose texts are read letter by letter.
+const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
+const isCode: ReadonlySet<string> = new Set(['dn', 'filter', 'attribute'])
+
+/** The field of one item, by its kind. */
+export const SettingField = ({
+  name,
+  item,
+  value,
+  error,
+  onChange,
+  isStored,
+  isRemoved,
+  onRemove,
+}: SettingFieldProps) => {
+  const frame: FieldFrame = { name, label: item.label, description: <Prose text={item.description} />, error }
+  switch (item.kind) {
+    case 'boolean':
+      return (
+        <Switch
+          {...frame}
+          checked={value === 'true'}
+          onChange={(event) => onChange(String(event.currentTarget.checked))}
+        />
+      )
+    case 'choice':
+      return (
+        <NativeSelect
+          {...frame}
+          data={(item.choices ?? []).map((choice) => ({ value: choice, label: choiceWords[choice] ?? choice }))}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+    case 'integer':
+    case 'share':
+      return (
+        <NumberInput
+          {...frame}
+          {...(item.kind === 'share'
+            ? { min: 0, max: 1, step: 0.01 }
+            : { min: item.range?.[0] ?? 0, max: item.range?.[1] ?? Number.MAX_SAFE_INTEGER, allowDecimal: false })}
+          clampBehavior="none"
+          placeholder={item.default}
+          value={value}
+          onChange={(number) => onChange(String(number))}
+        />
+      )
+    case 'lines':
+      return (
+        <Textarea
+          {...frame}
+          rows={4}
+          maxLength={item.max}
+          resize="vertical"
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+    case 'certificates':
+      return <CertificatesField {...frame} max={item.max} value={value} onChange={onChange} />
+    case 'secret':
+      return (
+        <SecretField
+          {...frame}
+          max={item.max}
+          value={value}
+          onChange={onChange}
+          isStored={isStored}
+          isRemoved={isRemoved}
+          onRemove={onRemove}
+        />
+      )
+    case 'tags':
+      return <TagsField {...frame} value={value} onChange={onChange} />
+    case 'color':
+      return <ColorField {...frame} value={value} onChange={onChange} />
+    case 'image':
+      return <ImageField {...frame} value={value} onChange={onChange} />
+    default:
+      return (
+        <TextInput
+          {...frame}
+          maxLength={item.max}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={item.default}
+          {...(isCode.has(item.kind) ? { styles: monospaced } : {})}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+  }
+}

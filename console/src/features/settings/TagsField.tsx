@@ -1,0 +1,31 @@
+import { TagsInput } from '@mantine/core'
+import { getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import type { FieldFrame } from './SettingField.tsx'
+
+export interface TagsFieldProps extends FieldFrame {
+  /** Comma list. */
+  value: string
+  onChange: (text: string) => void
+}
+
+/** A list of tags, kept as one text. */
+export const TagsField = ({ value, onChange, ...frame }: TagsFieldProps) => {
+  const { api } = useServices()
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const chosen = value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return (
+    <TagsInput
+      {...frame}
+      placeholder={chosen.length === 0 ? 'none' : ''}
+      data={(tags.data ?? []).map(({ name }) => name)}
+      splitChars={[',']}
+      value={chosen}
+      onChange={(names) => onChange(names.join(','))}
+    />
+  )
+}

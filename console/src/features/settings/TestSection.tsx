@@ -1,0 +1,119 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import type { ConfigGroupName } from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import { StepList } from '../../ui/steps/StepList.tsx'
+import { inWords, shownBody } from './draft.ts'
+import { LastUse } from './LastUse.tsx'
+import { groupTests, type TestField } from './operations.ts'
+import classes from './settings.module.css'
+import type { useGroupTest } from './useGroupTest.ts'
+import { faultyItems } from './useSave.ts'
+
+export interface TestSectionProps {
+  group: ConfigGroupName
+  trial: ReturnType<typeof useGroupTest>
+  /** What is entered and not saved; it is tried, too. */
+  body: Record<string, string | null>
+}
+
+/** Tries what is entered: each step, what was seen and what helps; how it did before. */
+export const TestSection = ({ group, trial, body }: TestSectionProps) => {
+  const [given, setGiven] = useState<Record<string, string>>({})
+  const test = groupTests[group]
+  if (test === undefined) return null
+  const { result, failure, busy } = trial
+  const whole = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
+  const isDirty = Object.keys(body).length > 0
+  const field = ({ name, label, description, isSecret }: TestField) => {
+    const frame = {
+      name,
+      label,
+      description,
+      value: given[name] ?? '',
+      onChange: (event: { currentTarget: { value: string } }) => {
+        const text = event.currentTarget.value
+        setGiven((old) => ({ ...old, [name]: text }))
+      },
+    }
+    return isSecret === true ? (
+      <PasswordInput key={name} {...frame} maxLength={1_024} autoComplete="new-password" />
+    ) : (
+      <TextInput key={name} {...frame} maxLength={254} autoComplete="off" spellCheck={false} />
+    )
+  }
+  return (
+    <section className={classes.test} aria-label="Test" aria-busy={busy}>
+      <form
+        className={classes.testForm}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void trial.start(whole)
+        }}
+      >
+        <div className={classes.testHead}>
+          <h2>Test</h2>
+          <LastUse group={group} />
+          <MoreMenu
+            label="More of the test"
+            curl={() =>
+              curlOf(window.location.origin, test.operation, {
+                body: shownBody({
+                  ...whole,
+                  ...Object.fromEntries(
+                    test.fields
+                      .filter((one) => one.isSecret && given[one.name])
+                      .map((one) => [one.name, `$${one.name}`]),
+                  ),
+                }),
+              })
+            }
+          />
+          {busy ? (
+            <Button size="compact-sm" variant="default" onClick={trial.stop}>
+              Stop the test
+            </Button>
+          ) : (
+            <Button size="compact-sm" variant="default" type="submit">
+              Test now
+            </Button>
+          )}
+        </div>
+        <p className={classes.quiet}>
+          {test.what} {isDirty ? 'What you entered above is tried, saved or not.' : ''}
+        </p>
+        {test.fields.length === 0 ? null : <div className={classes.testFields}>{test.fields.map(field)}</div>}
+      </form>
+      <div aria-live="polite" className={classes.testForm}>
+        {busy ? <StepList steps={[{ key: 'run', words: 'The server tries it…', state: 'running' }]} /> : null}
+        {failure === null ? null : faultyItems(failure).length > 0 ? (
+          <p className={classes.outcome}>
+            <SeverityShape severity="amber" />
+            <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above can not be so.</span>
+          </p>
+        ) : (
+          <ErrorState failure={failure} inline />
+        )}
+        {result === null ? null : (
+          <>
+            <StepList
+              steps={result.steps.map(({ step, ok, message }, index) => ({
+                key: `${index}`,
+                words: step,
+                state: ok ? 'done' : 'failed',
+                seen: inWords(message),
+              }))}
+            />
+            <p className={classes.outcome}>
+              {result.ok ? null : <SeverityShape severity="amber" />}
+              <strong>{result.ok ? 'It works.' : 'It does not work yet: see the step that failed.'}</strong>
+            </p>
+          </>
+        )}
+      </div>
+    </section>
+  )
+}

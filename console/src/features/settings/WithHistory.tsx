@@ -1,0 +1,27 @@
+import { Tabs } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { HistoryList } from './HistoryList.tsx'
+import classes from './settings.module.css'
+
+/** A page of settings and its history, side by side as tabs; what is entered stays while the history is looked at. */
+export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
+  const navigate = useNavigate()
+  const { tab } = useSearch({ strict: false }) as { tab?: string }
+  const isHistory = tab === 'history'
+  return (
+    <Tabs
+      value={isHistory ? 'history' : 'settings'}
+      onChange={(value) =>
+        void navigate({ to: '.', search: (value === 'history' ? { tab: 'history' } : {}) as never, replace: true })
+      }
+    >
+      <Tabs.List className={classes.tabs}>
+        <Tabs.Tab value="settings">Settings</Tabs.Tab>
+        <Tabs.Tab value="history">History</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="settings">{children}</Tabs.Panel>
+      <Tabs.Panel value="history">{isHistory ? <HistoryList prefix={prefix} /> : null}</Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,65 @@
+import {
+  addOrUpdateCact,
+  addOrUpdateIse,
+  addOrUpdateLdap,
+  addOrUpdateLogin,
+  addOrUpdateOidc,
+  addOrUpdateSmtp,
+  addOrUpdateVendorA,
+  type ConfigGroupName,
+  setServerDomainName,
+  testDomainName,
+  testLdap,
+  testSmtp,
+} from '@portcullis/contract'
+
+/** How a group is changed. The licence has an answer of its own, and a page of its own. */
+export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof addOrUpdateSmtp>>> = {
+  smtp: addOrUpdateSmtp,
+  ldap: addOrUpdateLdap,
+  oidc: addOrUpdateOidc,
+  ise: addOrUpdateIse,
+  cact: addOrUpdateCact,
+  login: addOrUpdateLogin,
+  domain: setServerDomainName,
+  vendorA: addOrUpdateVendorA,
+}
+
+/** An entry that only a test takes. */
+export interface TestField {
+  name: string
+  label: string
+  description: string
+  isSecret?: boolean
+}
+
+/** How a group is tried, where it can be. */
+export const groupTests: Readonly<
+  Partial<Record<ConfigGroupName, { operation: typeof testSmtp; what: string; fields: readonly TestField[] }>>
+> = {
+  smtp: {
+    operation: testSmtp,
+    what: 'Connects, signs in, and sends a mail when you name a recipient. Nothing is stored.',
+    fields: [
+      {
+        name: 'SMTP_TEST_RECIPIENT',
+        label: 'Recipient of a test mail',
+        description: 'Empty: no mail is sent.',
+      },
+    ],
+  },
+  ldap: {
+    operation: testLdap,
+    what: 'Connects, binds and looks a person up. Nothing is stored.',
+    fields: [
+      { name: 'LDAP_TEST_USER', label: 'Person', description: 'Looked up with the groups; empty: nobody.' },
+      {
+        name: 'LDAP_TEST_PASSWORD',
+        label: 'Password of the person',
+        description: 'To sign in with; used once, never stored.',
+        isSecret: true,
+      },
+    ],
+  },
+  domain: { operation: testDomainName, what: 'Looks the name up and calls this server by it.', fields: [] },
+}

@@ -1,0 +1,79 @@
+import type { ConfigGroupName } from '@portcullis/contract'
+
+/** A page of the general configuration: one group of items under one address. */
+export interface SettingPage {
+  group: ConfigGroupName
+  /** What the page is for, in a sentence. */
+  intro: string
+  /** Beginning of the names of its items, and of nothing else. */
+  prefix: string
+  /** Items whose change is shown and confirmed before it is stored, with what it comes to. */
+  asks?: { names: readonly string[]; consequence: string }
+}
+
+/** Pages by the last part of their address. */
+export const settingPages: Readonly<Record<string, SettingPage>> = {
+  mail: {
+    group: 'smtp',
+    prefix: 'SMTP_',
+    intro: 'Links to set a password, and notices, go out by this server. Without one nothing is mailed.',
+    asks: {
+      names: ['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY'],
+      consequence: 'All mail, and the password of the user, goes there from now on.',
+    },
+  },
+  directory: {
+    group: 'ldap',
+    prefix: 'LDAP_',
+    intro:
+      'People sign in with the password of the directory; groups there say who is Administrator, Manager or User. Local accounts keep working, also while the directory is down.',
+    asks: {
+      names: ['LDAP_URL', 'LDAP_SECURITY'],
+      consequence: 'Whoever signs in by the directory sends his password there from now on.',
+    },
+  },
+  identity: {
+    group: 'oidc',
+    prefix: 'OIDC_',
+    intro: 'People sign in at your identity provider by OpenID Connect; a claim says which profile they get.',
+    asks: {
+      names: ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
+      consequence: 'Whoever answers there decides who signs in, and as what.',
+    },
+  },
+  ise: {
+    group: 'ise',
+    prefix: 'ISE_',
+    intro: 'Hosts are taken off the network, and put back, by an ANC policy of Cisco ISE.',
+    asks: { names: ['ISE_URL'], consequence: 'Quarantines are asked for there, with its user and password.' },
+  },
+  counteract: {
+    group: 'cact',
+    prefix: 'CACT_',
+    intro: 'Hosts get a property in Forescout CounterACT, where a policy of yours takes them off the network.',
+    asks: {
+      names: ['CACT_URL', 'CACT_DEX_ACCOUNT'],
+      consequence: 'Quarantines are asked for there, with its users and passwords.',
+    },
+  },
+  login: {
+    group: 'login',
+    prefix: 'CUSTOM_LOGIN_',
+    intro: 'What people see before they sign in. Anybody who reaches this server can read it.',
+  },
+  domain: {
+    group: 'domain',
+    prefix: 'SERVER_DOMAIN_NAME',
+    intro:
+      'The name people reach this server by: links in mails are built from it, and pages of that name may call it.',
+    asks: {
+      names: ['SERVER_DOMAIN_NAME'],
+      consequence: 'Links in mails lead there from now on, and browsers may sign in under that name.',
+    },
+  },
+  product: {
+    group: 'vendorA',
+    prefix: 'VENDORA_',
+    intro: 'How often agents call, what is called uncommon, how long things live, and when two people are needed.',
+  },
+}

@@ -1,0 +1,42 @@
+import type { ConfigGroupName, ConfigTested } from '@portcullis/contract'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { groupTests } from './operations.ts'
+
+/** Tries a group as it is entered; a test under way ends when the page closes. */
+export const useGroupTest = (group: ConfigGroupName) => {
+  const { api, queries } = useServices()
+  const [result, setResult] = useState<ConfigTested | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const under = useRef<AbortController | null>(null)
+  const stop = useCallback(() => {
+    under.current?.abort()
+    under.current = null
+    setBusy(false)
+  }, [])
+  useEffect(() => () => under.current?.abort(), [])
+
+  const start = useCallback(
+    async (body: Record<string, string | null>) => {
+      const operation = groupTests[group]?.operation
+      if (operation === undefined) return
+      under.current?.abort()
+      const control = new AbortController()
+      under.current = control
+      setBusy(true)
+      setFailure(null)
+      setResult(null)
+      try {
+        setResult(await api.call(operation, { body, signal: control.signal }))
+      } catch (reason) {
+        if (!control.signal.aborted) setFailure(reason)
+      } finally {
+        if (under.current === control) setBusy(false)
+        void queries.invalidateQueries({ queryKey: ['integrations'] })
+      }
+    },
+    [api, queries, group],
+  )
+  return { result, failure, busy, start, stop }
+}
