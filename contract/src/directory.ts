@@ -15,6 +15,9 @@ export const testOidc = testOperation('testOidc', 'TestOIDC', 'oidc', 'Tries the
 /** Where a provider sends people back to; registered there as `<address of this server><path>`. */
 export const oidcCallbackPath = '/prime/webui/Auth/Oidc/callback'
 
+/** Fragment of the address a browser comes back to with a session: it may have been here for the first time. */
+export const signedInFragment = '#signed-in'
+
 /** The console's page that says by `problem` why nobody is signed in: a code of the error table. */
 export const signInPage = '/sign-in'
 
@@ -36,7 +39,7 @@ export const finishOidc = operation({
   path: oidcCallbackPath,
   tag: 'Auth',
   summary: 'Takes the answer of the identity provider',
-  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/\`; else to \`${signInPage}?problem=<code>\` with one of the codes below.`,
+  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`; else to \`${signInPage}?problem=<code>\` with one of the codes below.`,
   permission: 'public',
   query: Type.Object(
     {

@@ -1,6 +1,7 @@
 import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
+import { signedInFragment } from '@portcullis/contract'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -63,6 +64,11 @@ const api = createApi({
       ? work()
       : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
 })
+// An identity provider sent the browser back: there is a session to ask for, although none was begun here.
+if (window.location.hash === signedInFragment) {
+  sessionMark.set(true)
+  window.history.replaceState(null, '', window.location.pathname)
+}
 session = createSession(api, sessionMark)
 const live = createLive({
   api,

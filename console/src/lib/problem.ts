@@ -67,6 +67,13 @@ export const messageOf = (failure: unknown): Message => {
   }
 }
 
+/** What happened and its cure, by a problem code that came with an address; words for an unknown one too. */
+export const problemText = (code: string): string => {
+  if (!isCode(code)) return 'Signing in did not work. Try again.'
+  const { title, cure } = errorTable[code]
+  return `${title}. ${cure}`
+}
+
 /** The message for one field of a form (`body.userName`, ignoring case), or undefined. */
 export const fieldMessage = (failure: unknown, field: string): string | undefined => {
   if (!(failure instanceof CallFailure)) return undefined

@@ -4,7 +4,7 @@ import { authProviders } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { CallFailure, messageOf } from '../../lib/problem.ts'
+import { CallFailure, messageOf, problemText } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
@@ -30,7 +30,7 @@ export const SignInPage = () => {
   useTitle('Sign in')
   const { api, session } = useServices()
   const state = useSession()
-  const search = useSearch({ strict: false }) as { next?: string; ended?: string }
+  const search = useSearch({ strict: false }) as { next?: string; ended?: string; problem?: string }
   const providers = useQuery({
     queryKey: ['providers'],
     queryFn: ({ signal }) => api.call(authProviders, { signal }),
@@ -50,6 +50,9 @@ export const SignInPage = () => {
   if (isIn || state.phase === 'starting') return null
 
   const custom = providers.data?.customLogin
+  const buttons = providers.data?.oidc ?? []
+  // What an identity provider's sign-in ended with, as a code: only known ones have a text.
+  const shown = refusal ?? (search.problem === undefined ? null : problemText(search.problem))
   const banner = custom?.CUSTOM_LOGIN_BANNER ?? ''
   if (banner !== '' && !accepted) {
     return (
@@ -63,12 +66,12 @@ export const SignInPage = () => {
   }
   return (
     <Card custom={custom}>
-      {search.ended === '1' && refusal === null ? (
+      {search.ended === '1' && shown === null ? (
         <Alert className={classes.note}>Your session has ended. Sign in to go on where you were.</Alert>
       ) : null}
-      {refusal === null ? null : (
+      {shown === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
-          {refusal}
+          {shown}
         </Alert>
       )}
       {providers.error === null ? null : (
@@ -91,6 +94,7 @@ export const SignInPage = () => {
       >
         <TextInput
           label="User name"
+          description={providers.data?.ldap === true ? 'Of the directory, or of a local account.' : undefined}
           name="username"
           autoComplete="username"
           autoCapitalize="none"
@@ -112,6 +116,12 @@ export const SignInPage = () => {
           Sign in
         </Button>
       </form>
+      {buttons.map(({ name, url }) => (
+        // A link, not a call: the browser leaves for the provider and comes back with a session.
+        <Button key={url} component="a" href={url} variant="default" fullWidth className={classes.provider}>
+          {name}
+        </Button>
+      ))}
       <p className={classes.hint}>
         First start? The administrator’s one-time name and password stand in the output of the server.
       </p>

@@ -1,4 +1,4 @@
-import { oidcCallbackPath, signInPage } from '@portcullis/contract'
+import { oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration } from 'openid-client'
 import type { AccountsApi, ExternalPerson, NotAdmitted } from '#features/accounts/index.ts'
@@ -132,7 +132,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
           reply,
         )
         if (refused !== null) throw new AppError(notAdmitted[refused])
-        reply.redirect('/', 302)
+        reply.redirect(`/${signedInFragment}`, 302)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         problem(reply, error)

@@ -58,7 +58,7 @@ const signIn = async () => {
 }
 /** The account that a browser is in with after its sign-in. */
 const userOf = async (answer: Awaited<ReturnType<typeof signIn>>) => {
-  expect(answer.headers.location).toBe('/')
+  expect(answer.headers.location).toBe('/#signed-in')
   const refreshed = await t.as(undefined).post('/prime/webui/Auth/RefreshToken', undefined, {
     cookie: pairOf(cookieOf(answer, 'portcullis_refresh')),
     'x-portcullis-console': '1',
@@ -173,7 +173,7 @@ describe('sign-in by an identity provider', () => {
 
     it('that comes a second time', async () => {
       const { at, cookie } = await prepared()
-      expect((await finish(at, cookie)).headers.location).toBe('/')
+      expect((await finish(at, cookie)).headers.location).toBe('/#signed-in')
       await refused(at, cookie)
     })
 
@@ -220,7 +220,7 @@ describe('sign-in by an identity provider', () => {
     const at = await provider.visit(location)
     at.searchParams.set('next', '//evil.example.org')
     at.searchParams.set('RelayState', 'https://evil.example.org')
-    expect((await finish(at, cookie)).headers.location).toBe('/')
+    expect((await finish(at, cookie)).headers.location).toBe('/#signed-in')
   })
 
   it('says that somebody declined', async () => {
@@ -348,7 +348,7 @@ describe('a provider that lies', () => {
   }
 
   it('is believed while it says the truth', async () => {
-    expect(await outcome(signed)).toBe('/')
+    expect(await outcome(signed)).toBe('/#signed-in')
   })
 
   it.each<[string, (claims: JWTPayload) => string | Promise<string>]>([
