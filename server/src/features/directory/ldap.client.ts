@@ -1,6 +1,7 @@
 import { Client, type Entry, type Filter } from 'ldapts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, LdapFault, resultCode, resultOf } from './ldap.fault.ts'
+import { LdapFrames } from './ldap.frames.ts'
 import { type LdapSocket, openLdapSocket } from './ldap.socket.ts'
 
 /** Milliseconds one operation may take, as a directory is told in seconds too. */
@@ -35,11 +36,13 @@ export interface LdapConnection {
 
 /** Speaks LDAP on an open connection. */
 export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
+  const frames = new LdapFrames(socket.socket)
+  frames.on('error', () => {})
   const client = new Client({
     url: 'ldap://connected',
     timeout: operationMs,
     strictDN: false,
-    createConnection: (() => socket.socket) as never,
+    createConnection: (() => frames) as never,
   })
   const limits = { timeLimit: operationMs / 1000, derefAliases: 'never' as const }
   const sound = async <T>(work: Promise<T>): Promise<T> => {
@@ -130,7 +133,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     },
     close: () => {
       client.unbind().catch(() => {})
-      socket.socket.destroy()
+      frames.destroy()
     },
   }
 }

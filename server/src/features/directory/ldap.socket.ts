@@ -4,11 +4,10 @@ import { cleanText } from '@portcullis/domain'
 import { resolveDestination } from '#platform/destinations.ts'
 import { certificateFault } from './certificate-words.ts'
 import { faultOf, LdapFault } from './ldap.fault.ts'
+import { berLength, messageEnd, noDirectory } from './ldap.frames.ts'
 
 /** Milliseconds a connection may take, with its TLS. */
 const connectMs = 5_000
-/** What a directory may send over one connection; a person's groups take some 100 KiB. */
-const mostBytes = 32 * 1024 * 1024
 /** An answer to StartTLS takes 14 bytes and a text. */
 const mostAnswerBytes = 4_096
 
@@ -42,33 +41,20 @@ const startTlsRequest = Buffer.concat([
   Buffer.from('1.3.6.1.4.1.1466.20037', 'latin1'),
 ])
 
-/** Length of a BER element's content and where it begins; null while bytes are missing. */
-const berLength = (bytes: Buffer, at: number): { length: number; start: number } | null => {
-  const first = bytes[at]
-  if (first === undefined) return null
-  if (first < 0x80) return { length: first, start: at + 1 }
-  const more = first & 0x7f
-  if (more === 0 || more > 4) throw new LdapFault('notLdap', 'What answers there is no directory.')
-  return bytes.length < at + 1 + more ? null : { length: bytes.readUIntBE(at + 1, more), start: at + 1 + more }
-}
-
 /** Result code of an ExtendedResponse that is the whole of `bytes`; null while bytes are missing. */
 const startTlsResult = (bytes: Buffer): number | null => {
-  const noLdap = (): LdapFault => new LdapFault('notLdap', 'What answers there is no directory.')
-  if (bytes.length > 0 && bytes[0] !== 0x30) throw noLdap()
-  const message = berLength(bytes, 1)
-  if (message === null) return null
-  const end = message.start + message.length
-  if (end > mostAnswerBytes) throw noLdap()
-  if (bytes.length < end) return null
+  const end = messageEnd(bytes, mostAnswerBytes)
+  if (end === null) return null
   // Whatever came in the clear behind the answer would be read as if it had come in TLS.
   if (bytes.length > end)
     throw new LdapFault('noTls', 'More than an answer came before TLS began; somebody may be in between.')
-  const id = berLength(bytes, message.start + 1)
-  const response = id === null ? null : id.start + id.length
-  if (id === null || response === null || bytes[message.start] !== 0x02 || bytes[response] !== 0x78) throw noLdap()
+  const message = berLength(bytes, 1)
+  const id = message === null ? null : berLength(bytes, message.start + 1)
+  if (message === null || id === null || bytes[message.start] !== 0x02) throw noDirectory()
+  const response = id.start + id.length
   const content = berLength(bytes, response + 1)
-  if (content === null || bytes[content.start] !== 0x0a || bytes[content.start + 1] !== 1) throw noLdap()
+  if (content === null || bytes[response] !== 0x78) throw noDirectory()
+  if (bytes[content.start] !== 0x0a || bytes[content.start + 1] !== 1) throw noDirectory()
   return bytes[content.start + 2] ?? null
 }
 
@@ -80,8 +66,7 @@ const startTls = (socket: Socket): Promise<void> =>
       if (error === null) resolve()
       else reject(error as Error)
     }
-    const closed = (): void =>
-      end(new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.'))
+    const closed = (): void => end(noDirectory())
     const take = (bytes: Buffer): void => {
       got = Buffer.concat([got, bytes])
       try {
@@ -119,7 +104,7 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: Abor
     })
     socket.once('close', () => {
       done()
-      reject(new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.'))
+      reject(noDirectory())
     })
   })
 
@@ -172,16 +157,6 @@ const secured = async (
   return { socket, certificate: socket.getPeerCertificate() }
 }
 
-/** Ends a connection that says more than any directory has to. */
-const bounded = <S extends Socket>(socket: S): S => {
-  let taken = 0
-  socket.on('data', (bytes) => {
-    taken += bytes.length
-    if (taken > mostBytes) socket.destroy()
-  })
-  return socket
-}
-
 /** Connects as the configuration says. Never without TLS where TLS was asked for, never past a bad certificate. */
 export const openLdapSocket = async (
   { url, security, ca, signal }: LdapSocketOptions,
@@ -204,14 +179,14 @@ export const openLdapSocket = async (
   plain.once('close', () => signal.removeEventListener('abort', abort))
   try {
     await opened(plain, 'connect', signal)
-    if (security === 'none') return { socket: bounded(plain), where, certificate: null }
+    if (security === 'none') return { socket: plain, where, certificate: null }
     onStage('tls')
     if (security === 'starttls') {
       const timer = setTimeout(abort, connectMs)
       await startTls(plain).finally(() => clearTimeout(timer))
     }
     const { socket, certificate } = await secured(plain, host, ca, signal)
-    return { socket: bounded(socket), where, certificate }
+    return { socket, where, certificate }
   } catch (error) {
     plain.destroy()
     throw faultOf(error)

@@ -190,6 +190,38 @@ describe.skipIf(reason !== null)('the test of a directory', () => {
     })
   })
 
+  describe('of a directory that means harm', () => {
+    const harm = (hex: string, times = 1): Buffer => Buffer.from(hex.repeat(times), 'hex')
+    const plain = async (serve: (socket: Socket) => void) =>
+      test({ LDAP_SECURITY: 'none', LDAP_URL: `ldap://127.0.0.1:${await peer(serve)}` })
+
+    it.each([
+      // The library calls itself for each message of a chunk: so many ended the process.
+      ['40,000 messages that nobody asked for', harm('30050201056500', 40_000)],
+      ['empty messages', harm('3000', 100_000)],
+      ['a message of 4 GB', harm('3084ffffffff02010261')],
+      ['a message without a length', harm('30800201020000')],
+      ['a message whose parts are longer than itself', harm('300702010261ff0a01')],
+      ['a length of nine bytes', harm('3089ffffffffffffffffff')],
+      ['something else', harm('41', 100_000)],
+    ])('ends a connection that brings %s', async (_what, bytes) => {
+      const tested = await plain((socket) => socket.once('data', () => socket.write(bytes)))
+      expect(outline(tested)).toEqual(['Connect', 'TLS', 'Bind fails'])
+    })
+
+    it('ends a search that brings entries without end', async () => {
+      const bound = harm('300c02010261070a010004000400')
+      const entries = harm('3009020103640404003000', 200_000)
+      const tested = await plain((socket) => {
+        socket.once('data', () => {
+          socket.write(bound)
+          socket.once('data', () => socket.write(entries))
+        })
+      })
+      expect(outline(tested)).toEqual(['Connect', 'TLS', 'Bind', 'Base DN fails'])
+    })
+  })
+
   it('follows no referral, in a circle or elsewhere', async () => {
     let asked = 0
     const elsewhere = await peer((socket) => {
