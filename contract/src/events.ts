@@ -44,6 +44,15 @@ export const eventCodes = {
   },
   rollout: { code: '0x130001', severity: 5, category: 'System', description: 'Rollout' },
   rolloutHalted: { code: '0x130002', severity: 3, category: 'System', description: 'Rollout halted' },
+  quarantined: { code: '0x150001', severity: 4, category: 'Network', description: 'Host quarantined' },
+  quarantineCleared: { code: '0x150002', severity: 5, category: 'Network', description: 'Quarantine cleared' },
+  quarantineFailed: { code: '0x150003', severity: 3, category: 'Network', description: 'Quarantine failed' },
+  quarantineWaiting: {
+    code: '0x150004',
+    severity: 3,
+    category: 'Network',
+    description: 'Quarantine waits for a person',
+  },
 } as const satisfies Record<
   string,
   { code: string; severity: number; category: (typeof eventCategories)[number]; description: string }

@@ -7,6 +7,7 @@ import { actionsFeature } from '#features/actions/index.ts'
 import { agentlessFeature, agentlessSealed } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
+import { backupFeature } from '#features/backup/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
@@ -17,6 +18,7 @@ import { jobsFeature } from '#features/jobs/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { licenceFeature } from '#features/licence/index.ts'
 import { mailFeature, mailSealed } from '#features/mail/index.ts'
+import { nacFeature } from '#features/nac/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
@@ -46,7 +48,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile'>
+  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile'>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -119,6 +121,8 @@ export const compose = async (options: ComposeOptions) => {
     guards: {
       vendorA: (actor, next) => policy.guardItems(actor, next),
       ldap: (actor, next) => directory.guards.ldap(actor, next),
+      ise: (actor, next) => nac.guards.ise(actor, next),
+      cact: (actor, next) => nac.guards.cact(actor, next),
       oidc: (actor, next) => directory.guards.oidc(actor, next),
       license: (actor, next) => licence.guard(actor, next),
     },
@@ -321,6 +325,15 @@ export const compose = async (options: ComposeOptions) => {
   registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
   bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
   bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
+  const nac = nacFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    events,
+    settings,
+    announce: (tx, agents) => live.announce(tx, { agents, peripherals: [] }),
+  })
   insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const health = await healthFeature(app, {
     db,
@@ -335,10 +348,13 @@ export const compose = async (options: ComposeOptions) => {
       mail: mail.health,
       licence: licence.health,
       LDAP: directory.health,
+      ISE: nac.health('ise'),
+      CACT: nac.health('cact'),
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
+  backupFeature(app, { db, exportDb, clock, audit, keyFile: config.keyFile, version: packageFile.version })
   const rollouts = rolloutsFeature(app, {
     db,
     exportDb,
@@ -378,6 +394,7 @@ export const compose = async (options: ComposeOptions) => {
     commands,
     rollouts,
     agentless,
+    nac,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -386,6 +403,8 @@ export const compose = async (options: ComposeOptions) => {
         every(5_000, 'polls', agentless.maintain),
         every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
+        every(2_000, 'carrying out quarantines', nac.run),
+        every(5_000, 'looking for what to quarantine', nac.watch),
         every(5_000, 'applying the licence', licence.apply),
         every(120_000, 'account upkeep', accounts.maintain),
         every(60_000, 'asking the directory', accounts.checkDirectoryAccounts),

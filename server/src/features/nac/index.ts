@@ -1,0 +1,88 @@
+import {
+  approveQuarantines,
+  clearQuarantines,
+  dismissQuarantines,
+  listQuarantines,
+  type NacSystem,
+  quarantineHosts,
+  readNacEndpoint,
+  testCact,
+  testIse,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
+import type { SettingsApi } from '#features/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
+import { createNacLive } from './live.ts'
+import { quarantinesList } from './nac.read.ts'
+import { createNacStore } from './nac.store.ts'
+import { assertPlace } from './peer.ts'
+import { createQuarantines, nacTopic } from './quarantines.service.ts'
+import { createRunner } from './runner.ts'
+import { createSystems } from './systems.ts'
+import { createNacTry } from './try.ts'
+import { createWatch } from './watch.ts'
+
+export interface NacDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  bus: Bus
+  audit: Pick<AuditApi, 'write'>
+  events: Pick<EventsApi, 'append'>
+  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'onChange'>
+  /** Tells the consoles, at COMMIT, whose quarantines changed. */
+  announce(tx: Tx, agentIds: string[]): Promise<void>
+}
+
+/** Quarantines of hosts by Cisco ISE and Forescout CounterACT. */
+export const nacFeature = (app: HttpApp, deps: NacDeps) => {
+  const { db, log, bus, settings } = deps
+  const store = createNacStore()
+  const systems = createSystems(deps)
+  const quarantines = createQuarantines({ ...deps, store, systems })
+  const run = createRunner({ ...deps, store, systems, quarantines })
+  const watch = createWatch({ ...deps, store, systems, quarantines })
+  const trial = createNacTry({ ...deps, systems })
+  const live = createNacLive({ db, store, systems })
+  const list = createList(quarantinesList, deps)
+
+  bus.on(nacTopic, () => {
+    run().catch((error: unknown) => log.warn({ err: error }, 'carrying out quarantines failed'))
+  })
+  settings.onChange((names) => {
+    for (const system of ['ise', 'cact'] as const)
+      if (names === null || names.some((name) => name.startsWith(`${system.toUpperCase()}_`))) {
+        systems.forget(system)
+        trial.forget(system)
+      }
+  })
+
+  app.register(listQuarantines, ({ query }) => list.page(query))
+  app.register(quarantineHosts, ({ actor, body }) => quarantines.ask(actor, body))
+  app.register(clearQuarantines, ({ actor, body }) => quarantines.clear(actor, body.ids))
+  app.register(approveQuarantines, ({ actor, body }) => quarantines.approve(actor, body.ids))
+  app.register(dismissQuarantines, ({ actor, body }) => quarantines.dismiss(actor, body.ids))
+  app.register(readNacEndpoint, ({ params }) => live(params.agentId))
+  app.register(testIse, ({ actor, body }) => trial.ise(actor, body ?? {}))
+  app.register(testCact, ({ actor, body }) => trial.cact(actor, body ?? {}))
+
+  return {
+    /** Carries out what is due. */
+    run,
+    /** Quarantines hosts of attack tools, and takes back what lost its reason. */
+    watch,
+    health: (system: NacSystem) => (): ReturnType<typeof trial.health> => trial.health(system),
+    /** Judge values before they are stored. */
+    guards: {
+      ise: (_actor: unknown, next: ReadonlyMap<string, string>) => assertPlace(next.get('ISE_URL') ?? ''),
+      cact: (_actor: unknown, next: ReadonlyMap<string, string>) => assertPlace(next.get('CACT_URL') ?? ''),
+    },
+  }
+}

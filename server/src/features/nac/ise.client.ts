@@ -1,0 +1,286 @@
+import { cleanText } from '@portcullis/domain'
+import { NacFault } from './fault.ts'
+import { type Answered, type Asked, exchange, isWebPage, type Place } from './peer.ts'
+import type { Traffic } from './traffic.ts'
+import { readXml, xmlText } from './xml.ts'
+
+export interface IseConfig extends Place {
+  user: string
+  password: string
+  policy: string
+}
+
+export interface IseEndpoint {
+  id: string
+  mac: string
+  groupId: string
+  attributes: Record<string, string>
+}
+
+export interface IseSession {
+  userName: string
+  address: string
+  nasAddress: string
+  nasPort: string
+  server: string
+}
+
+export interface IseDeps {
+  config: IseConfig
+  traffic: Traffic
+  signal?: AbortSignal
+  /** Before each request: throws when this server may not go on. */
+  before?(): Promise<void>
+  /** Addresses by the id of their ANC endpoint, remembered between clients: ids are never used again. */
+  ancIds: Map<string, string>
+  /** A person waits: a pause after failures does not count. */
+  isTrial?: boolean
+}
+
+type Json = Readonly<Record<string, unknown>>
+const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** What an error of ERS says: `ERSResponse`, in the form that was asked for or in XML all the same. */
+const saidBy = ({ text }: Answered): string => {
+  const titles: string[] = []
+  try {
+    const response = objectOf(objectOf(JSON.parse(text)).ERSResponse)
+    for (const message of listOf(response.messages)) titles.push(textOf(objectOf(message).title))
+  } catch {
+    const xml = readXml(text)
+    if (xml !== null) titles.push(xmlText(xml, 'title'))
+  }
+  return cleanText(titles.filter((title) => title !== '').join('; '), 300)
+}
+
+const pageSize = 100
+const maxPages = 200
+/** A token that was not used for a minute is none any more. */
+const tokenMs = 50_000
+
+/** Cisco ISE by ERS (JSON) and the monitoring node (XML). */
+export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: IseDeps) => {
+  const where = config.url.host
+  const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
+  const json = { accept: 'application/json', 'content-type': 'application/json', authorization }
+  let csrf: { token: string; cookie: string; at: number } | null = null
+
+  const send = async (asked: Asked, place: Place = config): Promise<Answered> => {
+    await before?.()
+    return traffic.run(async () => {
+      const answer = await exchange(place, asked, signal)
+      if (answer.status >= 500 || answer.status === 429)
+        throw new NacFault('away', 'answer', `${where} answered ${answer.status}${colon(saidBy(answer))}`)
+      return answer
+    }, isTrial)
+  }
+  const colon = (said: string): string => (said === '' ? '.' : `: ${said}`)
+
+  /** The answer of ERS, or why it is none. */
+  const judged = (answer: Answered): Answered => {
+    if (answer.status === 401)
+      throw new NacFault('setup', 'sign-in', 'User or password is refused. It has to be an internal administrator.')
+    if (answer.status >= 300 && answer.status < 400)
+      throw new NacFault(
+        'setup',
+        'answer',
+        `${where} sends elsewhere (${answer.status}). Give the address of ERS itself.`,
+      )
+    if (isWebPage(answer))
+      throw new NacFault(
+        'setup',
+        'answer',
+        `${where} answers with a web page, not with ERS. Enable ERS (Administration, Settings, API Settings) and check the port: 9060, or 443.`,
+      )
+    if (answer.status === 403)
+      throw new NacFault(
+        'setup',
+        'sign-in',
+        `The user may not do that${colon(saidBy(answer))} It has to be in the group ERS Admin.`,
+      )
+    if (answer.status === 405 || answer.status === 415 || answer.status === 400)
+      throw new NacFault('refused', 'answer', `ISE refuses it${colon(saidBy(answer))}`)
+    return answer
+  }
+
+  const parse = (answer: Answered): Json => {
+    try {
+      return objectOf(JSON.parse(answer.text))
+    } catch {
+      throw new NacFault('setup', 'answer', `${where} does not answer in the form of ERS. Check address and version.`)
+    }
+  }
+
+  /** null: there is no such thing. */
+  const read = async (path: string): Promise<Json | null> => {
+    const answer = judged(await send({ method: 'GET', path, headers: json }))
+    return answer.status === 404 ? null : parse(answer)
+  }
+
+  /** The token that a server with CSRF protection wants with changes. */
+  const fetchToken = async (): Promise<boolean> => {
+    const answer = judged(
+      await send({
+        method: 'GET',
+        path: '/ers/config/ancpolicy?size=1',
+        headers: { ...json, 'x-csrf-token': 'fetch' },
+      }),
+    )
+    const token = answer.headers['x-csrf-token']
+    const cookies = answer.headers['set-cookie'] ?? []
+    if (typeof token !== 'string' || token === '') return false
+    const cookie = (Array.isArray(cookies) ? cookies : [cookies]).map((one) => one.split(';')[0]).join('; ')
+    csrf = { token, cookie, at: performance.now() }
+    return true
+  }
+
+  const change = async (method: 'PUT' | 'POST', path: string, body: unknown): Promise<Answered> => {
+    const attempt = (): Promise<Answered> => {
+      const isFresh = csrf !== null && performance.now() - csrf.at < tokenMs
+      const token = isFresh && csrf !== null ? { 'x-csrf-token': csrf.token, cookie: csrf.cookie } : {}
+      return send({ method, path, headers: { ...json, ...token }, body: JSON.stringify(body) })
+    }
+    const first = await attempt()
+    // A server without the protection never gets here, one with it refuses before it does anything.
+    if (first.status === 403 && (await fetchToken())) return judged(await attempt())
+    return judged(first)
+  }
+
+  const anc = (operation: 'apply' | 'clear', mac: string, policy: string): Promise<Answered> =>
+    change('PUT', `/ers/config/ancendpoint/${operation}`, {
+      OperationAdditionalData: {
+        additionalData: [
+          { name: 'macAddress', value: mac },
+          { name: 'policyName', value: policy },
+        ],
+      },
+    })
+
+  const rawEndpoint = async (mac: string): Promise<Json | null> => {
+    const found = objectOf((await read(`/ers/config/endpoint?filter=mac.EQ.${mac}`))?.SearchResult)
+    const id = textOf(objectOf(listOf(found.resources)[0]).id)
+    if (id === '') return null
+    const endpoint = objectOf((await read(`/ers/config/endpoint/${encodeURIComponent(id)}`))?.ERSEndPoint)
+    return textOf(endpoint.id) === '' ? null : endpoint
+  }
+  const attributesOf = (endpoint: Json): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(objectOf(objectOf(endpoint.customAttributes).customAttributes)).map(([name, value]) => [
+        name,
+        textOf(value),
+      ]),
+    )
+
+  /** The monitoring node listens on 443, also where ERS has a port of its own. */
+  const monitoring = (): Place => {
+    const url = new URL(config.url)
+    if (url.port === '9060') url.port = ''
+    return { url, ca: config.ca }
+  }
+  const readMonitoring = async (path: string): Promise<ReturnType<typeof readXml>> => {
+    const answer = await send(
+      { method: 'GET', path: `/admin/API/mnt${path}`, headers: { accept: 'application/xml', authorization } },
+      monitoring(),
+    )
+    if (answer.status !== 200 || isWebPage(answer)) return null
+    return readXml(answer.text)
+  }
+
+  return {
+    /** Whether an ANC policy exists. */
+    hasPolicy: async (name: string): Promise<boolean> => {
+      const answer = await read(`/ers/config/ancpolicy/name/${encodeURIComponent(name)}`)
+      return answer !== null && textOf(objectOf(answer.ErsAncPolicy).name) === name
+    },
+
+    endpoint: async (mac: string): Promise<IseEndpoint | null> => {
+      const found = await rawEndpoint(mac)
+      return found === null
+        ? null
+        : {
+            id: textOf(found.id),
+            mac: textOf(found.mac),
+            groupId: textOf(found.groupId),
+            attributes: attributesOf(found),
+          }
+    },
+
+    /** Sets custom attributes beside those there are. False: ISE has no endpoint with that address yet. */
+    setAttributes: async (mac: string, attributes: Readonly<Record<string, string>>): Promise<boolean> => {
+      const found = await rawEndpoint(mac)
+      if (found === null) return false
+      const { link: _, ...rest } = found
+      const merged = { ...attributesOf(found), ...attributes }
+      await change('PUT', `/ers/config/endpoint/${encodeURIComponent(textOf(found.id))}`, {
+        ERSEndPoint: { ...rest, customAttributes: { customAttributes: merged } },
+      })
+      return true
+    },
+
+    apply: async (mac: string, policy: string): Promise<void> => {
+      const answer = await anc('apply', mac, policy)
+      if (answer.status === 404)
+        throw new NacFault(
+          'setup',
+          'answer',
+          `There is no ANC policy ${policy} in ISE. Create it, or name another one.`,
+        )
+    },
+
+    /** Nothing happens when it is cleared already. */
+    clear: async (mac: string, policy: string): Promise<void> => {
+      await anc('clear', mac, policy)
+    },
+
+    /**
+     * ANC policies of these addresses. ERS lists endpoints without their address, so each new id is read once; those that
+     * are asked about are read again.
+     */
+    policiesOf: async (macs: readonly string[]): Promise<Map<string, string>> => {
+      const wanted = new Set(macs)
+      const found = new Map<string, string>()
+      const ids: string[] = []
+      for (let page = 1; page <= maxPages; page++) {
+        const result = objectOf((await read(`/ers/config/ancendpoint?size=${pageSize}&page=${page}`))?.SearchResult)
+        const resources = listOf(result.resources)
+        ids.push(...resources.map((one) => textOf(objectOf(one).id)).filter((id) => id !== ''))
+        if (resources.length < pageSize) break
+      }
+      for (const id of ancIds.keys()) if (!ids.includes(id)) ancIds.delete(id)
+      for (const id of ids) {
+        const known = ancIds.get(id)
+        if (known !== undefined && !wanted.has(known)) continue
+        const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
+        const mac = textOf(endpoint.macAddress).toUpperCase()
+        if (mac === '') continue
+        ancIds.set(id, mac)
+        if (wanted.has(mac)) found.set(mac, textOf(endpoint.policyName))
+      }
+      return found
+    },
+
+    /** Live sessions of the whole deployment; null: this user may not read them. */
+    activeSessions: async (): Promise<number | null> => {
+      const count = xmlText(await readMonitoring('/Session/ActiveCount'), 'count')
+      return /^\d{1,9}$/.test(count) ? Number(count) : null
+    },
+
+    session: async (mac: string): Promise<IseSession | null> => {
+      const xml = await readMonitoring(`/Session/MACAddress/${mac}`)
+      if (xml?.name !== 'sessionParameters') return null
+      const text = (name: string): string => cleanText(xmlText(xml, name), 128)
+      return {
+        userName: text('user_name'),
+        address: text('framed_ip_address'),
+        nasAddress: text('nas_ip_address'),
+        nasPort: text('nas_port_id'),
+        server: text('acs_server'),
+      }
+    },
+  }
+}
+
+export type Ise = ReturnType<typeof createIse>

@@ -1,0 +1,69 @@
+import type { NacEndpoint } from '@portcullis/contract'
+import { notFound } from '#platform/app-error.ts'
+import type { Db } from '#platform/db/db.ts'
+import { isId } from '#platform/ids.ts'
+import { NacFault } from './fault.ts'
+import type { NacStore } from './nac.store.ts'
+import type { Systems } from './systems.ts'
+
+/** Milliseconds a person waits for one system, and addresses that are asked about. */
+const waitMs = 8_000
+const mostMacs = 4
+
+type IseEnd = NacEndpoint['ise']['endpoints'][number]
+type CactEnd = NacEndpoint['cact']['endpoints'][number]
+
+/** What both systems know of a host, asked while somebody waits. */
+export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
+  const asked = async <E>(isOn: boolean, work: () => Promise<E[]>) => {
+    if (!isOn) return { status: 'off' as const, message: '', endpoints: [] }
+    try {
+      return { status: 'ok' as const, message: '', endpoints: await work() }
+    } catch (error) {
+      if (!(error instanceof NacFault)) throw error
+      return { status: 'failed' as const, message: error.message, endpoints: [] }
+    }
+  }
+
+  const ise = async (macs: readonly string[]) => {
+    const values = await systems.values.ise()
+    return asked(values.flag('ISE_ENABLED'), async () => {
+      const client = systems.iseOf(values, { signal: AbortSignal.timeout(waitMs) })
+      const policies = await client.policiesOf(macs)
+      const ends: IseEnd[] = []
+      for (const mac of macs) {
+        const endpoint = await client.endpoint(mac)
+        ends.push({
+          mac,
+          isKnown: endpoint !== null,
+          groupId: endpoint?.groupId ?? '',
+          ancPolicy: policies.get(mac) ?? '',
+          attributes: endpoint?.attributes ?? {},
+          session: await client.session(mac),
+        })
+      }
+      return ends
+    })
+  }
+
+  const cact = async (macs: readonly string[]) => {
+    const values = await systems.values.cact()
+    return asked(values.flag('CACT_ENABLED'), async () => {
+      const client = systems.cactOf(values, { signal: AbortSignal.timeout(waitMs) })
+      const ends: CactEnd[] = []
+      for (const mac of macs) {
+        const host = await client.host(mac)
+        ends.push({ mac, isKnown: host !== null, address: host?.address ?? '', property: host?.property ?? '' })
+      }
+      return ends
+    })
+  }
+
+  return async (agentId: string): Promise<NacEndpoint> => {
+    const [host] = isId(agentId) ? await store.hosts(db, [agentId]) : []
+    if (host === undefined) throw notFound(`There is no host ${agentId}.`)
+    const macs = host.macs.slice(0, mostMacs)
+    const [fromIse, fromCact] = await Promise.all([ise(macs), cact(macs)])
+    return { ise: fromIse, cact: fromCact }
+  }
+}

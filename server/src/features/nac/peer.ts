@@ -1,0 +1,134 @@
+import { request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import { AppError } from '#platform/app-error.ts'
+import { DestinationError, resolveDestination } from '#platform/destinations.ts'
+import { connectionFault, NacFault } from './fault.ts'
+
+/** Milliseconds for name, connection and TLS; and for all of one exchange. */
+const connectMs = 5_000
+const wholeMs = 10_000
+/** Bytes of an answer that are read; the documented ones have kilobytes. */
+const maxAnswer = 4 * 1024 * 1024
+
+export interface Asked {
+  method: 'GET' | 'POST' | 'PUT'
+  /** With its query, as it goes out. */
+  path: string
+  headers: Readonly<Record<string, string>>
+  body?: string
+}
+
+export interface Answered {
+  status: number
+  /** Media type, without parameters. */
+  type: string
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  text: string
+}
+
+export interface Place {
+  url: URL
+  /** Certificates to trust in place of those of the system. */
+  ca: readonly string[]
+}
+
+/** True for a page for people, whatever the header says. */
+export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): boolean =>
+  type === 'text/html' || /^\s*<(?:!doctype html|html)[\s>]/i.test(text)
+
+/**
+ * One exchange over TLS with a checked certificate, to an address that was judged. Redirects are answers like others: a
+ * password never follows one. Ends after ten seconds, or with the signal, whatever the other side does.
+ */
+export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortSignal): Promise<Answered> => {
+  const where = url.host
+  const destination = await resolveDestination(url.hostname).catch((error: unknown) => {
+    if (!(error instanceof DestinationError)) throw error
+    throw error.fault === 'refused'
+      ? new NacFault('setup', 'connect', error.message)
+      : new NacFault('away', 'connect', `The name ${error.host} has no address. Check the spelling, and DNS.`)
+  })
+  return new Promise<Answered>((resolve, reject) => {
+    const ends: (() => void)[] = []
+    const finish = (work: () => void): void => {
+      for (const end of ends.splice(0)) end()
+      work()
+    }
+    const request = httpsRequest({
+      host: destination.host,
+      port: url.port === '' ? 443 : Number(url.port),
+      lookup: destination.lookup,
+      ...(isIP(destination.host) === 0 ? { servername: destination.host } : {}),
+      ...(ca.length === 0 ? {} : { ca: [...ca] }),
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: true,
+      agent: false,
+      method: asked.method,
+      path: asked.path,
+      headers: {
+        ...asked.headers,
+        connection: 'close',
+        ...(asked.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(asked.body)) }),
+      },
+    })
+    const fail = (fault: NacFault): void =>
+      finish(() => {
+        reject(fault)
+        request.destroy()
+      })
+    const after = (milliseconds: number, message: string, stage: 'connect' | 'answer'): (() => void) => {
+      const timer = setTimeout(() => fail(new NacFault('away', stage, message)), milliseconds)
+      const end = (): void => clearTimeout(timer)
+      ends.push(end)
+      return end
+    }
+    after(wholeMs, `${where} gave no answer within ${wholeMs / 1_000} seconds.`, 'answer')
+    const connected = after(
+      connectMs,
+      `${where} does not take connections. Check address, port and firewall.`,
+      'connect',
+    )
+    if (signal !== undefined) {
+      const stop = (): void => fail(new NacFault('away', 'answer', `${where} did not answer in time.`))
+      if (signal.aborted) return stop()
+      signal.addEventListener('abort', stop)
+      ends.push(() => signal.removeEventListener('abort', stop))
+    }
+    request.on('socket', (socket) => socket.once('secureConnect', connected))
+    request.on('error', (error) => fail(connectionFault(error, where)))
+    request.on('response', (response) => {
+      const parts: Buffer[] = []
+      let size = 0
+      response.on('data', (part: Buffer) => {
+        size += part.length
+        if (size > maxAnswer)
+          fail(new NacFault('setup', 'answer', `${where} answered more than 4 MiB. Check that the address is right.`))
+        else parts.push(part)
+      })
+      response.on('error', (error) => fail(connectionFault(error, where)))
+      response.on('end', () =>
+        finish(() =>
+          resolve({
+            status: response.statusCode ?? 0,
+            type: (response.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
+            headers: response.headers,
+            text: Buffer.concat(parts).toString('utf8'),
+          }),
+        ),
+      )
+    })
+    request.end(asked.body)
+  })
+}
+
+/** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
+export const assertPlace = async (url: string): Promise<void> => {
+  if (url === '') return
+  try {
+    await resolveDestination(new URL(url).hostname)
+  } catch (error) {
+    if (error instanceof DestinationError && error.fault === 'refused')
+      throw new AppError('destination_refused', { host: error.host })
+    if (!(error instanceof DestinationError)) throw error
+  }
+}

@@ -1,0 +1,257 @@
+import {
+  type NacSystem,
+  nacSystemNames,
+  type QuarantineStepName,
+  type QuarantinesChanged,
+  quarantineLimits,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
+import type { Systems } from './systems.ts'
+
+/** Topic of the bus: something is to be carried out. */
+export const nacTopic = 'nac'
+
+export interface QuarantinesDeps {
+  db: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  audit: Pick<AuditApi, 'write'>
+  events: Pick<EventsApi, 'append'>
+  /** Tells the consoles, at COMMIT, whose quarantines changed. */
+  announce(tx: Tx, agentIds: string[]): Promise<void>
+  store: NacStore
+  systems: Pick<Systems, 'rules'>
+}
+
+/** Addresses to quarantine. One that several hosts report (bridges of containers, copied machines) names none of them. */
+export const macsToUse = ({ macs, shared }: HostRow): { macs: string[]; sharedWith: string | null } => {
+  const own = macs.filter((mac) => shared[mac] === undefined)
+  const [first] = macs
+  return own.length > 0
+    ? { macs: own.slice(0, quarantineLimits.macs), sharedWith: null }
+    : {
+        macs: macs.slice(0, quarantineLimits.macs),
+        sharedWith: first === undefined ? null : (shared[first] ?? null),
+      }
+}
+
+export const entityOf = ({ host, address }: { host: string; address: string }): string => `${host} (${address})`
+
+export type Quarantines = ReturnType<typeof createQuarantines>
+
+/** Quarantines as people and causes decide them; what is decided is carried out by the runner. */
+export const createQuarantines = ({ db, clock, bus, audit, events, announce, store, systems }: QuarantinesDeps) => {
+  const stepOf = (
+    id: string,
+    actor: { userName: string },
+    step: QuarantineStepName,
+    message: string,
+    isOk = true,
+  ): NewStep => ({ quarantineId: id, at: new Date(clock.now()), step, isOk, actor: actor.userName, message })
+
+  /** An event of a quarantine; a host that was removed has no tags, and no page. */
+  const eventOf = async (
+    tx: Tx,
+    row: Pick<QuarantineRow, 'agent_id' | 'host' | 'address' | 'system'>,
+    kind: NewEvent['kind'],
+    details: string,
+  ): Promise<NewEvent> => {
+    const tags = (await store.tagsOf(tx, [row.agent_id])).get(row.agent_id)
+    return {
+      kind,
+      agentId: tags === undefined ? null : row.agent_id,
+      entity: entityOf(row),
+      hashtags: tags ?? '',
+      details: `${nacSystemNames[row.system]}: ${details}`,
+    }
+  }
+
+  /** Ends one, by the shortest way there is. False: it is over, or about to be. */
+  const end = async (
+    tx: Tx,
+    row: QuarantineRow,
+    actor: { userName: string },
+    why: string,
+  ): Promise<'ended' | 'begun' | null> => {
+    if (row.state === 'clearing' || row.state === 'cleared' || row.state === 'dismissed') return null
+    const now = new Date(clock.now())
+    if (row.state === 'waiting') {
+      await store.close(tx, row.quarantine_id, now, 'dismissed')
+      await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'dismissed', why)])
+      return 'ended'
+    }
+    // Nothing was asked for there, so there is nothing to take back. A runner that is about to finds its state changed.
+    if (row.targets.length === 0) {
+      await store.close(tx, row.quarantine_id, now, 'cleared')
+      await store.addSteps(tx, [
+        stepOf(row.quarantine_id, actor, 'cleared', `${why} Nothing of it was in force by this server.`),
+      ])
+      return 'ended'
+    }
+    await store.toClear(tx, row.quarantine_id, now)
+    await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'clear', why)])
+    return 'begun'
+  }
+
+  const rulesOf = async (system: NacSystem) => {
+    const rules = await systems.rules(system)
+    if (!rules.isOn)
+      throw new AppError('unprocessable', {
+        detail: `${nacSystemNames[system]} is not in use. An Administrator sets it up in the settings.`,
+      })
+    return rules
+  }
+
+  /** Changes those of these ids that `change` takes. */
+  const decide = (
+    actor: Actor,
+    ids: readonly string[],
+    action: string,
+    change: (tx: Tx, row: QuarantineRow) => Promise<boolean>,
+  ): Promise<QuarantinesChanged> =>
+    db.transaction(async (tx) => {
+      const rows = await store.lock(tx, ids.filter(isId))
+      const accepted: QuarantineRow[] = []
+      for (const row of rows) if (await change(tx, row)) accepted.push(row)
+      const known = new Set(rows.map((row) => row.quarantine_id))
+      const done = new Set(accepted.map((row) => row.quarantine_id))
+      if (accepted.length > 0) {
+        await announce(tx, [...new Set(accepted.map((row) => row.agent_id))])
+        await bus.publish(tx, nacTopic)
+        await audit.write(tx, actor, {
+          action,
+          entity: accepted.length === 1 ? entityOf(accepted[0] as QuarantineRow) : `${accepted.length} hosts`,
+          details: accepted.map((row) => `${row.host}: ${nacSystemNames[row.system]}, ${row.quarantine_id}`).join('; '),
+          severity: 4,
+        })
+      }
+      return {
+        accepted: [...done],
+        unchanged: [...known].filter((id) => !done.has(id)),
+        notFound: ids.filter((id) => !known.has(id)),
+      }
+    })
+
+  return {
+    stepOf,
+    eventOf,
+    end,
+
+    /** Asks for the quarantine of hosts. */
+    ask: async (
+      actor: Actor,
+      {
+        agentIds,
+        system,
+        hours,
+        reason,
+      }: { agentIds: readonly string[]; system: NacSystem; hours?: number | null; reason: string },
+    ) => {
+      const rules = await rulesOf(system)
+      const life = hours ?? rules.hours
+      return db.transaction(async (tx) => {
+        const now = new Date(clock.now())
+        const hosts = await store.hosts(tx, agentIds.filter(isId))
+        const without = hosts.find(({ macs }) => macs.length === 0)
+        if (without !== undefined)
+          throw new AppError('unprocessable', {
+            detail: `${without.host} reports no network interface that is up, so there is no address to quarantine. Wait for its next report, or quarantine it at its switch.`,
+          })
+        const active = new Map(
+          (await store.lockActive(tx, system, agentIds.filter(isId))).map((row) => [row.agent_id, row]),
+        )
+        const accepted: { id: string; uuid: string }[] = []
+        const existing: { id: string; uuid: string }[] = []
+        for (const host of hosts) {
+          const row = active.get(host.agent_id)
+          const { macs, sharedWith } = macsToUse(host)
+          const message = `${reason}${sharedWith === null ? '' : ` (its addresses are reported by ${sharedWith} too)`}`
+          if (row !== undefined && row.state !== 'failed' && row.state !== 'waiting') {
+            existing.push({ id: row.quarantine_id, uuid: host.agent_id })
+            continue
+          }
+          const id = row?.quarantine_id ?? newId(clock.now())
+          if (row !== undefined) await store.want(tx, id, now, { hours: life, reason, policy: rules.policy, macs })
+          else if (
+            !(await store.insert(tx, {
+              quarantine_id: id,
+              agent_id: host.agent_id,
+              host: host.host,
+              address: host.address,
+              system,
+              state: 'wanted',
+              macs,
+              policy: rules.policy,
+              reason,
+              is_automatic: false,
+              device_id: null,
+              hours: life,
+              error: '',
+              asked_by: actor.userName,
+              created_at: now,
+            }))
+          ) {
+            const [other] = await store.lockActive(tx, system, [host.agent_id])
+            if (other !== undefined) existing.push({ id: other.quarantine_id, uuid: host.agent_id })
+            continue
+          }
+          await store.addSteps(tx, [stepOf(id, actor, 'asked', message)])
+          accepted.push({ id, uuid: host.agent_id })
+        }
+        if (accepted.length > 0) {
+          await announce(
+            tx,
+            accepted.map(({ uuid }) => uuid),
+          )
+          await bus.publish(tx, nacTopic)
+          await audit.write(tx, actor, {
+            action: 'nac.quarantineAsked',
+            entity:
+              accepted.length === 1
+                ? entityOf(hosts.find((h) => h.agent_id === accepted[0]?.uuid) as HostRow)
+                : `${accepted.length} hosts`,
+            details: `${nacSystemNames[system]}, ${life === 0 ? 'without end' : `${life} h`}: ${reason}; ${accepted.map(({ uuid }) => uuid).join(', ')}`,
+            severity: 4,
+          })
+        }
+        const found = new Set(hosts.map((host) => host.agent_id))
+        return { accepted, existing, notFound: agentIds.filter((id) => !found.has(id)) }
+      })
+    },
+
+    clear: (actor: Actor, ids: readonly string[]) =>
+      decide(
+        actor,
+        ids,
+        'nac.clearAsked',
+        async (tx, row) => (await end(tx, row, actor, 'Asked for by a person.')) !== null,
+      ),
+
+    dismiss: (actor: Actor, ids: readonly string[]) =>
+      decide(actor, ids, 'nac.quarantineDismissed', async (tx, row) =>
+        row.state === 'waiting' ? (await end(tx, row, actor, 'Decided against by a person.')) !== null : false,
+      ),
+
+    approve: (actor: Actor, ids: readonly string[]) =>
+      decide(actor, ids, 'nac.quarantineApproved', async (tx, row) => {
+        if (row.state !== 'waiting') return false
+        const { hours, reason, policy, macs } = row
+        await store.want(tx, row.quarantine_id, new Date(clock.now()), { hours, reason, policy, macs })
+        await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'approved', 'A person decided.')])
+        return true
+      }),
+
+    /** Writes events once everything else of a transaction is written. */
+    tell: async (tx: Tx, told: readonly NewEvent[]): Promise<void> => {
+      if (told.length > 0) await events.append(tx, told)
+    },
+  }
+}

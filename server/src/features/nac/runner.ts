@@ -1,0 +1,281 @@
+import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { NewEvent } from '#features/events/index.ts'
+import type { SettingsApi } from '#features/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { Log } from '#platform/log.ts'
+import { NacFault } from './fault.ts'
+import type { NacStore, QuarantineRow } from './nac.store.ts'
+import { entityOf, type Quarantines } from './quarantines.service.ts'
+import type { NacPeer, Systems } from './systems.ts'
+
+/** Kept by each request, so longer than one can take with its turn in a busy queue. */
+const leaseMs = 60_000
+const atOnce = 8
+/** Looks for what was applied or cleared, 2 to 32 seconds apart, before it counts as without effect. */
+const looks = 6
+const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
+const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
+
+/** Somebody else decided, or took over: nothing more is asked or written here. */
+class Lost extends Error {}
+
+export interface RunnerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Pick<AuditApi, 'write'>
+  settings: Pick<SettingsApi, 'noteUse'>
+  store: NacStore
+  systems: Pick<Systems, 'open'>
+  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell'>
+  announce(tx: Tx, agentIds: string[]): Promise<void>
+}
+
+interface Change {
+  state: QuarantineState
+  step?: readonly [QuarantineStepName, string]
+  isOk?: boolean
+  event?: readonly [NewEvent['kind'], string]
+  targets?: readonly string[]
+  error?: string
+  attempts?: number
+  nextAt?: Date | null
+}
+
+const product = systemActor('nac')
+
+/** Carries out what is wanted: one at a time per host and system, read back before it counts, and again after a crash. */
+export const createRunner = (deps: RunnerDeps) => {
+  const { db, clock, log, audit, settings, store, systems, quarantines, announce } = deps
+
+  /** Writes what a quarantine has become, with its story; it is that from then on. */
+  const become = async (row: QuarantineRow, change: Change): Promise<void> => {
+    const now = new Date(clock.now())
+    const to = {
+      state: change.state,
+      targets: change.targets ?? row.targets,
+      error: change.error ?? '',
+      attempts: change.attempts ?? 0,
+      nextAt: change.nextAt ?? null,
+    }
+    await db.transaction(async (tx) => {
+      if (!(await store.advance(tx, row, now, to))) throw new Lost()
+      if (change.step !== undefined) {
+        const [step, message] = change.step
+        await store.addSteps(tx, [
+          quarantines.stepOf(row.quarantine_id, { userName: 'system' }, step, message, change.isOk ?? true),
+        ])
+      }
+      await announce(tx, [row.agent_id])
+      if (change.event === undefined) return
+      const [kind, details] = change.event
+      await quarantines.tell(tx, [await quarantines.eventOf(tx, row, kind, details)])
+      await audit.write(tx, product, {
+        action: `nac.${kind}`,
+        entity: entityOf(row),
+        details: `${row.system}: ${details}`,
+        severity: 4,
+        outcome: kind === 'quarantineFailed' ? 'failure' : 'success',
+      })
+    })
+    Object.assign(row, { state: to.state, targets: [...to.targets], error: to.error, attempts: to.attempts })
+  }
+
+  /** A word in the story that changes nothing. */
+  const remark = (row: QuarantineRow, message: string, isOk: boolean): Promise<void> =>
+    db.transaction(async (tx) => {
+      await store.addSteps(tx, [
+        quarantines.stepOf(row.quarantine_id, { userName: 'system' }, 'attributes', message, isOk),
+      ])
+      await announce(tx, [row.agent_id])
+    })
+
+  /** What is known goes over there too; a quarantine is as good without. */
+  const annotate = async (row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> => {
+    try {
+      const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
+      const said = await peer.annotate(row.targets, { state, reason: row.reason.slice(0, 100), until })
+      if (said !== null) await remark(row, said, true)
+    } catch (error) {
+      if (!(error instanceof NacFault)) throw error
+      await remark(
+        row,
+        `Custom attributes are not set: ${error.message} To have them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
+        false,
+      )
+    }
+  }
+
+  const later = (milliseconds: number): Date => new Date(clock.now() + milliseconds)
+
+  const apply = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
+    let seen: Map<string, string> | null = null
+    if (row.state === 'wanted') {
+      await peer.assertPolicy(row.policy)
+      const macs = await peer.reachable(row.macs)
+      const there = await peer.quarantined(macs)
+      seen = there
+      for (const [mac, policy] of there)
+        if (policy !== row.policy)
+          throw new NacFault(
+            'refused',
+            'answer',
+            `${mac} has the policy ${policy} there already. Take that back first, or leave it at that.`,
+          )
+      const targets = [...new Set([...row.targets, ...macs.filter((mac) => !there.has(mac))])]
+      if (targets.length === 0)
+        return become(row, {
+          state: 'verified',
+          step: ['verified', 'It was quarantined there before, and not by this server, which will not clear it.'],
+          event: ['quarantined', 'was quarantined there before'],
+        })
+      await become(row, {
+        state: 'applying',
+        targets,
+        step: ['applying', `${row.policy} for ${targets.join(', ')}.`],
+        nextAt: later(0),
+      })
+    }
+    if (row.state === 'applying') {
+      // After a crash some may be through already: each is asked for once.
+      const there = seen ?? (await peer.quarantined(row.targets))
+      for (const mac of row.targets) if (!there.has(mac)) await peer.apply(mac, row.policy)
+      await become(row, { state: 'applied', step: ['applied', 'The request was taken.'], nextAt: later(0) })
+    }
+    const there = await peer.quarantined(row.targets)
+    const missing = row.targets.filter((mac) => there.get(mac) !== row.policy)
+    if (missing.length === 0) {
+      await become(row, {
+        state: 'verified',
+        step: ['verified', `Read back: ${row.policy} is in force for ${row.targets.join(', ')}.`],
+        event: ['quarantined', `${row.policy} for ${row.targets.join(', ')}: ${row.reason}`],
+      })
+      return annotate(row, peer, 'quarantined')
+    }
+    if (row.attempts + 1 >= looks)
+      throw new NacFault(
+        'refused',
+        'answer',
+        `It was taken, but ${missing.join(', ')} does not show as quarantined. Look at the log of the system for that address.`,
+      )
+    const attempts = row.attempts + 1
+    await become(row, { state: 'applied', attempts, nextAt: later(lookMs(attempts)) })
+  }
+
+  const clear = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
+    const ours = async (): Promise<string[]> => {
+      const there = await peer.quarantined(row.targets)
+      return row.targets.filter((mac) => there.get(mac) === row.policy)
+    }
+    const before = await ours()
+    for (const mac of before) await peer.clear(mac, row.policy)
+    const still = before.length === 0 ? [] : await ours()
+    if (still.length === 0) {
+      await become(row, {
+        state: 'cleared',
+        step: [
+          'cleared',
+          before.length === 0
+            ? 'Read back: it was taken away there already.'
+            : 'Read back: it is not in force any more.',
+        ],
+        event: ['quarantineCleared', row.targets.join(', ')],
+      })
+      return annotate(row, peer, 'cleared')
+    }
+    const attempts = row.attempts + 1
+    if (attempts >= looks)
+      throw new NacFault('refused', 'answer', `${still.join(', ')} still shows as quarantined. Clear it there by hand.`)
+    await become(row, { state: 'clearing', attempts, nextAt: later(lookMs(attempts)) })
+  }
+
+  const setback = async (row: QuarantineRow, fault: NacFault): Promise<void> => {
+    // To take a host's quarantine back is never given up: it would stay off the network for ever.
+    if (row.state === 'clearing' || fault.kind === 'away') {
+      const isNew = row.error === ''
+      return become(row, {
+        state: row.state,
+        error: fault.message,
+        attempts: row.attempts + 1,
+        nextAt: later(backOffMs(row.attempts)),
+        isOk: false,
+        ...(isNew ? { step: ['delayed', fault.message] as const } : {}),
+        ...(isNew && fault.kind !== 'away' ? { event: ['quarantineFailed', fault.message] as const } : {}),
+      })
+    }
+    return become(row, {
+      state: 'failed',
+      error: fault.message,
+      step: ['failed', fault.message],
+      isOk: false,
+      event: ['quarantineFailed', fault.message],
+    })
+  }
+
+  const work = async (row: QuarantineRow): Promise<void> => {
+    const before = async (): Promise<void> => {
+      if (!(await store.keep(db, row, new Date(clock.now() + leaseMs)))) throw new Lost()
+    }
+    try {
+      try {
+        const peer = await systems.open(row.system, row.policy, { before })
+        await (row.state === 'clearing' ? clear(row, peer) : apply(row, peer))
+        await settings.noteUse(row.system, null)
+      } catch (error) {
+        if (error instanceof Lost) return
+        const fault =
+          error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
+        if (fault !== error)
+          log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine can not be carried out')
+        if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
+        await setback(row, fault)
+      }
+    } catch (error) {
+      if (!(error instanceof Lost))
+        log.warn({ err: error, quarantine: row.quarantine_id }, 'a quarantine is tried again')
+    } finally {
+      await store.release(db, row)
+    }
+  }
+
+  const runSystem = async (system: NacSystem): Promise<void> => {
+    for (;;) {
+      const now = clock.now()
+      const rows = await store.lease(db, system, new Date(now), new Date(now + leaseMs), atOnce)
+      if (rows.length === 0) return
+      await Promise.all(rows.map(work))
+    }
+  }
+
+  const running = new Map<NacSystem, Promise<void>>()
+  const again = new Set<NacSystem>()
+  const start = (system: NacSystem): Promise<void> => {
+    const now = running.get(system)
+    if (now !== undefined) {
+      // What was written down after its last look is not forgotten.
+      again.add(system)
+      return now
+    }
+    const loop = async (): Promise<void> => {
+      try {
+        do {
+          again.delete(system)
+          await runSystem(system)
+        } while (again.has(system))
+      } finally {
+        running.delete(system)
+      }
+    }
+    const mine = loop()
+    running.set(system, mine)
+    return mine
+  }
+
+  /** Does what is due, each system by itself: one that hangs keeps the other from nothing. */
+  return async (): Promise<void> => {
+    await Promise.all(nacSystems.map(start))
+  }
+}
