@@ -9,7 +9,7 @@ const TIERS = [
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
-  ['exports'],
+  ['exports', 'backup'],
 ]
 
 const FEATURE = '^server/src/features/'

@@ -1,6 +1,8 @@
 /** The console's own interface, called with an API token. */
-import { openAsBlob } from 'node:fs'
+import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 /** Something the person at the terminal can act on. */
 export class CliError extends Error {}
@@ -22,10 +24,9 @@ const detailOf = (text: string): string => {
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/\/+$/, '')
-  const send = async <T>(method: string, path: string, body?: string | FormData): Promise<T> => {
-    let response: Response
+  const answerOf = async (method: string, path: string, body?: string | FormData): Promise<Response> => {
     try {
-      response = await fetch(base + path, {
+      return await fetch(base + path, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
@@ -39,6 +40,9 @@ export const createClient = ({ server, token }: ClientOptions) => {
         `${base} can not be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`,
       )
     }
+  }
+  const send = async <T>(method: string, path: string, body?: string | FormData): Promise<T> => {
+    const response = await answerOf(method, path, body)
     const text = await response.text()
     if (!response.ok) throw new CliError(`${response.status}: ${detailOf(text)}`)
     return JSON.parse(text) as T
@@ -53,6 +57,20 @@ export const createClient = ({ server, token }: ClientOptions) => {
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     post: <T>(path: string, body: unknown): Promise<T> => send<T>('POST', path, JSON.stringify(body)),
     delete: <T>(path: string): Promise<T> => send<T>('DELETE', path),
+    /** Writes an answer into a file, which is there only when all of it came. */
+    download: async (path: string, body: unknown, file: string): Promise<void> => {
+      const response = await answerOf('POST', path, JSON.stringify(body))
+      if (!response.ok || response.body === null)
+        throw new CliError(`${response.status}: ${detailOf(await response.text())}`)
+      const part = `${file}.part`
+      try {
+        await pipeline(Readable.fromWeb(response.body), createWriteStream(part, { mode: 0o600, flush: true }))
+      } catch (error) {
+        rmSync(part, { force: true })
+        throw new CliError(`The file did not come whole: ${(error as Error).message}`)
+      }
+      renameSync(part, file)
+    },
     /** Sends a file as the part named `file`; it is read while it is sent. */
     upload: async <T>(path: string, query: Query, file: string): Promise<T> => {
       const form = new FormData()

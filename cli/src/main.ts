@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
+import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient } from './client.ts'
 import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
@@ -132,6 +133,7 @@ enrolment
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
 registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
+registerBackupCommands(program, { client: () => clientOf(program.opts()), show })
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program

@@ -51,7 +51,12 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const clock = options.clock ?? createFakeClock()
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
   const server = await compose({
-    config: { trustedProxies: [], dataDir: keyDir, licenceKeysFile: join(keyDir, 'licence-keys.pem') },
+    config: {
+      trustedProxies: [],
+      dataDir: keyDir,
+      licenceKeysFile: join(keyDir, 'licence-keys.pem'),
+      keyFile: join(keyDir, 'key'),
+    },
     connection: { ...connection, ...options.through, database },
     keys: options.keys ?? loadKeys(join(keyDir, 'key')),
     clock,

@@ -3,6 +3,7 @@ import { notFound } from '#platform/app-error.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
 import type { List } from '#platform/list/list.ts'
+import { iconPictures } from './icon-pictures.ts'
 import { ofAgent, type PeripheralsRead } from './peripherals.read.ts'
 
 export const registerPeripheralRoutes = (

@@ -29,9 +29,12 @@ const readMigrations = (folder: string): Migration[] =>
 /** Any constant: keeps two replicas from migrating at once. */
 const lockId = 7_205_759
 
-/** Brings the database to this release's schema, all or nothing; refuses a newer one. Returns the schema version. */
-export const migrate = async (db: Db, folder: string): Promise<number> => {
-  const migrations = readMigrations(folder)
+/**
+ * Brings the database to this release's schema, all or nothing; refuses a newer one. Returns the schema version.
+ * @param upTo the last version to apply, for a backup of an older release
+ */
+export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INTEGER): Promise<number> => {
+  const migrations = readMigrations(folder).filter(({ version }) => version <= upTo)
   const newest = migrations.at(-1)?.version ?? 0
   return db.withClient(async (client) => {
     await client.query('BEGIN')

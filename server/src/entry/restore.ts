@@ -1,0 +1,76 @@
+/** `portcullis restore` and `portcullis backup verify`: an empty database is filled from a backup, with the server stopped. */
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmod, mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { ArchiveError, readArchive, restore } from '#platform/backup/index.ts'
+import { loadConfig } from '#platform/config.ts'
+import { createDb } from '#platform/db/db.ts'
+import { openDatabase } from '#platform/db/open-database.ts'
+import { createLog } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import { StartError } from '#platform/start-error.ts'
+
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
+
+const run = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      file: { type: 'string' },
+      'passphrase-file': { type: 'string' },
+      verify: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const { file, verify } = values
+  if (file === undefined || !existsSync(file)) throw new StartError(`There is no file ${file}.`)
+  const passphraseFile = values['passphrase-file']
+  const passphrase = passphraseFile === undefined ? null : new Secret(readFileSync(passphraseFile, 'utf8').trim())
+  const given = loadConfig(process.env, process.getuid?.() === 0)
+  // A drill has a database of its own, that is thrown away.
+  const drillDir = verify ? mkdtempSync(join(tmpdir(), 'portcullis-drill-')) : null
+  if (drillDir !== null) await chmod(drillDir, 0o711)
+  const config = drillDir === null ? given : { ...given, dataDir: join(drillDir, 'data'), databaseUrl: null }
+  const log = createLog('error')
+  try {
+    const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
+    const database = await openDatabase(config, log)
+    const db = createDb({ connection: database.connection, max: 2, name: 'restore', log, statementTimeoutMs: 0 })
+    try {
+      const { tables, rows, keyFile, schema } = await restore(db, migrations, archive)
+      const { createdAt } = archive.head
+      const hasWrittenKeys = keyFile !== null && drillDir === null && !existsSync(config.keyFile)
+      if (hasWrittenKeys) {
+        await mkdir(dirname(config.keyFile), { recursive: true })
+        writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
+      }
+      const keys =
+        keyFile === null
+          ? 'The key file is not in it: put it back, else sealed secrets are lost and agents trust no command.'
+          : hasWrittenKeys
+            ? `The key file is at ${config.keyFile}.`
+            : drillDir !== null
+              ? 'The key file is in it.'
+              : `There is a key file ${config.keyFile} already; it was left as it is.`
+      const what = `${tables} tables, ${rows} rows of ${createdAt}, each table with the checksum it had`
+      process.stdout.write(
+        values.json
+          ? `${JSON.stringify({ ok: true, tables, rows, createdAt, schema, hasKeys: keyFile !== null })}\n`
+          : `${verify ? 'The backup can be restored' : 'Restored'}: ${what}. ${keys}\n`,
+      )
+    } finally {
+      await db.close()
+      await database.stop()
+    }
+  } finally {
+    if (drillDir !== null) rmSync(drillDir, { recursive: true, force: true })
+  }
+}
+
+run().catch((error: unknown) => {
+  const isKnown = error instanceof StartError || error instanceof ArchiveError
+  process.stderr.write(`${isKnown ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { readArchive, restore } from '#platform/backup/index.ts'
+import { createDb } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+import { createLog } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+import { person } from '#test/people.ts'
+
+const path = '/prime/webui/admin/backup'
+const migrations = new URL('../../../migrations', import.meta.url).pathname
+const dir = mkdtempSync(join(tmpdir(), 'portcullis-backup-'))
+const entry = new URL('../../entry/restore.ts', import.meta.url).pathname
+let t: TestApp
+const databases: string[] = []
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  const agent = await enrolAgent(t, {
+    facts: { hostname: 'tab\there' },
+    devices: [storageStick({ portPath: '1-1', product: 'back\\slash \\. and "quotes"' })],
+  })
+  expect(agent.agentId).toBeDefined()
+  const admin = await t.admin()
+  await admin.post('/prime/webui/generalconfig/AddOrUpdateSMPTConfig', {
+    SMTP_HOST: 'mail.example.org',
+    SMTP_FROM: 'p@example.org',
+    SMTP_PASSWORD: 'the secret',
+  })
+  await admin.post('/prime/webui/generalconfig/addhashtags', {
+    hashtags: ['lab'],
+    elementIds: [agent.agentId],
+    entityType: 'Agent',
+  })
+})
+afterAll(async () => {
+  const admin = createDb({
+    connection: inject('postgres'),
+    max: 1,
+    name: 'drop',
+    log: createLog('silent'),
+    statementTimeoutMs: 0,
+  })
+  for (const name of databases)
+    await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  await admin.close()
+  await t.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const make = async (body: unknown): Promise<Buffer> => {
+  const answer = await (await t.admin()).post(path, body)
+  expect(answer.statusCode, answer.body.slice(0, 200)).toBe(200)
+  return answer.rawPayload
+}
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+/** An empty database, filled from a backup. */
+const restored = async (bytes: Buffer, passphrase: Secret | null) => {
+  const name = `t_restored_${databases.length}_${process.pid}`
+  databases.push(name)
+  const connection = inject('postgres')
+  const log = createLog('silent')
+  const admin = createDb({ connection, max: 1, name: 'make', log, statementTimeoutMs: 0 })
+  await admin.withClient((client) => client.query(`CREATE DATABASE ${name} TEMPLATE template0`))
+  await admin.close()
+  const db = createDb({
+    connection: { ...connection, database: name },
+    max: 2,
+    name: 'restore',
+    log,
+    statementTimeoutMs: 0,
+  })
+  await db.withClient((client) => client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm'))
+  try {
+    return { name, loaded: await restore(db, migrations, await readArchive(once(bytes), passphrase)) }
+  } finally {
+    await db.close()
+  }
+}
+
+describe('a backup', () => {
+  it('gives back a server that is the same, with its secrets, counters, events and trail', async () => {
+    const bytes = await make({ passphrase: 'correct horse battery', withKeys: true })
+    expect(bytes.includes('mail.example.org')).toBe(false)
+    await expect(restored(bytes, new Secret('wrong passphrase'))).rejects.toThrow(/passphrase is wrong/)
+    const { name, loaded } = await restored(bytes, new Secret('correct horse battery'))
+    expect(loaded).toMatchObject({ keyFile: readFileSync(join(t.keyDir, 'key'), 'utf8') })
+    writeFileSync(join(dir, 'key'), loaded.keyFile as string)
+    const other = await startTestApp({ database: name, keyDir: dir, clock: t.clock, listen: true })
+    try {
+      const pages = async (app: TestApp) =>
+        Promise.all(
+          ['agents', 'peripherals', 'events/getevents', 'generalconfig/history'].map((list) =>
+            pageOf<{ agentID?: string }>(app, list),
+          ),
+        )
+      expect(await pages(other)).toEqual(await pages(t))
+      const values = await other.server.settings.values(other.db, 'smtp')
+      expect(values.secret('SMTP_PASSWORD')?.reveal()).toBe('the secret')
+      const tags = async (app: TestApp) =>
+        (await (await app.admin()).get('/prime/webui/generalconfig/gethashtags')).json()
+      expect(await tags(other)).toEqual(await tags(t))
+      // Life goes on: ids, the trail and counters continue where they were.
+      await enrolAgent(other, {
+        facts: { hostname: 'after' },
+        devices: [storageStick({ portPath: '1-2', serial: 'new' })],
+      })
+      expect((await pageOf(other, 'agents')).recordsTotal).toBe(2)
+      const [sums] = await other.db.query<{ agents: number; counted: number }>(
+        sql`select (select count(*)::int from agents) as agents, (select t.agents::int from fleet_totals t) as counted`,
+      )
+      expect(sums).toEqual({ agents: 2, counted: 2 })
+    } finally {
+      await other.close()
+    }
+  }, 60_000)
+
+  it('is of one moment, while the server works', async () => {
+    const writing = (async () => {
+      for (let i = 0; i < 20; i++)
+        await (await t.admin()).post('/prime/webui/generalconfig/addhashtags', { hashtags: [`during-${i}`] })
+    })()
+    const [bytes] = await Promise.all([make(null), writing])
+    const { loaded } = await restored(bytes, null)
+    expect([loaded.tables > 40, loaded.keyFile]).toEqual([true, null])
+  }, 60_000)
+
+  it('is for Administrators, asks for a passphrase with keys, and is one at a time', async () => {
+    const manager = await person(t, { profile: 20 })
+    expect((await manager.api.post(path, {})).statusCode).toBe(403)
+    const admin = await t.admin()
+    expect((await admin.post(path, { withKeys: true })).statusCode).toBe(400)
+    expect((await admin.post(path, { passphrase: 'short' })).statusCode).toBe(400)
+    const both = await Promise.all([admin.post(path, {}), admin.post(path, {})])
+    expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
+    expect((await admin.post(path, {})).statusCode).toBe(200)
+  })
+
+  it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {
+    const file = join(dir, 'a.backup')
+    writeFileSync(file, await make({}))
+    const run = promisify(execFile)
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? dir,
+      PORTCULLIS_DATA_DIR: join(dir, 'unused'),
+    }
+    const { stdout } = await run(process.execPath, [entry, '--file', file, '--verify', '--json'], { env })
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, hasKeys: false })
+    const bytes = readFileSync(file)
+    writeFileSync(file, bytes.subarray(0, bytes.length - 100))
+    await expect(run(process.execPath, [entry, '--file', file, '--verify'], { env })).rejects.toMatchObject({
+      stderr: expect.stringMatching(/can not be read|ends too early/),
+    })
+  }, 90_000)
+})

@@ -1,0 +1,3 @@
+export { ArchiveError, readArchive, writeArchive } from './archive.ts'
+export { dump, schemaOf } from './dump.ts'
+export { restore } from './restore.ts'
