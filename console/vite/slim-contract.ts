@@ -36,7 +36,11 @@ const isPlainTable = (value: unknown, depth = 2): boolean =>
 export const slimContract = (): Plugin => ({
   name: 'portcullis-slim-contract',
   enforce: 'pre',
-  resolveId: (source) => (source === contractName ? slimId : null),
+  resolveId: (source) => {
+    if (source === contractName) return slimId
+    // The form data of the settings is loaded with the settings, not at first.
+    return source === contractSource('config-items.ts') ? { id: source, moduleSideEffects: false } : null
+  },
   async load(id) {
     if (id !== slimId) return null
     const contract: Record<string, unknown> = await import('@portcullis/contract')
