@@ -1,0 +1,164 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startPeer } from '../poller/test/sshd.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+const base = 'generalconfig'
+
+describe.skipIf(chromiumPath === undefined)('the settings of the whole server', () => {
+  let server: RunningServer
+  let browser: Browser
+  let mute: Awaited<ReturnType<typeof startPeer>>
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    mute = await startPeer(() => {})
+    server = await startServer(dir)
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    mute?.server.close()
+    remove(dir)
+  })
+
+  const signIn = async (page: Page) => {
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  }
+  const open = async (path: string, width = 1440, height = 900) => {
+    const window = await openWindow(browser, server.url, width, height)
+    await window.page.goto(path)
+    await signIn(window.page)
+    return window
+  }
+  const items = (prefix: string) => server.get<Record<string, string>>(`${base}/GetConfigItemsByPrefix/${prefix}`)
+  const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
+  const trial = (page: Page) => page.getByRole('region', { name: 'Test' })
+  const dialog = (page: Page) => page.getByRole('dialog')
+  /** Enter, as soon as the keyboard stands on the button of the dialog. */
+  const confirmed = async (page: Page) => {
+    await dialog(page).locator('button[type=submit]:focus').waitFor()
+    await page.keyboard.press('Enter')
+    await dialog(page).waitFor({ state: 'detached' })
+  }
+
+  it('says at the field what is wrong with the mail server, keeps what was typed, and stores it mended', async () => {
+    const { page, context, wrong } = await open('/settings/mail')
+    const host = page.getByLabel('Server', { exact: true })
+    const sender = page.getByLabel('Sender')
+    await host.fill('mail server')
+    await page.getByLabel('Port', { exact: true }).fill('70000')
+    await save(page).click()
+    // A number out of its range is not worth asking the server.
+    await page.getByText('is no whole number from 1 to 65,535').waitFor()
+    await page.getByLabel('Port', { exact: true }).fill('2525')
+    await save(page).click()
+    await page.getByText('is neither a host name (RFC 1123) nor an IP address').waitFor()
+    expect(await host.evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(await host.inputValue()).toBe('mail server')
+    expect((await items('SMTP_')).SMTP_PORT).toBe('587')
+
+    await host.fill('127.0.0.1')
+    await save(page).click()
+    await page.getByText('is needed to send mail').waitFor()
+    await sender.fill('portcullis@example.org')
+    await page.getByLabel('User', { exact: true }).fill('portcullis')
+    await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
+    await save(page).click()
+    await page.getByText('Saved as version 1.').waitFor()
+    expect(await items('SMTP_')).toMatchObject({
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: '2525',
+      SMTP_FROM: 'portcullis@example.org',
+      SMTP_PASSWORD: '********',
+    })
+    // The secret itself comes back to nobody.
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    await page.getByPlaceholder('set; leave empty to keep it').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('tries what is entered and not saved, step by step, against a port where nobody speaks', async () => {
+    const { page, context, wrong } = await open('/settings/mail')
+    await page.getByLabel('Port', { exact: true }).fill(String(mute.port))
+    await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
+    await trial(page).getByRole('button', { name: 'Test now' }).click()
+    await trial(page).getByRole('img', { name: 'under way' }).waitFor()
+    await trial(page)
+      .getByRole('listitem')
+      .filter({ hasText: 'Connect' })
+      .getByRole('img', { name: 'failed' })
+      .waitFor()
+    await trial(page)
+      .getByText(/Check host, port and security/)
+      .first()
+      .waitFor()
+    await trial(page).getByText('Not used yet').waitFor()
+    expect((await items('SMTP_')).SMTP_PORT).toBe('2525')
+
+    // Whoever leaves with something unsaved is asked, and stays where he was.
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Directory' }).click()
+    await dialog(page).getByRole('button', { name: 'Stay' }).click()
+    expect(new URL(page.url()).pathname).toBe('/settings/mail')
+    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe(String(mute.port))
+    await page.getByRole('button', { name: 'Discard' }).click()
+    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe('2525')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('changes where mail goes by the keyboard alone, after showing what changes', async () => {
+    const { page, context, wrong } = await open('/settings/domain')
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Knowledge' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    const host = page.getByLabel('Server', { exact: true })
+    await host.waitFor()
+    await host.focus()
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.type('localhost')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('row').filter({ hasText: '127.0.0.1' }).getByText('localhost').waitFor()
+    await confirmed(page)
+    // The password would be sent elsewhere: it has to be given again, and the keyboard stands there.
+    await page.getByText('is needed again, because “Server” changes where it is sent').waitFor()
+    await page.keyboard.type('a secret of mail')
+    await page.keyboard.press('Enter')
+    await confirmed(page)
+    await page.getByText('Saved as version 2.').waitFor()
+    expect((await items('SMTP_')).SMTP_HOST).toBe('localhost')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows who changed what, and goes back after showing what that changes', async () => {
+    const { page, context, wrong } = await open('/settings/mail?tab=history')
+    const versions = page.getByRole('list', { name: 'Versions' })
+    await versions.getByRole('listitem').nth(1).waitFor()
+    await versions.getByRole('button', { expanded: false }).first().click()
+    const changes = page.getByRole('table', { name: 'Changes of version 2' })
+    await changes.getByRole('row', { name: /Server.*127\.0\.0\.1.*localhost/ }).waitFor()
+    // Nobody is told what a secret was.
+    expect(await versions.textContent()).not.toContain('a secret of mail')
+    await versions.getByRole('button', { name: 'Go back to this…' }).click()
+    const plan = dialog(page).getByRole('table', { name: 'What going back changes' })
+    await plan.getByRole('row', { name: /Server.*localhost.*127\.0\.0\.1/ }).waitFor()
+    expect((await items('SMTP_')).SMTP_HOST).toBe('localhost')
+    await dialog(page).getByRole('button', { name: 'Go back', exact: true }).click()
+    await page.getByText(/as at version 1 again; this is version 3/).waitFor()
+    await versions.getByRole('listitem').nth(2).waitFor()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    expect(await page.getByLabel('Server', { exact: true }).inputValue()).toBe('127.0.0.1')
+    expect(await items('SMTP_')).toMatchObject({ SMTP_HOST: '127.0.0.1', SMTP_PASSWORD: '********' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
