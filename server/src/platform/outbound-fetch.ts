@@ -57,6 +57,7 @@ export const createOutboundFetch =
       const timer = setTimeout(() => stop('timed out'), timeoutMs)
       const onAbort = (): void => stop('timed out')
       init.signal?.addEventListener('abort', onAbort, { once: true })
+      if (init.signal?.aborted === true) onAbort()
       sent.on('close', () => {
         clearTimeout(timer)
         init.signal?.removeEventListener('abort', onAbort)
@@ -68,7 +69,10 @@ export const createOutboundFetch =
         answer.on('data', (part: Buffer) => {
           size += part.length
           parts.push(part)
-          if (size > mostBytes) sent.destroy(new Error(`the answer has more than ${mostBytes} bytes`))
+          if (size <= mostBytes) return
+          // Before the socket: the whole of the answer may have come already.
+          reject(new Error(`the answer has more than ${mostBytes} bytes`))
+          sent.destroy()
         })
         answer.on('error', reject)
         answer.on('end', () => {

@@ -23,7 +23,7 @@ import { type AuthRoutesDeps, fromOf, registerAuthRoutes, setRefreshCookie } fro
 import { createCredentialsService } from './credentials.service.ts'
 import { createExternalService, type NotAdmitted } from './external.service.ts'
 import { createExternalStore } from './external.store.ts'
-import type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
+import type { DirectoryPort, ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
 import { createOwnAccountService } from './own-account.service.ts'
@@ -82,10 +82,10 @@ export interface AccountsApi {
    * is not let in. `identify` asks the provider; what it throws goes on.
    */
   signInAs(
-    identify: () => Promise<ExternalPerson>,
+    identify: () => Promise<ExternalVerdict>,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<NotAdmitted | null>
+  ): Promise<NotAdmitted | 'lost' | null>
   /** Takes the account of a subject away, because the provider gives it no right any more. */
   withdrawSubject(issuer: string, id: string, why: string): Promise<void>
   /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */

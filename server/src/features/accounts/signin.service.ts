@@ -9,7 +9,7 @@ import { nameKey } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
 import type { ExternalService, NotAdmitted } from './external.service.ts'
-import type { DirectoryPort, ExternalPerson } from './external.ts'
+import type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import { addressBucket } from './signin.address.ts'
 import type { SigninStore } from './signin.store.ts'
@@ -242,11 +242,16 @@ export const createSigninService = (deps: SigninDeps) => {
      * alone: nobody has typed a name yet.
      */
     signInAs: async (
-      identify: () => Promise<ExternalPerson>,
+      identify: () => Promise<ExternalVerdict>,
       from: SigninFrom,
-    ): Promise<{ opened: Opened } | { refused: NotAdmitted }> => {
+    ): Promise<{ opened: Opened } | { refused: NotAdmitted | 'lost' }> => {
       const release = await book([ipBucket(addressBucket(from.ip))])
-      const answer = await openExternal(await identify(), from)
+      const verdict = await identify()
+      if (verdict.person === null) {
+        if (verdict.lost !== null) await recordNotAdmitted(verdict.lost.userName, verdict.lost.why, from.ip)
+        return { refused: 'lost' }
+      }
+      const answer = await openExternal(verdict.person, from)
       if ('refused' in answer) await recordNotAdmitted(answer.userName, answer.refused, from.ip)
       else await release()
       return answer

@@ -1,7 +1,8 @@
 import { oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration } from 'openid-client'
-import type { AccountsApi, ExternalPerson, NotAdmitted } from '#features/accounts/index.ts'
+import type { AccountsApi, ExternalVerdict, NotAdmitted } from '#features/accounts/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -28,10 +29,11 @@ export interface OidcDeps {
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject'>
 }
 
-const notAdmitted: Readonly<Record<NotAdmitted, 'oidc_name_taken' | 'oidc_not_entitled'>> = {
+const notAdmitted: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
   nameTaken: 'oidc_name_taken',
   disabled: 'oidc_not_entitled',
   unusableName: 'oidc_not_entitled',
+  lost: 'oidc_not_entitled',
 }
 
 const cookieOf = (request: FastifyRequest): string => {
@@ -80,7 +82,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
 
   /** Who stands behind an answer; refuses one that was not begun here, is late or comes again. */
-  const personBehind = async (config: OidcConfig, request: FastifyRequest, state: string): Promise<ExternalPerson> => {
+  const personBehind = async (config: OidcConfig, request: FastifyRequest, state: string): Promise<ExternalVerdict> => {
     const secrets = states.resume(config, cookieOf(request), state, clock.now())
     if (secrets === null) throw new AppError('oidc_answer_refused')
     if (!(await store.takeOnce(state, new Date(clock.now() + signinMs)))) throw new AppError('oidc_answer_refused')
@@ -88,13 +90,17 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     answer.search = new URL(request.raw.url ?? '', 'http://local').search
     const { issuer, subject, claims } = await identify(await providerOf(config), config, answer, secrets)
     const { userName, profile, ...person } = personOf(config, claims)
+    const lost = (why: string): ExternalVerdict => ({
+      person: null,
+      lost: { userName: userName ?? `subject ${cleanText(subject, 200)}`, why, isProven: true },
+    })
     if (profile === null) {
-      await accounts.withdrawSubject(issuer, subject, 'the provider gives it none of the configured groups')
-      log.info({ userName }, 'somebody signed in at the provider who is in none of the groups')
-      throw new AppError('oidc_not_entitled')
+      const why = 'the provider gives it none of the configured groups'
+      await accounts.withdrawSubject(issuer, subject, why)
+      return lost(why)
     }
-    if (userName === null) throw new AppError('oidc_not_entitled')
-    return { ...person, issuer, id: subject, userName, profile }
+    if (userName === null) return lost(`the claim ${config.nameClaim} holds no usable name`)
+    return { person: { ...person, issuer, id: subject, userName, profile } }
   }
 
   return {
