@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Providers } from '../../lib/session.ts'
-import { Logo } from '../../ui/Logo.tsx'
+import { BrandCard } from '../../ui/sign-in/BrandCard.tsx'
+import { brandOf } from '../../ui/sign-in/brand.ts'
 import classes from './sign-in.module.css'
 
 export interface CardProps {
@@ -12,24 +13,12 @@ export interface CardProps {
 
 /** The card of every page outside the frame. */
 export const Card = ({ custom, title, children }: CardProps) => {
-  const heading = title ?? (custom?.CUSTOM_LOGIN_TITLE || 'Portcullis')
-  const logo = custom?.CUSTOM_LOGIN_LOGO ?? ''
+  const { background } = brandOf(custom)
   return (
-    <main className={classes.page}>
-      <div className={classes.card}>
-        <div className={classes.head}>
-          {logo.startsWith('data:image/png;base64,') ? (
-            <img src={logo} alt="" className={classes.logo} />
-          ) : (
-            <Logo size={40} />
-          )}
-          <h1>{heading}</h1>
-        </div>
-        {custom !== undefined && custom.CUSTOM_LOGIN_MESSAGE !== '' ? (
-          <p className={classes.message}>{custom.CUSTOM_LOGIN_MESSAGE}</p>
-        ) : null}
+    <main className={classes.page} style={background === null ? undefined : { background }}>
+      <BrandCard custom={custom} {...(title === undefined ? {} : { title })}>
         {children}
-      </div>
+      </BrandCard>
     </main>
   )
 }

@@ -6,6 +6,7 @@ import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { CallFailure, messageOf, problemText } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
+import { Lines } from '../../ui/sign-in/BrandCard.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
 import classes from './sign-in.module.css'
@@ -54,12 +55,22 @@ export const SignInPage = () => {
   // What an identity provider's sign-in ended with, as a code: only known ones have a text.
   const shown = refusal ?? (search.problem === undefined ? null : problemText(search.problem))
   const banner = custom?.CUSTOM_LOGIN_BANNER ?? ''
+  // Whether there is something to accept first is not known yet: nobody signs in before it is.
+  if (providers.isPending)
+    return (
+      <Card title="Sign in">
+        <div className={classes.waiting} aria-busy="true" />
+      </Card>
+    )
   if (banner !== '' && !accepted) {
     return (
       <Card custom={custom}>
-        <p className={classes.banner}>{banner}</p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
+        <section className={classes.banner} tabIndex={0} aria-label="Terms of use">
+          <Lines text={banner} />
+        </section>
         <Button fullWidth onClick={() => setAccepted(true)} autoFocus>
-          Accept and go on
+          I accept
         </Button>
       </Card>
     )

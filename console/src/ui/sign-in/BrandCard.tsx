@@ -1,0 +1,49 @@
+import type { CSSProperties, ReactNode } from 'react'
+import { Logo } from '../Logo.tsx'
+import classes from './BrandCard.module.css'
+import { brandOf, type CustomLogin } from './brand.ts'
+
+export interface BrandCardProps {
+  custom: CustomLogin | undefined
+  /** In place of the customer's. */
+  title?: string
+  /** A picture of the card: no heading of the page it stands in. */
+  isPicture?: boolean
+  children: ReactNode
+}
+
+/** Lines as they were written, in a direction of their own. */
+export const Lines = ({ text }: { text: string }) => <bdi className={classes.lines}>{text}</bdi>
+
+const accentOf = (accent: string | null, onAccent: string | null) =>
+  accent === null
+    ? undefined
+    : ({
+        '--pc-accent': accent,
+        '--pc-accent-hover': `color-mix(in srgb, ${accent} 88%, ${onAccent === '#ffffff' ? 'black' : 'white'})`,
+        '--pc-on-accent': onAccent,
+      } as CSSProperties)
+
+/** The card of the sign-in page in the customer's look. */
+export const BrandCard = ({ custom, title, isPicture = false, children }: BrandCardProps) => {
+  const brand = brandOf(custom)
+  const heading = <bdi>{title ?? brand.title}</bdi>
+  return (
+    <div
+      className={classes.card}
+      style={accentOf(brand.accent, brand.onAccent)}
+      data-branded={brand.accent === null ? undefined : true}
+    >
+      <div className={classes.head}>
+        {brand.logo === null ? <Logo size={40} /> : <img src={brand.logo} alt="" className={classes.logo} />}
+        {isPicture ? <p className={classes.title}>{heading}</p> : <h1 className={classes.title}>{heading}</h1>}
+      </div>
+      {brand.message === '' ? null : (
+        <p className={classes.message}>
+          <Lines text={brand.message} />
+        </p>
+      )}
+      {children}
+    </div>
+  )
+}
