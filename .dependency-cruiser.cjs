@@ -9,7 +9,7 @@ const TIERS = [
   ['peripherals', 'commands', 'assets'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
-  ['exports', 'backup'],
+  ['exports', 'backup', 'document'],
 ]
 
 const FEATURE = '^server/src/features/'

@@ -7,6 +7,7 @@ import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, system
 import { Command, type OptionValues } from 'commander'
 import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient } from './client.ts'
+import { registerConfigCommands } from './config-commands.ts'
 import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
@@ -133,6 +134,7 @@ enrolment
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
 registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
+registerConfigCommands(program, { client: () => clientOf(program.opts()), show })
 registerBackupCommands(program, { client: () => clientOf(program.opts()), show })
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 

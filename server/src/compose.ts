@@ -10,6 +10,7 @@ import { auditFeature } from '#features/audit/index.ts'
 import { backupFeature } from '#features/backup/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
+import { documentFeature } from '#features/document/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
 import { healthFeature } from '#features/health/index.ts'
@@ -354,6 +355,7 @@ export const compose = async (options: ComposeOptions) => {
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
+  documentFeature(app, { db, settings, tags, policy })
   backupFeature(app, { db, exportDb, clock, audit, keyFile: config.keyFile, version: packageFile.version })
   const rollouts = rolloutsFeature(app, {
     db,

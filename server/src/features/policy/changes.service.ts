@@ -48,6 +48,29 @@ export interface RuleChanges {
   write: readonly RuleRow[]
 }
 
+class DryRun extends Error {}
+
+/** A rule as somebody would write it. */
+const inputOf = (row: RuleRow): PolicyRuleInput => ({
+  effect: row.effect,
+  ...(row.vid === null ? {} : { vid: row.vid }),
+  ...(row.pid === null ? {} : { pid: row.pid }),
+  ...(row.serial === null ? {} : { serial: row.serial }),
+  ...(row.kinds === null ? {} : { kinds: row.kinds }),
+  ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
+  ...(row.agent_id === null ? {} : { host: row.agent_id }),
+  ...(row.tag_name === null ? {} : { tag: row.tag_name }),
+  ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.toISOString() }),
+  reason: row.reason,
+  ...(row.override_attack_tool ? { overrideAttackTool: true } : {}),
+})
+
+/** Two rules of the same content are the same rule. */
+const contentOf = (row: RuleRow): string => {
+  const { kinds, ...rest } = inputOf(row)
+  return JSON.stringify([rest, kinds === null || kinds === undefined ? null : [...kinds].sort()])
+}
+
 export const createChanges = ({
   db,
   clock,
@@ -240,6 +263,67 @@ export const createChanges = ({
         )
         return answer(done, id, warnings)
       }),
+
+    /** Rules that people wrote, as they would write them again. */
+    writtenRules: async (q: Queryable): Promise<PolicyRuleInput[]> => (await store.writtenRules(q)).map(inputOf),
+
+    /**
+     * Makes the rules that people wrote exactly these, with other work of the same transaction before and behind it; null
+     * leaves them. What locks the audit trail belongs behind it: hosts are locked here.
+     * A dry run does all of it and takes it back, so that it can not say anything else than the change does.
+     */
+    replaceRules: async <T>(
+      actor: Actor,
+      inputs: readonly PolicyRuleInput[] | null,
+      { before: prepare, after: conclude }: { before(tx: Tx): Promise<unknown>; after(tx: Tx): Promise<T> },
+      isDry: boolean,
+    ): Promise<{ alongside: T; added: string[]; removed: string[] }> => {
+      type Done = { alongside: T; added: string[]; removed: string[]; jobId: string | null }
+      const dry: Done[] = []
+      try {
+        return await change<Done>(async (tx) => {
+          await prepare(tx)
+          const rules: Omit<Done, 'alongside'> = { added: [], removed: [], jobId: null }
+          const before = inputs === null ? [] : await store.writtenRules(tx)
+          const left = Map.groupBy(before, contentOf)
+          const write: RuleRow[] = []
+          for (const [i, input] of (inputs ?? []).entries()) {
+            const field = `body.rules[${i}]`
+            const given = writtenRule(input, { actor, now: clock.now(), field, grantMaxHours: null })
+            const row = await rowOf(tx, given, actor, null, field)
+            if (left.get(contentOf(row))?.shift() === undefined) write.push(row)
+          }
+          const remove = [...left.values()].flat()
+          if (write.length + remove.length > 0) {
+            const removed = await store.shown(
+              tx,
+              remove.map((row) => row.rule_id),
+            )
+            const { after, jobId } = await commit(
+              tx,
+              actor,
+              { remove, write },
+              `Rules of a document: ${write.length} added, ${remove.length} deleted`,
+              'policy.replaced',
+              `${write.length} added, ${remove.length} deleted`,
+            )
+            rules.added = write.map((row) => sentenceOf(after, row.rule_id))
+            rules.removed = remove.map((row) => sentenceOf(removed, row.rule_id))
+            rules.jobId = jobId
+          }
+          const done: Done = { ...rules, alongside: await conclude(tx) }
+          if (isDry) {
+            dry.push(done)
+            throw new DryRun()
+          }
+          return done
+        })
+      } catch (error) {
+        const [done] = dry
+        if (error instanceof DryRun && done !== undefined) return done
+        throw error
+      }
+    },
 
     remove: (actor: Actor, id: string, isGrant: boolean): Promise<PolicyChange> =>
       change(async (tx) => {

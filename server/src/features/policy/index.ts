@@ -129,6 +129,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     checkSeals: upkeep.checkSeals,
     /** Runs a change of rules: locks the head, then the work, then makes decisions anew. */
     change: changes.change,
+    writtenRules: changes.writtenRules,
+    replaceRules: changes.replaceRules,
     approvePresent: approvals.approvePresent,
     ofAgent: read.ofAgent,
     settings: overview.settings,

@@ -81,6 +81,12 @@ export const createPolicyStore = () => ({
       ])} u(n, rule_id, before, after, seal)`)
   },
 
+  /** Rules that people wrote; approvals, grants and those that are over are left out. */
+  writtenRules: (tx: Queryable): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(
+      sql`select ${ruleColumns} from policy_rules r where r.origin = 'rule' and not r.is_grant and not r.is_over order by r.created_at, r.rule_id`,
+    ),
+
   byIds: (tx: Queryable, ids: readonly string[]): Promise<RuleRow[]> =>
     tx.query<RuleRow>(
       sql`select ${ruleColumns} from policy_rules r where r.rule_id = any(${ids}::uuid[]) order by r.rule_id`,

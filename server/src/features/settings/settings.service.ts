@@ -190,6 +190,17 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
 
   const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
 
+  /** Items of a request by their groups. Throws on a name that is none. */
+  const byGroup = (given: GivenItems): [ConfigGroupName, GivenItems][] => {
+    const groups = new Map<ConfigGroupName, Record<string, string | null | undefined>>()
+    for (const [name, value] of Object.entries(given)) {
+      const group = groupOfItem(name)
+      if (group === undefined) throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is no item' }])
+      groups.set(group, { ...groups.get(group), [name]: value })
+    }
+    return [...groups]
+  }
+
   const saved = (
     version: number,
     changes: ConfigChange[],
@@ -226,6 +237,35 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       const after = applied(before, given)
       const changes = changesOf(before, after)
       await store_(tx, actor, last, after, changes, 'config.changed')
+    },
+
+    /** Asks the guards of all groups that a request touches. */
+    guardAll: async (actor: Actor, given: GivenItems): Promise<void> => {
+      for (const [group, items] of byGroup(given)) {
+        const before = await readDrafts(db, namesOf(group))
+        await guard(group, actor, before, applied(before, items))
+      }
+    },
+
+    /** Changes items of any groups in the caller's transaction, whose guards were asked; what changed. */
+    applyAll: async (tx: Tx, actor: Actor, given: GivenItems): Promise<ConfigChange[]> => {
+      const last = await store.lock(tx)
+      const groups = byGroup(given)
+      const before = await readDrafts(
+        tx,
+        groups.flatMap(([group]) => namesOf(group)),
+      )
+      const after = applied(before, given)
+      for (const [group] of groups) judge(group, before, after)
+      const changes = changesOf(before, after)
+      await store_(tx, actor, last, after, changes, 'config.changed')
+      return changes
+    },
+
+    /** Items that are set, secrets masked. */
+    readSet: async (): Promise<ConfigMap> => {
+      const drafts = await readDrafts(db, allItems)
+      return Object.fromEntries([...drafts.keys()].sort().map((name) => [name, masked(drafts, name)]))
     },
 
     /** Known items as they count, secrets masked. */

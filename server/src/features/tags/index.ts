@@ -8,7 +8,7 @@ import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
 export { tagNameFault } from './tags.names.ts'
-export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents' | 'setAgentTags'>
+export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names'>
 
 /** `exportDb` is the pool of long reads. */
 export const tagsFeature = (
@@ -22,5 +22,5 @@ export const tagsFeature = (
     imports: createTagsImport({ db, audit }),
     clock,
   })
-  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents, setAgentTags: tags.setAgentTags }
+  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents, setAgentTags: tags.setAgentTags, names: tags.names }
 }

@@ -1,7 +1,7 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
-import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
@@ -123,6 +123,9 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
       const { tags } = await ensure(createTagsStore(tx), requireTagNames('hashtags', names))
       return tags.map((tag) => tag.tag_id)
     },
+
+    /** Names of all tags, sorted. */
+    names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
     /** Gives an agent exactly these tags, in the caller's transaction. */
     setAgentTags: async (tx: Tx, agentId: string, tagIds: readonly number[]): Promise<void> => {

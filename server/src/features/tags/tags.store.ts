@@ -27,6 +27,9 @@ const elementsOf = (elements: readonly Element[]) =>
 /** Small row operations; all writes go in the order of their keys, so that two writers wait instead of dead-locking. */
 export const createTagsStore = (db: Queryable) => ({
   /** Creates what does not exist; returns those. */
+  names: async (): Promise<string[]> =>
+    (await db.query<{ name: string }>(sql`select t.name from tags t order by t.folded`)).map(({ name }) => name),
+
   create: (names: readonly TagName[]): Promise<StoredTag[]> =>
     db.query<StoredTag>(sql`
       insert into tags (name, folded, color)

@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import { ConfigChange } from './general-config.ts'
+import { closed, nullable, operation } from './operation.ts'
+import { PolicyRuleInput } from './policy.ts'
+
+const path = '/prime/webui/generalconfig/document'
+
+/** The configuration as one document. What it does not name stays as it is. */
+export const ConfigDocument = closed({
+  settings: Type.Optional(
+    nullable(Type.Record(Type.String(), nullable(Type.String({ maxLength: 350_000 })), { maxProperties: 200 }), {
+      description: 'Items of the general configuration by name; null takes one away. Secrets in the clear.',
+    }),
+  ),
+  tags: Type.Optional(
+    nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000 }), {
+      description: 'Tags that are to be there. Others are not deleted.',
+    }),
+  ),
+  rules: Type.Optional(
+    nullable(Type.Array(PolicyRuleInput, { maxItems: 10_000 }), {
+      description:
+        'All rules that people wrote: others of that kind are deleted. Approvals and denials of devices, and grants, are not touched.',
+    }),
+  ),
+})
+export type ConfigDocument = Static<typeof ConfigDocument>
+
+export const readConfigDocument = operation({
+  id: 'readConfigDocument',
+  method: 'GET',
+  path,
+  tag: 'GeneralConfig',
+  summary: 'Gives the configuration as one document',
+  description: 'Items that are set, tags and rules. A secret that is set is `********`.',
+  permission: 'config:write',
+  response: ConfigDocument,
+})
+
+export const applyConfigDocument = operation({
+  id: 'applyConfigDocument',
+  method: 'POST',
+  path,
+  tag: 'GeneralConfig',
+  summary: 'Makes the configuration what a document says, all of it or nothing',
+  description:
+    'With dryRun=true it says what would change and stores nothing. `********` keeps a secret. Each part goes through the checks of its own calls.',
+  permission: 'config:write',
+  query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
+  body: ConfigDocument,
+  response: closed({
+    settings: Type.Array(ConfigChange),
+    tags: closed({ added: Type.Array(Type.String()) }),
+    rules: closed({
+      added: Type.Array(Type.String({ description: 'The rule as a sentence.' })),
+      removed: Type.Array(Type.String()),
+    }),
+  }),
+  errors: ['conflict', 'licence_invalid', 'second_person_required'],
+})

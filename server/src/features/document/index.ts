@@ -1,0 +1,59 @@
+import {
+  applyConfigDocument,
+  type BodyOf,
+  type ConfigDocument,
+  type ResponseOf,
+  readConfigDocument,
+} from '@portcullis/contract'
+import type { PolicyApi } from '#features/policy/index.ts'
+import type { SettingsApi } from '#features/settings/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+
+export interface DocumentDeps {
+  db: Db
+  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'applyAll'>
+  tags: Pick<TagsApi, 'ensureTags' | 'names'>
+  policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
+}
+
+type Applied = ResponseOf<typeof applyConfigDocument>
+
+/** The configuration as one document: read, compared and applied in one transaction. */
+export const documentFeature = (app: HttpApp, { db, settings, tags, policy }: DocumentDeps): void => {
+  const read = async (): Promise<ConfigDocument> => ({
+    settings: await settings.readSet(),
+    tags: await tags.names(db),
+    rules: await policy.writtenRules(db),
+  })
+
+  const apply = async (actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> => {
+    const items = given.settings ?? {}
+    if (!isDry) await settings.guardAll(actor, items)
+    const wantedTags = given.tags ?? []
+    let added: string[] = []
+    const done = await policy.replaceRules(
+      actor,
+      given.rules ?? null,
+      {
+        before: async (tx) => {
+          const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
+          added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
+          await tags.ensureTags(tx, wantedTags)
+        },
+        after: (tx) => settings.applyAll(tx, actor, items),
+      },
+      isDry,
+    )
+    return {
+      settings: done.alongside,
+      tags: { added },
+      rules: { added: done.added, removed: done.removed },
+    }
+  }
+
+  app.register(readConfigDocument, read)
+  app.register(applyConfigDocument, ({ actor, body, query }) => apply(actor, body, query.dryRun === true))
+}
