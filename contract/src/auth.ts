@@ -109,13 +109,13 @@ export const localLogin = operation({
   method: 'POST',
   path: '/prime/webui/Auth/LocalLogin',
   tag: 'Auth',
-  summary: 'Signs in with a local account',
+  summary: 'Signs in with a local account, or one of the directory',
   description:
-    'Wrong credentials are 401. Per account ten failed sign-ins in 15 minutes from addresses it has not signed in from, per address a hundred; then 429. With the header `X-Portcullis-Console: 1` the refresh token is set as an HttpOnly cookie and is `null` in the body.',
+    'Wrong credentials are 401. Names that are not local are asked of the directory when one is in use; the account is made at the first sign-in. Per account ten failed sign-ins in 15 minutes from addresses it has not signed in from, per address a hundred; then 429. With the header `X-Portcullis-Console: 1` the refresh token is set as an HttpOnly cookie and is `null` in the body.',
   permission: 'public',
   body: Credentials,
   response: LocalLoginAnswer,
-  errors: ['credentials_wrong', 'too_many_requests'],
+  errors: ['credentials_wrong', 'too_many_requests', 'directory_unavailable'],
   examples: { request: credentialsExample, response: loginExample },
 })
 

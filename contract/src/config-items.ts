@@ -146,7 +146,7 @@ export const configGroups = {
     LDAP_GROUP_ATTRIBUTE: item(
       'attribute',
       'Group attribute',
-      '`memberOf`: groups stand at the person. `member` or `uniqueMember`: people stand at the group. Nested groups count.',
+      '`memberOf`: groups stand at the person. `member` or `uniqueMember`: people stand at the group. Nested groups count, ten levels deep. `memberUid`: their names do.',
       { default: 'memberOf' },
     ),
     LDAP_ADMINISTRATOR_GROUP: item('dn', 'Administrators', 'DN of the group whose members are Administrators.'),

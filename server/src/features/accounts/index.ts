@@ -36,8 +36,8 @@ import { createSigninStore } from './signin.store.ts'
 export type { NotAdmitted } from './external.service.ts'
 export type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
 
-/** Accounts asked about over one connection: some 5 ms each, and the whole may take 12 s. */
-const sweepBatch = 50
+/** Accounts asked about over one connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow way. */
+const sweepBatch = 20
 
 export interface AccountsFeatureDeps {
   db: Db

@@ -34,6 +34,14 @@ export interface LdapConnection {
   close(): void
 }
 
+const openedPassword = (config: LdapConfig): string => {
+  try {
+    return config.bindPassword()?.reveal() ?? ''
+  } catch (error) {
+    throw new LdapFault('bindRefused', 'The stored bind password can not be opened: enter it again.', error)
+  }
+}
+
 /** Speaks LDAP on an open connection. */
 export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
   const frames = new LdapFrames(socket.socket)
@@ -56,7 +64,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
   return {
     socket,
     bindAsService: async () => {
-      const password = config.bindPassword?.reveal() ?? ''
+      const password = openedPassword(config)
       if (config.bindDn !== '' && password === '')
         throw new LdapFault('bindRefused', 'The bind account has no password: set one.')
       try {

@@ -13,7 +13,8 @@ export interface LdapConfig {
   ca: readonly string[]
   /** Empty: people are looked up anonymously. */
   bindDn: string
-  bindPassword: Secret | null
+  /** Opened when it is needed: whether the directory is in use can be told without. Null while it is not set. */
+  bindPassword: () => Secret | null
   baseDn: string
   /** Empty: the name attribute equals the name. */
   userFilter: string
@@ -32,7 +33,7 @@ export const ldapConfigOf = (values: GroupValues<'ldap'>): LdapConfig => ({
   security: values.text('LDAP_SECURITY') as LdapSecurity,
   ca: certificatesOf(values.text('LDAP_CA')),
   bindDn: values.text('LDAP_BIND_DN'),
-  bindPassword: values.secret('LDAP_BIND_PASSWORD'),
+  bindPassword: () => values.secret('LDAP_BIND_PASSWORD'),
   baseDn: values.text('LDAP_BASE_DN'),
   userFilter: values.text('LDAP_USER_FILTER'),
   nameAttribute: values.text('LDAP_USERNAME_ATTRIBUTE'),

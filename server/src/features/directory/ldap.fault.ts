@@ -17,6 +17,18 @@ export type LdapFaultCode =
   | 'filter'
   | 'refused'
 
+/** Faults that everybody meets. Others may lie in one question: a name somebody typed must not stop the others. */
+const forEverybody: ReadonlySet<LdapFaultCode> = new Set([
+  'unresolved',
+  'refusedAddress',
+  'noConnection',
+  'silent',
+  'noTls',
+  'certificate',
+  'notLdap',
+  'bindRefused',
+])
+
 export class LdapFault extends Error {
   readonly code: LdapFaultCode
   constructor(code: LdapFaultCode, message: string, cause?: unknown) {
@@ -25,6 +37,9 @@ export class LdapFault extends Error {
     this.code = code
   }
 }
+
+/** Whether asking again at once would end the same way, whoever asks. */
+export const isUseless = ({ code }: LdapFault): boolean => forEverybody.has(code)
 
 /** Result codes of RFC 4511 that are told apart. */
 export const resultCode = {

@@ -6,7 +6,7 @@ import type { Log } from '#platform/log.ts'
 import { createSlots } from '#platform/slots.ts'
 import { type LdapConnection, openLdap } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
-import { faultOf, LdapFault } from './ldap.fault.ts'
+import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
 import { grantOf } from './ldap.groups.ts'
 import { findPerson, type LdapPerson } from './ldap.person.ts'
 
@@ -79,7 +79,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
     } catch (error) {
       if (error instanceof AppError) throw error
       const fault = faultOf(error)
-      pausedUntil = clock.now() + pauseMs
+      if (isUseless(fault)) pausedUntil = clock.now() + pauseMs
       log.warn({ code: fault.code, reason: fault.message }, 'the directory could not be asked')
       throw unavailable(fault)
     } finally {

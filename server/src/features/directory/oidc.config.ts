@@ -9,8 +9,8 @@ export interface OidcConfig {
   name: string
   issuer: string
   clientId: string
-  /** Null: a public client, which PKCE alone protects. */
-  clientSecret: Secret | null
+  /** Opened when it is needed. Null: a public client, which PKCE alone protects. */
+  clientSecret: () => Secret | null
   /** PEM certificates to trust in place of the system's. */
   ca: readonly string[]
   scope: string
@@ -25,7 +25,7 @@ export const oidcConfigOf = (values: GroupValues<'oidc'>): OidcConfig => ({
   name: values.text('OIDC_NAME'),
   issuer: values.text('OIDC_ISSUER'),
   clientId: values.text('OIDC_CLIENT_ID'),
-  clientSecret: values.secret('OIDC_CLIENT_SECRET'),
+  clientSecret: () => values.secret('OIDC_CLIENT_SECRET'),
   ca: certificatesOf(values.text('OIDC_CA')),
   scope: [...new Set(['openid', ...values.text('OIDC_SCOPES').split(/\s+/)])].filter((one) => one !== '').join(' '),
   nameClaim: values.text('OIDC_USERNAME_CLAIM'),

@@ -42,7 +42,7 @@ export const providerFetch = (config: OidcConfig) =>
 
 /** Reads the documents of a provider; its answers are checked by them. */
 export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {
-  const secret = config.clientSecret?.reveal()
+  const secret = config.clientSecret()?.reveal()
   const fetch = providerFetch(config)
   const configuration = await discovery(
     new URL(config.issuer),
