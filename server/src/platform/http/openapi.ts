@@ -177,7 +177,9 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
   }
 
   const used = new Set(operations.map((operation) => operation.tag))
-  const ordered = [...Object.keys(operationGroups), ...[...used].filter((tag) => !Object.hasOwn(operationGroups, tag))]
+  // By name: the order in which modules hand their exports out differs between runtimes.
+  const others = [...used].filter((tag) => !Object.hasOwn(operationGroups, tag)).sort(compare)
+  const ordered = [...Object.keys(operationGroups), ...others]
   return {
     openapi: '3.1.0',
     info: {
