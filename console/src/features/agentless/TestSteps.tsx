@@ -1,43 +1,26 @@
-import { type ConnectionTest, type PollStep, pollSteps } from '@portcullis/contract'
+import { type ConnectionTest, pollSteps } from '@portcullis/contract'
 import { useEffect, useRef } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
-import { Icon } from '../../ui/icons.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import { StepList, type StepView } from '../../ui/steps/StepList.tsx'
 import classes from './agentless.module.css'
 import { durationText, platformWords, stepWords } from './words.ts'
 
-const Step = ({ step, test }: { step: PollStep; test: ConnectionTest }) => {
-  const result = test.steps.find((one) => one.step === step)
-  if (result === undefined && test.step === step)
-    return (
-      <li className={classes.step} aria-current="step">
-        <Icon name="refresh" size={14} title="under way" />
-        <span>{stepWords[step]}…</span>
-      </li>
-    )
-  if (result === undefined)
-    return (
-      <li className={classes.step} data-open>
-        <span aria-hidden="true">·</span>
-        <span>{stepWords[step]}</span>
-        <span className={classes.ms}>{test.state === 'done' ? 'not reached' : ''}</span>
-      </li>
-    )
-  return (
-    <li className={classes.step}>
-      {result.ok ? <Icon name="check" size={14} title="done" /> : <Icon name="close" size={14} title="failed" />}
-      <span>
-        {stepWords[step]}
-        {result.message === '' ? null : (
-          <span className={classes.seen}>
-            <DeviceText value={result.message} />
-          </span>
-        )}
-      </span>
-      <span className={classes.ms}>{durationText(result.ms)}</span>
-    </li>
-  )
-}
+const stepViews = (test: ConnectionTest): StepView[] =>
+  pollSteps.map((step) => {
+    const result = test.steps.find((one) => one.step === step)
+    if (result !== undefined)
+      return {
+        key: step,
+        words: stepWords[step],
+        state: result.ok ? 'done' : 'failed',
+        seen: result.message,
+        aside: durationText(result.ms),
+      }
+    return test.step === step
+      ? { key: step, words: `${stepWords[step]}…`, state: 'running' }
+      : { key: step, words: stepWords[step], state: 'open', aside: test.state === 'done' ? 'not reached' : '' }
+  })
 
 const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean }) => {
   if (test.state === 'waiting')
@@ -108,11 +91,7 @@ export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
       aria-live="polite"
       aria-busy={test.state !== 'done'}
     >
-      <ol className={classes.steps}>
-        {pollSteps.map((step) => (
-          <Step key={step} step={step} test={test} />
-        ))}
-      </ol>
+      <StepList steps={stepViews(test)} />
       <Outcome test={test} isPolling={isPolling} />
       {test.hostKeyFingerprint === null ? null : (
         <p className={classes.quiet}>

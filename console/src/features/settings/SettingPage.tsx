@@ -1,18 +1,44 @@
 import { configGroups } from '@portcullis/contract'
 import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
-import { GroupForm } from './GroupForm.tsx'
+import { DomainHint } from './DomainHint.tsx'
+import { GroupForm, type GroupFormProps } from './GroupForm.tsx'
+import { HistoryPage } from './HistoryPage.tsx'
+import { LicencePage } from './LicencePage.tsx'
+import { LoginPreview } from './LoginPreview.tsx'
 import { type SettingPage as Page, settingPages } from './pages.ts'
 import { useGroup } from './useGroup.ts'
 import { WithHistory } from './WithHistory.tsx'
 
+/** What a page shows beside its form. */
+const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
+  if (group === 'login') return { preview: (texts) => <LoginPreview texts={texts} /> }
+  if (group !== 'domain') return {}
+  return {
+    hint: (texts, enter) => (
+      <DomainHint
+        value={texts.SERVER_DOMAIN_NAME ?? ''}
+        enter={(text) => enter('SERVER_DOMAIN_NAME', text)}
+        canWrite={canWrite}
+      />
+    ),
+  }
+}
+
+/** Pages that are no form of one group. */
+const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePage, history: HistoryPage }
+
 const GroupPage = ({ page }: { page: Page }) => {
   const { title } = configGroups[page.group]
   useTitle(title)
+  const { session } = useServices()
+  const canWrite = session.may('config:write')
   const group = useGroup(page.prefix)
   return (
     <SettingsPage title={title} intro={page.intro}>
@@ -24,7 +50,7 @@ const GroupPage = ({ page }: { page: Page }) => {
             <ErrorState failure={group.error} retry={() => void group.refetch()} />
           )
         ) : (
-          <GroupForm page={page} stored={group.data} />
+          <GroupForm page={page} stored={group.data} {...extrasOf(page, canWrite)} />
         )}
       </WithHistory>
     </SettingsPage>
@@ -34,6 +60,8 @@ const GroupPage = ({ page }: { page: Page }) => {
 /** The page of the general configuration that the address names. */
 export const SettingPage = () => {
   const { page: slug = '' } = useParams({ strict: false }) as { page?: string }
+  const Own = Object.hasOwn(ownPages, slug) ? ownPages[slug] : undefined
+  if (Own !== undefined) return <Own />
   const page = Object.hasOwn(settingPages, slug) ? settingPages[slug] : undefined
   if (page === undefined)
     return (

@@ -8,8 +8,11 @@ import {
   addOrUpdateVendorA,
   type ConfigGroupName,
   setServerDomainName,
+  testCact,
   testDomainName,
+  testIse,
   testLdap,
+  testOidc,
   testSmtp,
 } from '@portcullis/contract'
 
@@ -60,6 +63,13 @@ export const groupTests: Readonly<
         isSecret: true,
       },
     ],
+  },
+  oidc: { operation: testOidc, what: 'Reads what the provider says of itself. Nobody is signed in.', fields: [] },
+  ise: { operation: testIse, what: 'Connects, signs in and looks for the policy. Changes nothing there.', fields: [] },
+  cact: {
+    operation: testCact,
+    what: 'Connects and signs in to both interfaces. Changes nothing there.',
+    fields: [],
   },
   domain: { operation: testDomainName, what: 'Looks the name up and calls this server by it.', fields: [] },
 }

@@ -1,18 +1,10 @@
 import { Button, FileButton, Group, Menu, TextInput } from '@mantine/core'
-import {
-  addHashtags,
-  deleteHashtags,
-  exportTags,
-  getHashtags,
-  type ImportResult,
-  importTags,
-} from '@portcullis/contract'
+import { addHashtags, exportTags, getHashtags, type Tag } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
-import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { saveFile } from '../../ui/download.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -22,74 +14,69 @@ import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { DeleteTag } from './DeleteTag.tsx'
+import { ImportTags } from './ImportTags.tsx'
 import classes from './TagsPage.module.css'
 
-/** What an import did, with the lines that failed. */
-const ImportReport = ({ result, close }: { result: ImportResult; close: () => void }) => (
-  <output className={classes.report}>
-    <Group justify="space-between">
-      <strong>
-        {result.imported.toLocaleString('en')} lines imported
-        {result.failed === 0 ? '' : `, ${result.failed.toLocaleString('en')} not`}
-      </strong>
-      <Button size="compact-xs" variant="subtle" onClick={close}>
-        Close
-      </Button>
-    </Group>
-    {result.errors.length === 0 ? null : (
-      <ul>
-        {result.errors.map(({ line, message }) => (
-          <li key={`${line}${message}`}>
-            Line {line}: <DeviceText value={message} />
-          </li>
-        ))}
-      </ul>
-    )}
-  </output>
-)
+// Drawn at once: more rows than this make typing slow, and nobody reads them.
+const drawn = 500
 
-/** The tags, with what carries them. */
-export const TagsPage = () => {
-  useTitle('Tags')
-  const { api, session } = useServices()
+const NewTag = ({ onMade }: { onMade: () => void }) => {
+  const { api } = useServices()
   const [name, setName] = useState('')
   const [failure, setFailure] = useState<unknown>(null)
-  const [report, setReport] = useState<ImportResult | null>(null)
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
-  const canWrite = session.may('fleet:write')
-
   const create = async () => {
     setFailure(null)
     try {
       const { created } = await api.call(addHashtags, { body: { hashtags: [name.trim()] } })
       tell(created.length === 0 ? 'This tag was there already.' : 'Tag made.')
       setName('')
-      await tags.refetch()
+      onMade()
     } catch (reason) {
       setFailure(reason)
     }
   }
-  const remove = (tag: string, carriers: number) =>
-    confirm({
-      title: 'Delete a tag',
-      names: [tag],
-      kind: ['tag', 'tags'],
-      consequence:
-        carriers === 0
-          ? 'nothing carries it.'
-          : `it goes from the ${carriers.toLocaleString('en')} things that carry it.`,
-      action: 'Delete',
-      run: async () => {
-        await api.call(deleteHashtags, { body: { hashtags: [tag] } })
-        tell('Tag deleted.')
-        await tags.refetch()
-      },
-    })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void create()
+      }}
+    >
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          size="xs"
+          label="New tag"
+          value={name}
+          maxLength={64}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit" disabled={name.trim() === ''}>
+          Make the tag
+        </Button>
+      </Group>
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+    </form>
+  )
+}
+
+/** The tags, with what carries them. */
+export const TagsPage = () => {
+  useTitle('Tags')
+  const { api, session } = useServices()
+  const navigate = useNavigate()
+  const { q = '' } = useSearch({ strict: false }) as { q?: string }
+  const [deleting, setDeleting] = useState<Tag | null>(null)
+  const [file, setFile] = useState<File | null>(null)
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const canWrite = session.may('fleet:write')
+  const found = tags.data?.filter(({ name }) => name.toLowerCase().includes(q.trim().toLowerCase()))
+  const total = tags.data?.length ?? 0
 
   return (
     <SettingsPage
       title="Tags"
-      intro="Tags group hosts and devices: for filters now, and for rules that apply to a part of the fleet."
+      intro="Tags group hosts and devices: for filters, for rules and rollouts that apply to a part of the fleet, and for hosts that are never quarantined by themselves."
       actions={
         <MoreMenu label="More" curl={() => curlOf(window.location.origin, getHashtags)}>
           <Menu.Item
@@ -99,16 +86,7 @@ export const TagsPage = () => {
             Export as CSV
           </Menu.Item>
           {canWrite ? (
-            <FileButton
-              accept=".csv,text/csv"
-              onChange={(file) => {
-                if (file === null) return
-                void api.call(importTags, { file }).then((result) => {
-                  setReport(result)
-                  void tags.refetch()
-                }, tellFailure)
-              }}
-            >
+            <FileButton accept=".csv,text/csv" onChange={setFile}>
               {(props) => (
                 <Menu.Item {...props} closeMenuOnClick={false} leftSection={<Icon name="upload" />}>
                   Import a CSV…
@@ -119,29 +97,22 @@ export const TagsPage = () => {
         </MoreMenu>
       }
     >
-      {report === null ? null : <ImportReport result={report} close={() => setReport(null)} />}
-      {canWrite ? (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void create()
-          }}
-        >
-          <Group gap="sm" align="flex-end">
-            <TextInput
-              size="xs"
-              label="New tag"
-              value={name}
-              maxLength={64}
-              onChange={(event) => setName(event.currentTarget.value)}
-            />
-            <Button size="xs" type="submit" disabled={name.trim() === ''}>
-              Make the tag
-            </Button>
-          </Group>
-        </form>
-      ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <div className={classes.bar}>
+        {canWrite ? <NewTag onMade={() => void tags.refetch()} /> : null}
+        {total === 0 ? null : (
+          <TextInput
+            size="xs"
+            type="search"
+            label="Find"
+            className={classes.find}
+            value={q}
+            onChange={(event) => {
+              const text = event.currentTarget.value
+              void navigate({ to: '.', search: (text === '' ? {} : { q: text }) as never, replace: true })
+            }}
+          />
+        )}
+      </div>
       {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
       <SmallTable
         label="Tags"
@@ -151,7 +122,7 @@ export const TagsPage = () => {
           { title: 'Devices', align: 'right' },
           { title: '', align: 'right' },
         ]}
-        rows={tags.data?.map((tag) => ({
+        rows={found?.slice(0, drawn).map((tag) => ({
           key: tag.name,
           cells: [
             <span key="name" className={classes.name}>
@@ -167,19 +138,28 @@ export const TagsPage = () => {
               {tag.peripheralsCount.toLocaleString('en')}
             </Link>,
             canWrite ? (
-              <Button
-                key="delete"
-                size="compact-xs"
-                variant="default"
-                onClick={() => remove(tag.name, tag.agentsCount + tag.peripheralsCount)}
-              >
+              <Button key="delete" size="compact-xs" variant="default" onClick={() => setDeleting(tag)}>
                 Delete…
               </Button>
             ) : null,
           ],
         }))}
-        empty="No tag yet. Tags are made here, or by typing one on a host."
+        empty={
+          total === 0
+            ? 'No tag yet. Tags are made here, or by typing one on a host.'
+            : 'No tag has this in its name. Tags are written ignoring case.'
+        }
       />
+      {found === undefined || found.length === 0 ? null : (
+        <p className={classes.count}>
+          {found.length === total
+            ? `${total.toLocaleString('en')} ${total === 1 ? 'tag' : 'tags'}`
+            : `${found.length.toLocaleString('en')} of ${total.toLocaleString('en')} tags`}
+          {found.length > drawn ? `; the first ${drawn} are shown` : ''}
+        </p>
+      )}
+      <DeleteTag tag={deleting} close={() => setDeleting(null)} />
+      <ImportTags file={file} close={() => setFile(null)} />
     </SettingsPage>
   )
 }

@@ -1,0 +1,104 @@
+import { Button, FileButton, Group, Textarea } from '@mantine/core'
+import { addOrUpdateLicense, configGroups, type LicenceDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { CallFailure, fieldMessage, messageOf } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { LeaveGuard } from './LeaveGuard.tsx'
+import classes from './licence.module.css'
+import { licenceWords } from './licence-words.ts'
+
+const { max } = configGroups.license.items.LICENSE_KEY
+
+export interface LicenceFormProps {
+  isHeld: boolean
+  onChanged: (licence: LicenceDetails) => void
+}
+
+/** Enters a licence: its text, pasted or from a file. */
+export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
+  const { api } = useServices()
+  const [text, setText] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [said, setSaid] = useState('')
+  const body = { LICENSE_KEY: text.trim() }
+  const enter = (next: string) => {
+    setText(next)
+    setFailure(null)
+    setSaid('')
+  }
+  const save = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const next = await api.call(addOrUpdateLicense, { body })
+      setText('')
+      setSaid(`Entered: ${licenceWords[next.status].title}.`)
+      onChanged(next)
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  // Of the text itself: told beside it.
+  const isOfText = failure instanceof CallFailure && failure.code === 'licence_invalid'
+  const atField = isOfText
+    ? `${messageOf(failure).detail} ${messageOf(failure).cure}`
+    : fieldMessage(failure, 'LICENSE_KEY')
+  return (
+    <form
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (body.LICENSE_KEY !== '') void save()
+      }}
+    >
+      <LeaveGuard isDirty={text.trim() !== ''} />
+      <Textarea
+        label={isHeld ? 'Another licence' : 'Licence'}
+        description="The whole text as it was issued."
+        name="LICENSE_KEY"
+        rows={5}
+        maxLength={max}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 12 } }}
+        value={text}
+        error={atField}
+        onChange={(event) => enter(event.currentTarget.value)}
+      />
+      {failure === null || atField !== undefined ? null : <ErrorState failure={failure} inline />}
+      <Group gap="sm">
+        <FileButton
+          onChange={(file) => {
+            // A licence is a line of text: of anything larger no more than that is read.
+            if (file !== null)
+              void file
+                .slice(0, max + 1)
+                .text()
+                .then(enter)
+          }}
+        >
+          {(props) => (
+            <Button {...props} variant="default">
+              Read a file…
+            </Button>
+          )}
+        </FileButton>
+        <Button type="submit" loading={busy} disabled={text.trim() === ''}>
+          Enter the licence
+        </Button>
+        <MoreMenu
+          label="More of the licence"
+          curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
+        />
+        <span className={classes.quiet} role="status">
+          {said}
+        </span>
+      </Group>
+    </form>
+  )
+}

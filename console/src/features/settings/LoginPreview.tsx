@@ -1,0 +1,105 @@
+import { SegmentedControl } from '@mantine/core'
+import { useState } from 'react'
+import { BrandCard, Lines } from '../../ui/sign-in/BrandCard.tsx'
+import { brandOf, type CustomLogin } from '../../ui/sign-in/brand.ts'
+import { contrast } from '../../ui/theme/contrast.ts'
+import { dark, light, type SchemeTokens, schemeVariables } from '../../ui/theme/tokens.ts'
+import classes from './preview.module.css'
+
+const schemes: readonly { name: string; tokens: SchemeTokens }[] = [
+  { name: 'Light', tokens: light },
+  { name: 'Dark', tokens: dark },
+]
+
+// Below this a button is hardly told from the card it stands on (WCAG 2.2, 1.4.11).
+const toldApart = 3
+
+const Field = ({ label }: { label: string }) => (
+  <span className={classes.field}>
+    {label}
+    <span className={classes.input} />
+  </span>
+)
+
+interface PictureProps {
+  tokens: SchemeTokens
+  custom: CustomLogin
+  banner: string
+  isBanner: boolean
+}
+
+const Picture = ({ tokens, custom, banner, isBanner }: PictureProps) => {
+  const { background } = brandOf(custom)
+  return (
+    <div
+      className={classes.page}
+      style={{ ...schemeVariables(tokens), ...(background === null ? {} : { background }) }}
+      inert
+    >
+      <BrandCard custom={custom} isPicture>
+        {isBanner ? (
+          <>
+            <p className={classes.banner}>
+              <Lines text={banner} />
+            </p>
+            <span className={classes.button}>I accept</span>
+          </>
+        ) : (
+          <div className={classes.form}>
+            <Field label="User name" />
+            <Field label="Password" />
+            <span className={classes.button}>Sign in</span>
+          </div>
+        )}
+      </BrandCard>
+    </div>
+  )
+}
+
+/** The login page as it would look, in both themes, while it is designed. */
+export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>> }) => {
+  const [step, setStep] = useState('form')
+  const text = (name: string) => texts[name] ?? ''
+  const custom: CustomLogin = {
+    CUSTOM_LOGIN_TITLE: text('CUSTOM_LOGIN_TITLE'),
+    CUSTOM_LOGIN_MESSAGE: text('CUSTOM_LOGIN_MESSAGE'),
+    CUSTOM_LOGIN_LOGO: text('CUSTOM_LOGIN_LOGO'),
+    CUSTOM_LOGIN_BACKGROUND: text('CUSTOM_LOGIN_BACKGROUND'),
+    CUSTOM_LOGIN_COLOR: text('CUSTOM_LOGIN_COLOR'),
+  }
+  const banner = text('CUSTOM_LOGIN_BANNER')
+  const isBanner = banner !== '' && step === 'banner'
+  const { accent } = brandOf(custom)
+  const faint = schemes.filter(({ tokens }) => accent !== null && contrast(accent, tokens.surface) < toldApart)
+  return (
+    <section className={classes.preview} aria-label="Preview">
+      <div className={classes.head}>
+        <h2>Preview</h2>
+        {banner === '' ? null : (
+          <SegmentedControl
+            size="xs"
+            aria-label="Step that is shown"
+            data={[
+              { value: 'banner', label: 'First: the banner' },
+              { value: 'form', label: 'Then: the form' },
+            ]}
+            value={step}
+            onChange={setStep}
+          />
+        )}
+      </div>
+      {schemes.map(({ name, tokens }) => (
+        <figure key={name} className={classes.figure}>
+          <figcaption>{name}</figcaption>
+          <Picture tokens={tokens} custom={custom} banner={banner} isBanner={isBanner} />
+        </figure>
+      ))}
+      {faint.length === 0 ? null : (
+        <p className={classes.note} role="note">
+          The accent is close to the card in the {faint.map(({ name }) => name.toLowerCase()).join(' and the ')} theme:
+          the words of buttons can be read, their shape hardly.
+        </p>
+      )}
+    </section>
+  )
+}

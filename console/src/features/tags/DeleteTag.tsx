@@ -1,0 +1,132 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { deleteHashtags, type Tag } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { tell } from '../../ui/tell.ts'
+import classes from './TagsPage.module.css'
+import { type TagUses, useTagUses } from './useTagUses.ts'
+
+// Above this many things a click is too easy: the number is typed.
+const typedAbove = 1_000
+const shown = 5
+
+const counted = (count: number, one: string, many: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+const Names = ({ names, total }: { names: readonly string[]; total: number }) => (
+  <ul>
+    {names.slice(0, shown).map((name, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: two rules may read the same, and none moves
+      <li key={index}>
+        <DeviceText value={name} />
+      </li>
+    ))}
+    {total > shown ? <li>and {(total - shown).toLocaleString('en')} more</li> : null}
+  </ul>
+)
+
+const Uses = ({ uses }: { uses: TagUses }) => {
+  if (uses.rulesTotal === 0 && uses.rollouts.length === 0 && uses.exclusions.length === 0)
+    return <p>No rule, no running rollout and no quarantine setting uses it.</p>
+  return (
+    <>
+      {uses.rulesTotal === 0 ? null : (
+        <div>
+          <strong>{counted(uses.rulesTotal, 'rule applies', 'rules apply')} to nothing any more:</strong>
+          <Names names={uses.rules} total={uses.rulesTotal} />
+        </div>
+      )}
+      {uses.rollouts.length === 0 ? null : (
+        <div>
+          <strong>{counted(uses.rollouts.length, 'rollout has', 'rollouts have')} a ring of it:</strong>
+          <Names names={uses.rollouts} total={uses.rollouts.length} />
+        </div>
+      )}
+      {uses.exclusions.length === 0 ? null : (
+        <p>
+          <strong>{uses.exclusions.join(' and ')}</strong> may quarantine its hosts without a person from then on.
+        </p>
+      )}
+    </>
+  )
+}
+
+const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
+  const { api, queries } = useServices()
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const uses = useTagUses(tag)
+  const carriers = tag.agentsCount + tag.peripheralsCount
+  const mustType = carriers > typedAbove
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      await api.call(deleteHashtags, { body: { hashtags: [tag.name] } })
+      close()
+      tell('Tag deleted.')
+      void queries.invalidateQueries({ queryKey: ['tags'] })
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className={classes.dialog}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      <p>
+        <strong>
+          <DeviceText value={tag.name} />
+        </strong>{' '}
+        {carriers === 0
+          ? 'is carried by nothing.'
+          : `goes from ${counted(tag.agentsCount, 'host', 'hosts')} and ${counted(tag.peripheralsCount, 'device', 'devices')}. This can not be taken back; an export before it can be imported again.`}
+      </p>
+      {uses.error !== null ? (
+        <ErrorState failure={uses.error} retry={() => void uses.refetch()} inline />
+      ) : uses.data === undefined ? (
+        <p aria-live="polite">Looking for what uses it…</p>
+      ) : (
+        <Uses uses={uses.data} />
+      )}
+      {mustType ? (
+        <TextInput
+          label={`Type ${carriers} to go on`}
+          value={typed}
+          inputMode="numeric"
+          data-autofocus
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button
+          color="red"
+          type="submit"
+          loading={busy}
+          disabled={uses.data === undefined || (mustType && typed !== String(carriers))}
+        >
+          Delete
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** Asks before a tag is deleted, saying what uses it. */
+export const DeleteTag = ({ tag, close }: { tag: Tag | null; close: () => void }) => (
+  <Modal opened={tag !== null} onClose={close} title="Delete a tag">
+    {tag === null ? null : <Body tag={tag} close={close} />}
+  </Modal>
+)

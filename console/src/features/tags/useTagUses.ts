@@ -1,0 +1,52 @@
+import { getConfigItemsByName, listPolicyRules, listRollouts, type Tag } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+
+/** What changes when a tag goes, besides what carries it. */
+export interface TagUses {
+  /** Sentences of rules that apply to hosts with it; the first hundred. */
+  rules: readonly string[]
+  rulesTotal: number
+  /** Rollouts that are not over and have a ring of it. */
+  rollouts: readonly string[]
+  /** Systems whose quarantines it holds off. */
+  exclusions: readonly string[]
+}
+
+const most = 100
+const exclusions = { ISE_EXCLUDE_TAGS: 'Cisco ISE', CACT_EXCLUDE_TAGS: 'Forescout CounterACT' } as const
+
+const isSame = (one: string, other: string) => one.trim().toLowerCase() === other.toLowerCase()
+
+/** Looks up what uses a tag. What somebody may not read is left out. */
+export const useTagUses = ({ name }: Tag) => {
+  const { api, session } = useServices()
+  return useQuery({
+    queryKey: ['tag-uses', name],
+    gcTime: 0,
+    staleTime: 0,
+    queryFn: async ({ signal }): Promise<TagUses> => {
+      const [rules, rollouts, config] = await Promise.all([
+        api.call(listPolicyRules, { query: { tag: name, PageSize: most }, signal }),
+        api.call(listRollouts, { signal }),
+        session.may('config:read')
+          ? api.call(getConfigItemsByName, { params: { names: Object.keys(exclusions).join(',') }, signal })
+          : {},
+      ])
+      const settings: Readonly<Record<string, string>> = config
+      const inForce = rules.data.filter(({ state }) => state !== 'Tag deleted')
+      return {
+        rules: inForce.map(({ sentence }) => sentence),
+        rulesTotal: rules.recordsFiltered - (rules.data.length - inForce.length),
+        rollouts: rollouts.data
+          .filter(
+            ({ endedAt, rings }) => endedAt === null && rings.some(({ tags }) => tags.some((tag) => isSame(tag, name))),
+          )
+          .map((rollout) => rollout.name),
+        exclusions: Object.entries(exclusions).flatMap(([item, system]) =>
+          (settings[item] ?? '').split(',').some((tag) => isSame(tag, name)) ? [system] : [],
+        ),
+      }
+    },
+  })
+}
