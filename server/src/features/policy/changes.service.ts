@@ -264,8 +264,12 @@ export const createChanges = ({
         return answer(done, id, warnings)
       }),
 
-    /** Rules that people wrote, as they would write them again. */
-    writtenRules: async (q: Queryable): Promise<PolicyRuleInput[]> => (await store.writtenRules(q)).map(inputOf),
+    /** Rules that people wrote, as they would write them again; in an order that says nothing of when, so that two documents compare. */
+    writtenRules: async (q: Queryable): Promise<PolicyRuleInput[]> =>
+      (await store.writtenRules(q))
+        .map((row) => [contentOf(row), inputOf(row)] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, input]) => input),
 
     /**
      * Makes the rules that people wrote exactly these, with other work of the same transaction before and behind it; null
