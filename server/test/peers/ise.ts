@@ -48,8 +48,8 @@ export const startIse = async (options: IseOptions) => {
   const anc = new Map<string, { mac: string; policy: string }>()
   const sessions = new Map<string, { user: string; address: string; nas: string; port: string; server: string }>()
   const changes: { operation: 'apply' | 'clear'; mac: string; policy: string }[] = []
-  /** Moments of a test: ANC that takes without effect, a read-back that hangs. */
-  const knobs = { ancIsIdle: false, hangReadBack: false }
+  /** Moments of a test: ANC that takes without effect, a read-back that hangs after so many changes. */
+  const knobs: { ancIsIdle: boolean; hangAfter: number | null } = { ancIsIdle: false, hangAfter: null }
   const token = { value: randomBytes(16).toString('hex').toUpperCase(), usedAt: Number.NEGATIVE_INFINITY }
 
   const wantsJson = (seen: Seen): boolean => (seen.headers.accept ?? '').includes('application/json')
@@ -213,7 +213,7 @@ export const startIse = async (options: IseOptions) => {
     if (kind === 'ancendpoint' && seen.method === 'PUT' && (rest[0] === 'apply' || rest[0] === 'clear'))
       return changeAnc(seen, rest[0])
     if (kind === 'ancendpoint' && rest.length === 0) {
-      if (knobs.hangReadBack && changes.length > 0) await new Promise(() => {})
+      if (knobs.hangAfter !== null && changes.length > knobs.hangAfter) await new Promise(() => {})
       return list(
         seen,
         url,

@@ -61,10 +61,13 @@ const columns = raw(
   'q.quarantine_id, q.agent_id, q.host, q.address, q.system, q.state, q.macs, q.targets, q.policy, q.reason, q.is_automatic, q.device_id, q.hours, q.expires_at, q.error, q.attempts, q.fence',
 )
 const isActive = raw("q.state not in ('cleared', 'dismissed')")
-/** Confirmed attack tools that are attached and that no rule allows. */
-const attached = raw(
-  'designs d join peripherals p on p.design_id = d.design_id and p.present and p.unapproved where d.attack_tool = 2',
-)
+/**
+ * Confirmed attack tools that are attached, but for those that a person approved as such: a rule that allows keyboards does
+ * not speak of what only its report descriptors gave away.
+ */
+const attached = raw(`designs d join peripherals p on p.design_id = d.design_id and p.present
+  where d.attack_tool = 2 and not exists (
+    select from policy_rules r where r.rule_id = p.rule_id and r.effect = 'allow' and r.override_attack_tool)`)
 
 export const createNacStore = () => ({
   /** Hosts by id, with the addresses that a quarantine means. */
@@ -256,11 +259,12 @@ export const createNacStore = () => ({
           when q.expires_at <= ${now} then 'Its time is over.'
           when a.agent_id is null then 'The host was removed.'
           when p.device_id is null or not p.present then 'The device is gone.'
-          when not p.unapproved then 'The device was approved.'
+          when d.attack_tool = 2 then 'The device was approved.'
           else 'The device is not taken for a confirmed attack tool any more.' end as why
       from nac_quarantines q
       left join agents a on a.agent_id = q.agent_id
       left join peripherals p on p.agent_id = q.agent_id and p.device_id = q.device_id
+      left join designs d on d.design_id = p.design_id
       where q.state in ('waiting', 'wanted', 'applying', 'applied', 'verified', 'failed') and (
         q.expires_at <= ${now} or (q.device_id is not null and not exists (
           select from ${attached} and p.agent_id = q.agent_id and p.device_id = q.device_id)))

@@ -1,88 +1,34 @@
-import { randomBytes } from 'node:crypto'
-import type { Quarantine, QuarantineState } from '@portcullis/contract'
+import type { ConfigTested, NacEndpoint, Quarantine } from '@portcullis/contract'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '#test/app.ts'
-import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
-import { createAuthority } from '#test/certificates.ts'
-import { type FakeIse, startIse } from '#test/peers/ise.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
+import { person } from '#test/people.ts'
 
-const authority = createAuthority()
-const certificate = authority.issue(['localhost'])
-const base = '/prime/webui'
-let t: TestApp
-let ise: FakeIse
-
-const post = async (path: string, body: unknown) => (await t.admin()).post(`${base}/${path}`, body)
-const ok = async <T>(path: string, body: unknown): Promise<T> => {
-  const answer = await post(path, body)
-  expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json() as T
-}
-const iseItems = (more: Record<string, string> = {}) => ({
-  ISE_ENABLED: 'true',
-  ISE_URL: ise.url,
-  ISE_USER: ise.user,
-  ISE_PASSWORD: ise.password,
-  ISE_CA: authority.pem,
-  ISE_ANC_POLICY: 'Quarantine',
-  ISE_AUTO_QUARANTINE: 'false',
-  ...more,
-})
-
-/** A host with addresses of its own. */
-const host = (count = 1): Promise<TestAgent> => {
-  const own = () => `02${randomBytes(5).toString('hex').replace(/../g, ':$&')}`
-  return enrolAgent(t, {
-    facts: {
-      nics: Array.from({ length: count }, (_, i) => ({
-        name: `eth${i}`,
-        mac: own(),
-        addresses: ['10.1.2.3'],
-        isUp: true,
-      })),
-    },
-  })
-}
-const macsOf = (agent: TestAgent): string[] => agent.facts.nics.map((nic) => nic.mac.toUpperCase())
-const quarantineOf = async (agent: TestAgent, system = 'ise'): Promise<Quarantine> => {
-  const { data } = await pageOf<Quarantine>(t, `nac/quarantines?uuid=${agent.agentId}&system=${system}`)
-  return data[0] as Quarantine
-}
-const ask = (agents: readonly TestAgent[], more: Record<string, unknown> = {}) =>
-  ok<{ accepted: { id: string; uuid: string }[]; existing: unknown[]; notFound: string[] }>('nac/quarantines', {
-    agentIds: agents.map((agent) => agent.agentId),
-    system: 'ise',
-    reason: 'looks bad',
-    ...more,
-  })
-const run = () => t.server.nac.run()
-const stepsOf = (q: Quarantine): string[] => q.timeline.map(({ step }) => step)
-const stateOf = async (agent: TestAgent, system = 'ise'): Promise<QuarantineState> =>
-  (await quarantineOf(agent, system)).state
-
+let n: NacTest
 beforeAll(async () => {
-  t = await startTestApp({ listen: true, logLevel: 'warn' })
-  ise = await startIse({ certificate })
-  await ok('generalconfig/AddOrUpdateISEServer', iseItems())
+  n = await startNac()
+  await n.useIse()
 })
 afterEach(() => {
-  ise.state.mode = 'ok'
+  n.ise.state.mode = 'ok'
+  n.ise.policies.add('Quarantine')
 })
-afterAll(async () => {
-  await t.close()
-  await ise.close()
-})
+afterAll(() => n.close())
+
+const lastStep = (tested: ConfigTested) => [tested.ok, tested.steps.at(-1)?.step, tested.steps.at(-1)?.message]
+const audits = async (): Promise<{ action: string; userName: string; entity: string; details: string }[]> =>
+  (await (await n.t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=30')).json().data
 
 describe('a host that a person quarantines', () => {
   it('is quarantined by all its addresses, read back, and cleared again, with its story', async () => {
-    const agent = await host(2)
+    const agent = await nacHost(n.t, { nics: 2 })
     const [first, second] = macsOf(agent) as [string, string]
-    ise.addEndpoint(first, { Owner: 'Ada' })
-    ise.attributes.add('Owner')
-    const asked = await ask([agent], { hours: 2 })
+    const endpoint = n.ise.addEndpoint(first, { Owner: 'Ada' })
+    n.ise.attributes.add('Owner')
+    const asked = await n.ask([agent], { hours: 2 })
     expect(asked).toEqual({ accepted: [{ id: expect.any(String), uuid: agent.agentId }], existing: [], notFound: [] })
-    await run()
-    const q = await quarantineOf(agent)
+    await n.run()
+    const q = await n.quarantineOf(agent)
     expect(q).toMatchObject({
       state: 'verified',
       isActive: true,
@@ -92,23 +38,318 @@ describe('a host that a person quarantines', () => {
       policy: 'Quarantine',
       isAutomatic: false,
       by: 'admin',
-      expiresAt: new Date(t.clock.now() + 2 * 3_600_000).toISOString(),
+      expiresAt: new Date(n.t.clock.now() + 2 * 3_600_000).toISOString(),
       error: '',
     })
     expect(stepsOf(q)).toEqual(['asked', 'applying', 'applied', 'verified', 'attributes'])
     expect(q.timeline[0]).toMatchObject({ by: 'admin', message: 'looks bad', ok: true })
-    expect([ise.policyOf(first), ise.policyOf(second)]).toEqual(['Quarantine', 'Quarantine'])
-    expect((await ask([agent])).existing).toEqual([{ id: q.id, uuid: agent.agentId }])
+    expect([n.ise.policyOf(first), n.ise.policyOf(second)]).toEqual(['Quarantine', 'Quarantine'])
+    // What ISE knew of it stays.
+    expect(endpoint.customAttributes).toMatchObject({ Owner: 'Ada', PortcullisState: 'quarantined' })
+    expect((await n.ask([agent])).existing).toEqual([{ id: q.id, uuid: agent.agentId }])
 
-    expect(await ok('nac/quarantines/clear', { ids: [q.id, 'nothing'] })).toEqual({
+    expect(await n.ok('nac/quarantines/clear', { ids: [q.id, 'nothing'] })).toEqual({
       accepted: [q.id],
       unchanged: [],
       notFound: ['nothing'],
     })
-    await run()
-    expect(await quarantineOf(agent)).toMatchObject({ state: 'cleared', isActive: false })
-    expect([ise.policyOf(first), ise.policyOf(second)]).toEqual([undefined, undefined])
+    await n.run()
+    const cleared = await n.quarantineOf(agent)
+    expect(cleared).toMatchObject({ state: 'cleared', isActive: false, expiresAt: null })
+    expect(stepsOf(cleared).slice(5)).toEqual(['clear', 'cleared', 'attributes'])
+    expect([n.ise.policyOf(first), n.ise.policyOf(second)]).toEqual([undefined, undefined])
     const events = (await agent.events()).filter((event) => event.category === 'Network')
     expect(events.map((event) => event.description)).toEqual(['Host quarantined', 'Quarantine cleared'])
+    expect((await audits()).map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['nac.quarantineAsked', 'nac.quarantined', 'nac.clearAsked', 'nac.quarantineCleared']),
+    )
+    expect((await n.ok<{ unchanged: string[] }>('nac/quarantines/clear', { ids: [q.id] })).unchanged).toEqual([q.id])
+  }, 20_000)
+
+  it('is only asked for where that is possible', async () => {
+    const bare = await enrolAgent(n.t, {
+      facts: { nics: [{ name: 'eth0', mac: '02:aa:bb:cc:dd:ee', addresses: [], isUp: false }] },
+    })
+    const good = await nacHost(n.t)
+    const refused = await n.post('nac/quarantines', {
+      agentIds: [good.agentId, bare.agentId],
+      system: 'ise',
+      reason: 'x',
+    })
+    expect([refused.statusCode, refused.json().detail]).toEqual([
+      422,
+      expect.stringMatching(/no network interface that is up/),
+    ])
+    const off = await n.post('nac/quarantines', { agentIds: [good.agentId], system: 'cact', reason: 'x' })
+    expect([off.statusCode, off.json().detail]).toEqual([
+      422,
+      expect.stringMatching(/Forescout CounterACT is not in use/),
+    ])
+    expect(await n.all(`&uuid=${good.agentId}`)).toEqual([])
+    const unknown = await n.ask([
+      { agentId: 'nobody' },
+      { agentId: bare.agentId.replace(/^./, 'f').replace(/.$/, 'f') },
+    ])
+    expect(unknown).toMatchObject({ accepted: [], notFound: ['nobody', expect.any(String)] })
+    for (const body of [
+      { agentIds: [good.agentId], system: 'ise' },
+      { agentIds: [], system: 'ise', reason: 'x' },
+      { agentIds: [good.agentId], system: 'nac', reason: 'x' },
+      { agentIds: [good.agentId], system: 'ise', reason: 'x', hours: 9_000 },
+      { agentIds: [good.agentId], system: 'ise', reason: 'x', mac: 'AA' },
+    ])
+      expect((await n.post('nac/quarantines', body)).statusCode).toBe(400)
+  })
+
+  it('was quarantined there before: it is left to whoever did that', async () => {
+    const agent = await nacHost(n.t)
+    const [mac] = macsOf(agent) as [string]
+    n.ise.anc.set('by-hand', { mac, policy: 'Quarantine' })
+    await n.ask([agent])
+    await n.run()
+    const q = await n.quarantineOf(agent)
+    expect([q.state, q.targets]).toEqual(['verified', []])
+    await n.ok('nac/quarantines/clear', { ids: [q.id] })
+    await n.run()
+    expect([(await n.quarantineOf(agent)).state, n.ise.policyOf(mac)]).toEqual(['cleared', 'Quarantine'])
+
+    const other = await nacHost(n.t)
+    n.ise.anc.set('other', { mac: macsOf(other)[0] as string, policy: 'Shutdown' })
+    await n.ask([other])
+    await n.run()
+    expect(await n.quarantineOf(other)).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/has the policy Shutdown/),
+    })
+  }, 20_000)
+
+  it('that failed says why and what helps, and is tried again when it is asked for again', async () => {
+    const agent = await nacHost(n.t)
+    n.ise.policies.delete('Quarantine')
+    await n.ask([agent])
+    await n.run()
+    const failed = await n.quarantineOf(agent)
+    expect(failed).toMatchObject({ state: 'failed', isActive: true, targets: [] })
+    expect(failed.error).toMatch(/no ANC policy Quarantine in ISE. Create it/)
+    expect((await agent.events()).at(-1)).toMatchObject({ description: 'Quarantine failed', category: 'Network' })
+    n.ise.policies.add('Quarantine')
+    expect((await n.ask([agent], { reason: 'again' })).accepted[0]?.id).toBe(failed.id)
+    await n.run()
+    const q = await n.quarantineOf(agent)
+    expect([q.state, q.error, stepsOf(q)]).toEqual([
+      'verified',
+      '',
+      ['asked', 'failed', 'asked', 'applying', 'applied', 'verified', 'attributes'],
+    ])
+  }, 20_000)
+
+  it('has attributes that are not defined: the quarantine holds, and the story says what helps', async () => {
+    const agent = await nacHost(n.t)
+    n.ise.addEndpoint(macsOf(agent)[0] as string)
+    n.ise.attributes.delete('PortcullisReason')
+    await n.ask([agent])
+    await n.run()
+    n.ise.attributes.add('PortcullisReason')
+    const q = await n.quarantineOf(agent)
+    expect([q.state, q.timeline.at(-1)]).toMatchObject([
+      'verified',
+      { step: 'attributes', ok: false, message: expect.stringMatching(/PortcullisReason is not defined.*define/) },
+    ])
+  }, 20_000)
+
+  it('that ISE takes without effect counts as failed, and what was asked for is taken back', async () => {
+    const agent = await nacHost(n.t)
+    n.ise.knobs.ancIsIdle = true
+    await n.ask([agent])
+    await n.run()
+    expect((await n.quarantineOf(agent)).state).toBe('applied')
+    for (let i = 0; i < 6; i++) {
+      n.t.clock.advance(33_000)
+      await n.run()
+    }
+    n.ise.knobs.ancIsIdle = false
+    const q = await n.quarantineOf(agent)
+    expect(q).toMatchObject({ state: 'failed', error: expect.stringMatching(/does not show as quarantined/) })
+    expect(n.ise.changes.filter(({ mac }) => mac === macsOf(agent)[0])).toHaveLength(1)
+    await n.ok('nac/quarantines/clear', { ids: [q.id] })
+    await n.run()
+    expect((await n.quarantineOf(agent)).state).toBe('cleared')
+  }, 20_000)
+
+  it('is released when its time is over', async () => {
+    const agent = await nacHost(n.t)
+    await n.ask([agent], { hours: 1 })
+    await n.run()
+    await n.pass(10_000)
+    expect((await n.quarantineOf(agent)).state).toBe('verified')
+    n.t.clock.advance(3_600_000)
+    await n.pass(5_000)
+    const q = await n.quarantineOf(agent)
+    expect([q.state, n.ise.policyOf(macsOf(agent)[0] as string)]).toEqual(['cleared', undefined])
+    expect(q.timeline.find(({ step }) => step === 'clear')).toMatchObject({
+      by: 'system',
+      message: 'Its time is over.',
+    })
+  }, 20_000)
+})
+
+describe('the list of quarantines', () => {
+  it('filters, sorts and searches, for Users too; only Managers change anything', async () => {
+    const agent = await nacHost(n.t, { facts: { hostname: 'needle-host' } })
+    await n.ask([agent], { reason: 'In the HAYSTACK' })
+    await n.run()
+    const ids = async (query: string) => (await n.all(`&${query}`)).map(({ hostIdentifier }) => hostIdentifier)
+    expect(await ids('hostIdentifier=NEEDLE&state=verified,failed&isActive=true&system=ise&by=adm')).toEqual([
+      'needle-host',
+    ])
+    expect(await ids(`mac=${macsOf(agent)[0]?.toLowerCase()}&isAutomatic=false`)).toEqual(['needle-host'])
+    expect(await ids('globalSearch=haystack')).toEqual(['needle-host'])
+    expect(await ids('hostIdentifier=needle&isActive=false')).toEqual([])
+    const sorted = (await n.all('&SortBy=createdAt_asc')).map(({ createdAt }) => createdAt)
+    expect(sorted).toEqual(sorted.toSorted())
+    const [user, manager] = [await person(n.t, { profile: 30 }), await person(n.t, { profile: 20 })]
+    const list = await user.api.get('/prime/webui/nac/quarantines?PageSize=1')
+    expect([list.statusCode, (list.json().data as Quarantine[]).length]).toEqual([200, 1])
+    expect((await n.t.as(undefined).get('/prime/webui/nac/quarantines')).statusCode).toBe(401)
+    for (const [path, body] of [
+      ['quarantines', { agentIds: [agent.agentId], system: 'ise', reason: 'x' }],
+      ['quarantines/clear', { ids: ['x'] }],
+      ['quarantines/approve', { ids: ['x'] }],
+      ['quarantines/dismiss', { ids: ['x'] }],
+    ] as const) {
+      expect((await user.api.post(`/prime/webui/nac/${path}`, body)).statusCode).toBe(403)
+      expect((await manager.api.post(`/prime/webui/nac/${path}`, body)).statusCode).toBe(200)
+    }
+    for (const path of ['TestISE', 'TestCACT'])
+      expect((await manager.api.post(`/prime/webui/generalconfig/${path}`, {})).statusCode).toBe(403)
+    expect((await n.t.as(user.token).get('/prime/webui/nac/quarantines?state=gone')).statusCode).toBe(400)
+  }, 20_000)
+})
+
+describe('what ISE knows of a host', () => {
+  const read = async (agent: Pick<TestAgent, 'agentId'>) =>
+    (await n.t.admin()).get(`/prime/webui/nac/endpoint/${agent.agentId}`)
+  it('is shown as it is now, and so is why it can not be asked', async () => {
+    const agent = await nacHost(n.t, { nics: 2 })
+    const [first, second] = macsOf(agent) as [string, string]
+    n.ise.addEndpoint(first, { Owner: 'Ada' })
+    n.ise.sessions.set(first, { user: 'ada<', address: '10.1.2.3', nas: '10.0.0.1', port: 'Gi1/0/1', server: 'psn-1' })
+    const known = (await read(agent)).json() as NacEndpoint
+    expect(known.cact).toEqual({ status: 'off', message: '', endpoints: [] })
+    expect(known.ise).toEqual({
+      status: 'ok',
+      message: '',
+      endpoints: [
+        {
+          mac: first,
+          isKnown: true,
+          groupId: 'Unknown',
+          ancPolicy: '',
+          attributes: { Owner: 'Ada' },
+          session: {
+            userName: 'ada<',
+            address: '10.1.2.3',
+            nasAddress: '10.0.0.1',
+            nasPort: 'Gi1/0/1',
+            server: 'psn-1',
+          },
+        },
+        { mac: second, isKnown: false, groupId: '', ancPolicy: '', attributes: {}, session: null },
+      ],
+    })
+    n.ise.state.mode = 'page'
+    expect(((await read(agent)).json() as NacEndpoint).ise).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/web page, not with ERS/),
+    })
+    expect((await read({ agentId: 'nobody' })).statusCode).toBe(404)
+  }, 20_000)
+})
+
+describe('the test of Cisco ISE', () => {
+  const tried = (more: Record<string, string> = {}) => n.ok<ConfigTested>('generalconfig/TestISE', n.iseItems(more))
+  it('says each step, and what helps where it fails', async () => {
+    expect((await tried()).steps).toEqual([
+      { step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' },
+      { step: 'Sign in', ok: true, message: 'ERS accepts user and password.' },
+      { step: 'ANC policy', ok: true, message: 'Quarantine exists.' },
+      { step: 'Quarantines', ok: true, message: 'What is quarantined can be read back.' },
+      { step: 'Sessions', ok: true, message: expect.stringMatching(/live session/) },
+    ])
+    expect(lastStep(await tried({ ISE_PASSWORD: 'wrong' }))).toEqual([
+      false,
+      'Sign in',
+      expect.stringMatching(/User or password is refused/),
+    ])
+    expect(lastStep(await tried({ ISE_ANC_POLICY: 'Nowhere' }))).toEqual([
+      false,
+      'ANC policy',
+      expect.stringMatching(/no ANC policy Nowhere.*Create it/),
+    ])
+    expect(lastStep(await tried({ ISE_CA: '' }))).toEqual([
+      false,
+      'Connect',
+      expect.stringMatching(/certificate of .* is not accepted/),
+    ])
+    expect(lastStep(await tried({ ISE_URL: n.ise.url.replace('localhost', '127.0.0.1') }))).toEqual([
+      false,
+      'Connect',
+      expect.stringMatching(/made for another name/),
+    ])
+    expect(lastStep(await tried({ ISE_URL: 'https://localhost:1' }))).toEqual([
+      false,
+      'Connect',
+      expect.stringMatching(/Nothing listens/),
+    ])
+    expect(lastStep(await tried({ ISE_URL: 'https://no-such-host.invalid' }))).toEqual([
+      false,
+      'Connect',
+      expect.stringMatching(/no address/),
+    ])
+    for (const [mode, message] of [
+      ['page', /web page, not with ERS. Enable ERS/],
+      ['redirect', /sends elsewhere \(302\)/],
+      ['flood', /more than 4 MiB/],
+      ['failing', /answered 503/],
+    ] as const) {
+      n.ise.state.mode = mode
+      const [isOk, , said] = lastStep(await tried())
+      expect([mode, isOk, said]).toEqual([mode, false, expect.stringMatching(message)])
+    }
+    expect((await n.post('generalconfig/TestISE', n.iseItems({ ISE_URL: '' }))).statusCode).toBe(400)
+  }, 30_000)
+
+  it('asks for the password again where it would be sent elsewhere, and never goes to metadata services', async () => {
+    const moved = await n.post('generalconfig/TestISE', { ISE_URL: 'https://evil.example.org' })
+    expect([moved.statusCode, moved.json().detail]).toEqual([
+      400,
+      expect.stringMatching(/ISE_PASSWORD: is needed again/),
+    ])
+    const [isOk, , said] = lastStep(await tried({ ISE_URL: 'https://169.254.169.254' }))
+    expect([isOk, said]).toEqual([false, expect.stringMatching(/does not connect to/)])
+    const stored = await n.post(
+      'generalconfig/AddOrUpdateISEServer',
+      n.iseItems({ ISE_URL: 'https://169.254.169.254' }),
+    )
+    expect([stored.statusCode, stored.json().code]).toEqual([422, 'destination_refused'])
+  })
+
+  it('shows in the health of the server, asked once a minute', async () => {
+    const all = (await (await n.t.admin()).get('/prime/webui/admin/SubsystemHealth')).json() as {
+      name: string
+      status: string
+      description: string
+    }[]
+    const of = (name: string) => all.find((one) => one.name === name)
+    expect(of('CACT')).toMatchObject({ status: 'Unknown', description: 'Not configured' })
+    expect(of('ISE')).toMatchObject({ status: 'OK' })
+    const health = n.t.server.nac.health('ise')
+    n.ise.policies.delete('Quarantine')
+    const before = n.ise.seen.length
+    n.t.clock.advance(59_000)
+    expect([(await health()).status, n.ise.seen.length]).toEqual(['OK', before])
+    n.t.clock.advance(2_000)
+    expect(await health()).toMatchObject({ status: 'Error', description: expect.stringMatching(/no ANC policy/) })
+    expect(n.ise.seen).toHaveLength(before + 1)
   })
 })

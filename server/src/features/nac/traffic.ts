@@ -1,11 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { NacFault } from './fault.ts'
 
-/** Requests that begin within any second. ISE takes 100 and says nothing when it is more, it gets slow for everybody. */
+/** Requests that arrive there within any second. ISE takes 100 and says nothing when it is more, it gets slow for everybody. */
 const perSecond = 10
-/** A little over a second: requests that leave a second apart may arrive closer together. */
-const windowMs = 1_100
 /** Failures in a row after which nothing is asked for a while. */
 const failuresToPause = 5
 const pauseMs = 30_000
@@ -14,24 +11,26 @@ export type Traffic = ReturnType<typeof createTraffic>
 
 /** Keeps a system from being asked too often, and while it is down. One per system and process. */
 export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) => {
-  const begun: number[] = []
-  let queue: Promise<void> = Promise.resolve()
+  let free = perSecond
+  const queue: (() => void)[] = []
   let failures = 0
   let pausedUntil = 0
   let reason = ''
 
-  const turn = (): Promise<void> => {
-    const mine = queue.then(async () => {
-      const [oldest] = begun
-      if (begun.length >= perSecond && oldest !== undefined) {
-        const wait = oldest + windowMs - performance.now()
-        if (wait > 0) await sleep(wait)
-        begun.shift()
-      }
-      begun.push(performance.now())
-    })
-    queue = mine
-    return mine
+  const turn = async (): Promise<void> => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => queue.push(resolve))
+  }
+  /**
+   * A place is given on a second after its request was answered, not after it was sent: however long requests were on
+   * their way, no more than ten arrive within one second (counted by their start, eleven did).
+   */
+  const leave = (): void => {
+    setTimeout(() => {
+      const next = queue.shift()
+      if (next === undefined) free++
+      else next()
+    }, 1_000).unref()
   }
 
   return {
@@ -54,6 +53,8 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
           if (failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
         }
         throw error
+      } finally {
+        leave()
       }
     },
     /** Asks again at once: the configuration changed. */

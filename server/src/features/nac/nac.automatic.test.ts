@@ -1,0 +1,221 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import type { TestAgent } from '#test/builders.ts'
+import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
+
+let n: NacTest
+/** Types and stores, as no honest device does. */
+const tool = (portPath = '1-5'): DeviceReport => ({
+  ...buildDevice({ vid: '1234', pid: '5679', interfaces: ['03:01:01', '08:06:50'] }),
+  portPath,
+})
+beforeAll(async () => {
+  n = await startNac()
+  await n.useIse({ ISE_AUTO_QUARANTINE: 'true', ISE_EXCLUDE_TAGS: 'Lab, VIP', ISE_MAX_PER_10_MINUTES: '3' })
+})
+// Quarantines of the test before count for the cap no longer.
+beforeEach(() => n.t.clock.advance(10 * 60_000))
+afterAll(() => n.close())
+
+const of = (agent: TestAgent) => n.all(`&uuid=${agent.agentId}`)
+const plugged = async (options: Parameters<typeof nacHost>[1] = {}): Promise<TestAgent> => {
+  const agent = await nacHost(n.t, options)
+  await agent.plug(tool())
+  return agent
+}
+/** What is attached is seen at the next look, and counts 30 s after that. */
+const settle = () => n.pass(40_000)
+
+describe('a confirmed attack tool', () => {
+  it('that stays attached for 30 seconds quarantines its host, and gone it releases it', async () => {
+    const agent = await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-1' })] })
+    await agent.plug(tool())
+    expect((await agent.peripherals()).find((one) => one.severity === 50)?.isKnownAttackTool).toBe(true)
+    await n.pass(30_000)
+    expect(await of(agent)).toEqual([])
+    await n.pass(10_000)
+    const [q] = await of(agent)
+    expect(q).toMatchObject({
+      state: 'verified',
+      isAutomatic: true,
+      by: 'system',
+      reason: expect.stringMatching(/Attack tool 1234:5679/),
+    })
+    expect(q?.expiresAt).not.toBeNull()
+    expect(n.ise.policyOf(macsOf(agent)[0] as string)).toBe('Quarantine')
+    await settle()
+    expect((await of(agent)).map(({ state }) => state)).toEqual(['verified'])
+
+    await agent.unplug('1-5')
+    await n.pass(5_000)
+    const [released] = await of(agent)
+    expect(released).toMatchObject({ state: 'cleared', isActive: false })
+    expect(released?.timeline.find(({ step }) => step === 'clear')).toMatchObject({
+      message: 'The device is gone.',
+      by: 'system',
+    })
+    expect(n.ise.policyOf(macsOf(agent)[0] as string)).toBeUndefined()
+    // Attached again it is a cause again.
+    await agent.plug(tool())
+    await settle()
+    expect((await of(agent)).map(({ state }) => state)).toEqual(['verified', 'cleared'])
+  }, 30_000)
+
+  it('that is pulled out before that causes nothing, and neither does a suspicion or another device', async () => {
+    const [quick, other] = [await plugged(), await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-2' })] })]
+    await n.pass(25_000)
+    await quick.unplug('1-5')
+    await n.pass(5_000)
+    // Out and in again: it counts from the beginning.
+    await quick.plug(tool())
+    await n.pass(25_000)
+    await quick.unplug('1-5')
+    await settle()
+    expect([await of(quick), await of(other)]).toEqual([[], []])
+  }, 30_000)
+
+  it('that a person approves releases its host', async () => {
+    const agent = await plugged()
+    await settle()
+    expect((await of(agent))[0]?.state).toBe('verified')
+    await n.ok('peripherals/command', {
+      opCode: 'APPROVE',
+      peripheralsIds: [{ uuid: agent.agentId, vid: '1234', pid: '5679' }],
+      overrideAttackTool: true,
+      reason: 'red team',
+    })
+    await n.pass(5_000)
+    const [q] = await of(agent)
+    expect([q?.state, q?.timeline.find(({ step }) => step === 'clear')?.message]).toEqual([
+      'cleared',
+      'The device was approved.',
+    ])
+    await settle()
+    expect(await of(agent)).toHaveLength(1)
+  }, 30_000)
+
+  it('releases a host that a person cleared, and does not quarantine it again for the same attachment', async () => {
+    const agent = await plugged()
+    await settle()
+    await n.ok('nac/quarantines/clear', { ids: (await of(agent)).map(({ id }) => id) })
+    await n.run()
+    await settle()
+    expect((await of(agent)).map(({ state }) => state)).toEqual(['cleared'])
+  }, 30_000)
+
+  it('on a host that is removed: what was asked for is taken back all the same', async () => {
+    const agent = await plugged()
+    await settle()
+    await n.ok('agents/deleteAgents', [agent.agentId])
+    await n.pass(5_000)
+    const [q] = await of(agent)
+    expect([q?.state, n.ise.policyOf(macsOf(agent)[0] as string)]).toEqual(['cleared', undefined])
+    expect(q?.timeline.find(({ step }) => step === 'clear')?.message).toBe('The host was removed.')
+  }, 30_000)
+
+  it('on a host with an excluded tag waits for nobody and quarantines nothing', async () => {
+    const agent = await plugged()
+    await n.ok('generalconfig/addhashtags', { hashtags: ['vip'], elementIds: [agent.agentId], entityType: 'Agent' })
+    await settle()
+    expect(await of(agent)).toEqual([])
+    await n.ok('generalconfig/deletehashtags', { hashtags: ['vip'], elementIds: [agent.agentId], entityType: 'Agent' })
+    await n.pass(5_000)
+    expect((await of(agent))[0]?.state).toBe('verified')
+  }, 30_000)
+
+  it('on more hosts than are allowed within ten minutes waits for a person', async () => {
+    const agents = await Promise.all(Array.from({ length: 5 }, () => plugged()))
+    await settle()
+    const states = async () => (await Promise.all(agents.map(of))).map(([q]) => q?.state)
+    expect((await states()).toSorted()).toEqual(['verified', 'verified', 'verified', 'waiting', 'waiting'])
+    const waiting = (await n.all('&state=waiting')).filter((q) => agents.some((agent) => agent.agentId === q.uuid))
+    expect(waiting[0]?.timeline.at(-1)).toMatchObject({
+      step: 'waiting',
+      message: expect.stringMatching(/3 hosts were quarantined within ten minutes/),
+    })
+    const [one, two] = waiting.map(({ id }) => id) as [string, string]
+    const events = await n.t.db.query<{ n: number }>(
+      sql`select count(*)::int as n from events e where e.description = 'Quarantine waits for a person' and e.agent_id = any(${waiting.map(({ uuid }) => uuid)}::uuid[])`,
+    )
+    expect(events[0]?.n).toBe(2)
+    expect(await n.ok('nac/quarantines/approve', { ids: [one] })).toMatchObject({ accepted: [one] })
+    expect(await n.ok('nac/quarantines/dismiss', { ids: [two] })).toMatchObject({ accepted: [two] })
+    expect(await n.ok('nac/quarantines/approve', { ids: [one, two] })).toMatchObject({
+      accepted: [],
+      unchanged: [one, two].toSorted(),
+    })
+    await n.run()
+    // Later looks leave it at that, also when the ten minutes are over.
+    n.t.clock.advance(10 * 60_000)
+    await settle()
+    expect((await states()).toSorted()).toEqual(['dismissed', 'verified', 'verified', 'verified', 'verified'])
+    const approved = (await n.all()).find(({ id }) => id === one)
+    expect(approved && stepsOf(approved)).toEqual([
+      'asked',
+      'waiting',
+      'approved',
+      'applying',
+      'applied',
+      'verified',
+      'attributes',
+    ])
+  }, 60_000)
+
+  it('on a host whose addresses another host reports too waits for a person', async () => {
+    const victim = await nacHost(n.t)
+    const agent = await plugged({ facts: { nics: victim.facts.nics } })
+    await settle()
+    const [q] = await of(agent)
+    expect(q).toMatchObject({
+      state: 'waiting',
+      timeline: [{ step: 'asked' }, { step: 'waiting', message: expect.stringContaining(victim.facts.hostname) }],
+    })
+    expect(n.ise.policyOf(macsOf(victim)[0] as string)).toBeUndefined()
+    await agent.unplug('1-5')
+    await n.pass(5_000)
+    expect((await of(agent))[0]).toMatchObject({ state: 'dismissed', isActive: false })
+  }, 30_000)
+
+  it('on a host without an address fails with what helps', async () => {
+    const agent = await plugged({ facts: { nics: [] } })
+    await settle()
+    expect((await of(agent))[0]).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/Quarantine it at its switch/),
+    })
+    await agent.unplug('1-5')
+    await n.pass(5_000)
+    expect((await of(agent))[0]?.state).toBe('cleared')
+  }, 30_000)
+})
+
+describe('both systems', () => {
+  it('quarantine a host each by itself, and release it both', async () => {
+    await n.useCact({ CACT_AUTO_QUARANTINE: 'true', CACT_MAX_PER_10_MINUTES: '100' })
+    const agent = await nacHost(n.t, { nics: 2 })
+    const [, second] = macsOf(agent) as [string, string]
+    n.cact.addHost(second, '10.1.2.3')
+    await agent.plug(tool('1-4'))
+    await agent.plug(tool())
+    await settle()
+    const [fromIse, fromCact] = [await n.quarantineOf(agent), await n.quarantineOf(agent, 'cact')]
+    expect([fromIse.state, fromCact.state, fromCact.targets, fromCact.policy]).toEqual([
+      'verified',
+      'verified',
+      [second],
+      'portcullis_state',
+    ])
+    expect(n.cact.changes.filter(({ ip }) => ip === '10.1.2.3')).toEqual([
+      { type: 'update', ip: '10.1.2.3', property: 'portcullis_state', value: 'quarantine' },
+    ])
+    await agent.unplug('1-5')
+    await agent.unplug('1-4')
+    await n.pass(10_000)
+    expect([(await n.quarantineOf(agent)).state, (await n.quarantineOf(agent, 'cact')).state]).toEqual([
+      'cleared',
+      'cleared',
+    ])
+  }, 30_000)
+})

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import type { NacSystem, Quarantine } from '@portcullis/contract'
+import { startTestApp, type TestApp, type TestAppOptions } from './app.ts'
+import { type EnrolOptions, enrolAgent, pageOf, type TestAgent } from './builders.ts'
+import { createAuthority } from './certificates.ts'
+import { type CounterActOptions, startCounterAct } from './peers/counteract.ts'
+import { type IseOptions, startIse } from './peers/ise.ts'
+
+/** The server beside a Cisco ISE and a CounterACT; neither is configured yet. */
+export const startNac = async (
+  options: {
+    app?: TestAppOptions
+    ise?: Omit<IseOptions, 'certificate'>
+    cact?: Omit<CounterActOptions, 'certificate'>
+  } = {},
+) => {
+  const authority = createAuthority()
+  const certificate = authority.issue(['localhost'])
+  const t = await startTestApp({ listen: true, ...options.app })
+  const ise = await startIse({ certificate, ...options.ise })
+  const cact = await startCounterAct({ certificate, ...options.cact })
+
+  const post = async (path: string, body: unknown) => (await t.admin()).post(`/prime/webui/${path}`, body)
+  const ok = async <T>(path: string, body: unknown): Promise<T> => {
+    const answer = await post(path, body)
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${answer.body}`)
+    return answer.json() as T
+  }
+  const iseItems = (more: Record<string, string> = {}): Record<string, string> => ({
+    ISE_ENABLED: 'true',
+    ISE_URL: ise.url,
+    ISE_USER: ise.user,
+    ISE_PASSWORD: ise.password,
+    ISE_CA: authority.pem,
+    ISE_ANC_POLICY: 'Quarantine',
+    ...more,
+  })
+  const cactItems = (more: Record<string, string> = {}): Record<string, string> => ({
+    CACT_ENABLED: 'true',
+    CACT_URL: cact.url,
+    CACT_USER: cact.user,
+    CACT_PASSWORD: cact.password,
+    CACT_DEX_ACCOUNT: cact.dexAccount,
+    CACT_DEX_PASSWORD: cact.dexPassword,
+    CACT_CA: authority.pem,
+    ...more,
+  })
+  const all = async (filter = ''): Promise<Quarantine[]> =>
+    (await pageOf<Quarantine>(t, `nac/quarantines?PageSize=1000${filter}`)).data
+  return {
+    t,
+    authority,
+    ise,
+    cact,
+    post,
+    ok,
+    iseItems,
+    cactItems,
+    useIse: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateISEServer', iseItems(more)),
+    useCact: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateCACTServer', cactItems(more)),
+    /** Quarantines as the list shows them, newest first. */
+    all,
+    /** The newest one of a host. */
+    quarantineOf: async (agent: Pick<TestAgent, 'agentId'>, system: NacSystem = 'ise'): Promise<Quarantine> => {
+      const [first] = await all(`&uuid=${agent.agentId}&system=${system}`)
+      if (first === undefined) throw new Error(`no quarantine of ${agent.agentId} by ${system}`)
+      return first
+    },
+    ask: (agents: readonly Pick<TestAgent, 'agentId'>[], more: Record<string, unknown> = {}) =>
+      ok<{
+        accepted: { id: string; uuid: string }[]
+        existing: { id: string; uuid: string }[]
+        notFound: string[]
+      }>('nac/quarantines', {
+        agentIds: agents.map((agent) => agent.agentId),
+        system: 'ise',
+        reason: 'looks bad',
+        ...more,
+      }),
+    run: () => t.server.nac.run(),
+    /** What the timers do within so many milliseconds from now: looks every 5 s and carries out. */
+    pass: async (milliseconds: number): Promise<void> => {
+      for (let left = milliseconds; left > 0; left -= 5_000) {
+        t.clock.advance(Math.min(left, 5_000))
+        await t.server.nac.watch()
+      }
+      await t.server.nac.run()
+    },
+    close: async (): Promise<void> => {
+      await t.close()
+      await Promise.all([ise.close(), cact.close()])
+    },
+  }
+}
+
+export type NacTest = Awaited<ReturnType<typeof startNac>>
+
+/** A host with addresses of its own. */
+export const nacHost = (t: TestApp, options: EnrolOptions & { nics?: number } = {}): Promise<TestAgent> => {
+  const { nics = 1, facts, ...rest } = options
+  const mac = (): string => `02${randomBytes(5).toString('hex').replace(/../g, ':$&')}`
+  return enrolAgent(t, {
+    ...rest,
+    facts: {
+      nics: Array.from({ length: nics }, (_, i) => ({
+        name: `eth${i}`,
+        mac: mac(),
+        addresses: ['10.1.2.3'],
+        isUp: true,
+      })),
+      ...facts,
+    },
+  })
+}
+
+export const macsOf = (agent: TestAgent): string[] => agent.facts.nics.map((nic) => nic.mac.toUpperCase())
+
+export const stepsOf = (quarantine: Quarantine): string[] => quarantine.timeline.map(({ step }) => step)
