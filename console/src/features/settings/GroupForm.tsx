@@ -5,6 +5,7 @@ import { curlOf } from '../../lib/curl.ts'
 import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import {
   bodyOf,
@@ -108,6 +109,12 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   return (
     <div className={classes.group}>
       <LeaveGuard isDirty={isDirty} />
+      {page.idle !== undefined && texts[page.idle.item] === page.idle.text ? (
+        <p className={classes.hint} role="note">
+          <Icon name="info" />
+          <span>{page.idle.words}</span>
+        </p>
+      ) : null}
       {hint?.(texts, enter)}
       <div className={preview === undefined ? undefined : classes.designer}>
         <form

@@ -14,6 +14,8 @@ export const LastUse = ({ group }: { group: ConfigGroupName }) => {
     queryFn: ({ signal }) => api.call(integrationUses, { signal }),
     refetchInterval: 15_000,
   })
+  // A name is used by whoever follows a link: nobody counts that.
+  if (group === 'domain') return <span className={classes.lastUse} />
   const use = uses.data?.data.find(({ name }) => name === group)
   if (use === undefined || (use.succeededAt === null && use.failedAt === null))
     return <span className={classes.lastUse}>{uses.data === undefined ? '' : 'Not used yet'}</span>

@@ -79,6 +79,8 @@ export const SettingField = ({
             ? { min: 0, max: 1, step: 0.01 }
             : { min: item.range?.[0] ?? 0, max: item.range?.[1] ?? Number.MAX_SAFE_INTEGER, allowDecimal: false })}
           clampBehavior="none"
+          maw={240}
+          styles={{ description: { width: 'max-content', maxWidth: 560 } }}
           placeholder={item.default}
           value={value}
           onChange={(number) => onChange(String(number))}

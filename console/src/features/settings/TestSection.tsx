@@ -1,6 +1,6 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import type { ConfigGroupName } from '@portcullis/contract'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
@@ -23,9 +23,14 @@ export interface TestSectionProps {
 /** Tries what is entered: each step, what was seen and what helps; how it did before. */
 export const TestSection = ({ group, trial, body }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
+  const section = useRef<HTMLElement>(null)
   const test = groupTests[group]
-  if (test === undefined) return null
   const { result, failure, busy } = trial
+  // It stands below a long form: whoever asked for it sees it begin and end.
+  useEffect(() => {
+    if (busy || result !== null) section.current?.scrollIntoView({ block: 'nearest' })
+  }, [busy, result])
+  if (test === undefined) return null
   const whole = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
   const isDirty = Object.keys(body).length > 0
   const field = ({ name, label, description, isSecret }: TestField) => {
@@ -46,7 +51,7 @@ export const TestSection = ({ group, trial, body }: TestSectionProps) => {
     )
   }
   return (
-    <section className={classes.test} aria-label="Test" aria-busy={busy}>
+    <section ref={section} className={classes.test} aria-label="Test" aria-busy={busy}>
       <form
         className={classes.testForm}
         onSubmit={(event) => {

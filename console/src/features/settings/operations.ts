@@ -36,10 +36,16 @@ export interface TestField {
   isSecret?: boolean
 }
 
-/** How a group is tried, where it can be. */
-export const groupTests: Readonly<
-  Partial<Record<ConfigGroupName, { operation: typeof testSmtp; what: string; fields: readonly TestField[] }>>
-> = {
+/** How a group is tried. */
+export interface GroupTest {
+  operation: typeof testSmtp
+  /** What it does, and what it leaves alone. */
+  what: string
+  fields: readonly TestField[]
+}
+
+/** Tests of the groups that have one. */
+export const groupTests: Readonly<Partial<Record<ConfigGroupName, GroupTest>>> = {
   smtp: {
     operation: testSmtp,
     what: 'Connects, signs in, and sends a mail when you name a recipient. Nothing is stored.',

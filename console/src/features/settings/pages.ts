@@ -7,6 +7,8 @@ export interface SettingPage {
   intro: string
   /** Beginning of the names of its items, and of nothing else. */
   prefix: string
+  /** What is told above the fields while an item says that it is not in use. */
+  idle?: { item: string; text: string; words: string }
   /** Items whose change is shown and confirmed before it is stored, with what it comes to. */
   asks?: { names: readonly string[]; consequence: string }
 }
@@ -17,6 +19,11 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     group: 'smtp',
     prefix: 'SMTP_',
     intro: 'Links to set a password, and notices, go out by this server. Without one nothing is mailed.',
+    idle: {
+      item: 'SMTP_HOST',
+      text: '',
+      words: 'No mail is sent now. Enter server and sender, try them by the test below, and save.',
+    },
     asks: {
       names: ['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY'],
       consequence: 'All mail, and the password of the user, goes there from now on.',
@@ -27,6 +34,12 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     prefix: 'LDAP_',
     intro:
       'People sign in with the password of the directory; groups there say who is Administrator, Manager or User. Local accounts keep working, also while the directory is down.',
+    idle: {
+      item: 'LDAP_ENABLED',
+      text: 'false',
+      words:
+        'Nothing is used before you turn it on: fill in the fields, save, try them by the test below, then turn it on. Keep a local Administrator for the day the directory is away.',
+    },
     asks: {
       names: ['LDAP_URL', 'LDAP_SECURITY'],
       consequence: 'Whoever signs in by the directory sends his password there from now on.',
@@ -36,6 +49,12 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     group: 'oidc',
     prefix: 'OIDC_',
     intro: 'People sign in at your identity provider by OpenID Connect; a claim says which profile they get.',
+    idle: {
+      item: 'OIDC_ENABLED',
+      text: 'false',
+      words:
+        'Nothing is used before you turn it on: fill in the fields, save, try them by the test below, then turn it on. Set the domain name first: the provider sends people back to it.',
+    },
     asks: {
       names: ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
       consequence: 'Whoever answers there decides who signs in, and as what.',
@@ -45,12 +64,24 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     group: 'ise',
     prefix: 'ISE_',
     intro: 'Hosts are taken off the network, and put back, by an ANC policy of Cisco ISE.',
+    idle: {
+      item: 'ISE_ENABLED',
+      text: 'false',
+      words:
+        'Nothing is used before you turn it on: fill in the fields, save, try them by the test below, then turn it on. The policy has to exist in ISE.',
+    },
     asks: { names: ['ISE_URL'], consequence: 'Quarantines are asked for there, with its user and password.' },
   },
   counteract: {
     group: 'cact',
     prefix: 'CACT_',
     intro: 'Hosts get a property in Forescout CounterACT, where a policy of yours takes them off the network.',
+    idle: {
+      item: 'CACT_ENABLED',
+      text: 'false',
+      words:
+        'Nothing is used before you turn it on: fill in the fields, save, try them by the test below, then turn it on. The property has to be defined in CounterACT.',
+    },
     asks: {
       names: ['CACT_URL', 'CACT_DEX_ACCOUNT'],
       consequence: 'Quarantines are asked for there, with its users and passwords.',

@@ -15,14 +15,19 @@ export interface BrandCardProps {
 /** Lines as they were written, in a direction of their own. */
 export const Lines = ({ text }: { text: string }) => <bdi className={classes.lines}>{text}</bdi>
 
-const accentOf = (accent: string | null, onAccent: string | null) =>
-  accent === null
-    ? undefined
-    : ({
-        '--pc-accent': accent,
-        '--pc-accent-hover': `color-mix(in srgb, ${accent} 88%, ${onAccent === '#ffffff' ? 'black' : 'white'})`,
-        '--pc-on-accent': onAccent,
-      } as CSSProperties)
+/** Colours of the card where the customer chose them; the kit's own buttons read names of their own. */
+const accentOf = (accent: string | null, onAccent: string | null): CSSProperties | undefined => {
+  if (accent === null) return undefined
+  const hover = `color-mix(in srgb, ${accent} 88%, ${onAccent === '#ffffff' ? 'black' : 'white'})`
+  return {
+    '--pc-accent': accent,
+    '--pc-accent-hover': hover,
+    '--pc-on-accent': onAccent,
+    '--mantine-primary-color-filled': accent,
+    '--mantine-primary-color-filled-hover': hover,
+    '--mantine-primary-color-contrast': onAccent,
+  } as CSSProperties
+}
 
 /** The card of the sign-in page in the customer's look. */
 export const BrandCard = ({ custom, title, isPicture = false, children }: BrandCardProps) => {
