@@ -7,6 +7,8 @@ import { adminPassword, type RunningServer, remove, startServer, temporaryDir } 
 if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 const base = 'generalconfig'
+/** A PNG of one pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describe.skipIf(chromiumPath === undefined)('the settings of the whole server', () => {
   let server: RunningServer
@@ -26,8 +28,8 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     remove(dir)
   })
 
-  const signIn = async (page: Page) => {
-    await page.getByLabel('User name').fill('admin')
+  const signIn = async (page: Page, userName = 'admin') => {
+    await page.getByLabel('User name').fill(userName)
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation', { name: 'Sections' }).waitFor()
@@ -158,6 +160,134 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await page.getByRole('tab', { name: 'Settings' }).click()
     expect(await page.getByLabel('Server', { exact: true }).inputValue()).toBe('127.0.0.1')
     expect(await items('SMTP_')).toMatchObject({ SMTP_HOST: '127.0.0.1', SMTP_PASSWORD: '********' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows the login page while it is designed, and what it says as text', async () => {
+    const { page, context, wrong } = await open('/settings/login')
+    const hostile = '<img src=x onerror=alert(1)>'
+    await page.getByLabel('Title').fill(hostile)
+    await page.getByLabel('Message').fill('USB control of the depots.\nQuestions: extension 4410')
+    await page.getByLabel('Banner').fill(`Authorised use only.\n${hostile}`)
+    await page.getByLabel('Accent', { exact: true }).fill('#ffe600')
+    const preview = page.getByRole('region', { name: 'Preview' })
+    expect(await preview.getByText(hostile).count()).toBe(2)
+    const button = preview.getByText('Sign in').first()
+    const colors = await button.evaluate((element) => [
+      getComputedStyle(element).backgroundColor,
+      getComputedStyle(element).color,
+    ])
+    // White on yellow can not be read.
+    expect(colors).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)'])
+    await preview.getByText('First: the banner').click()
+    expect(await preview.getByText('I accept').count()).toBe(2)
+
+    const logo = page.locator('input[type=file]')
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
+    await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: svg })
+    await page.getByText('This is no PNG.').waitFor()
+    await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') })
+    await page.getByRole('img', { name: 'Logo as it is' }).waitFor()
+    await page.getByLabel('Background', { exact: true }).fill('#12')
+    await save(page).click()
+    await page.getByText('is no color such as #1c7ed6').first().waitFor()
+    await page.getByLabel('Background', { exact: true }).fill('')
+    await save(page).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('lets nobody sign in before the banner is accepted', async () => {
+    const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto('/')
+    await page.getByText('Authorised use only.').waitFor()
+    await page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' }).waitFor()
+    expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
+    expect(await page.locator('img[src^="data:image/png"]').count()).toBe(1)
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    // Line breaks stay.
+    const message = page.getByText('USB control of the depots.')
+    expect(((await message.boundingBox())?.height ?? 0) > 30).toBe(true)
+    await page.getByRole('button', { name: 'I accept' }).press('Enter')
+    const submit = page.getByRole('button', { name: 'Sign in' })
+    await submit.waitFor()
+    const color = await submit.evaluate((element) => getComputedStyle(element).backgroundColor)
+    expect(color).toBe('rgb(255, 230, 0)')
+    await signIn(page)
+    expect(wrong).toEqual([])
+    await context.close()
+    // The tests below sign in without it.
+    await server.post(`${base}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_BANNER: null })
+  })
+
+  it('says why a text is no licence, and keeps it', async () => {
+    const { page, context, wrong } = await open('/settings/licence')
+    await page.getByText('No licence is entered, and nothing is limited.').waitFor()
+    await page.getByText('no keys are trusted').waitFor()
+    const field = page.getByLabel('Licence', { exact: true }).and(page.locator('textarea'))
+    await field.fill('not a licence')
+    await page.getByRole('button', { name: 'Enter the licence' }).click()
+    await page.getByText(/Enter the whole text as it was issued/).waitFor()
+    expect(await field.inputValue()).toBe('not a licence')
+    expect((await items('LICENSE_')).LICENSE_KEY).toBe('')
+    await field.fill('')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows a Manager what is set and lets him change nothing; a User sees none of it', async () => {
+    for (const [userName, userProfile] of [
+      ['manager', 20],
+      ['reader', 30],
+    ] as const)
+      await server.post('admin/adduser', { userName, password: adminPassword, userProfile })
+    const as = async (userName: string) => {
+      const window = await openWindow(browser, server.url, 1024, 768)
+      await window.page.goto('/settings/mail')
+      await signIn(window.page, userName)
+      return window
+    }
+    const manager = await as('manager')
+    const host = manager.page.getByLabel('Server', { exact: true })
+    await host.waitFor()
+    expect(await host.inputValue()).toBe('127.0.0.1')
+    expect(await host.isDisabled()).toBe(true)
+    await manager.page.getByText('You can read these; an Administrator can change them.').waitFor()
+    expect(await save(manager.page).count()).toBe(0)
+    expect(await manager.page.getByRole('button', { name: 'Test now' }).count()).toBe(0)
+    await manager.page.getByRole('tab', { name: 'History' }).click()
+    await manager.page.getByRole('list', { name: 'Versions' }).getByRole('listitem').first().waitFor()
+    expect(await manager.page.getByRole('button', { name: /^Go back/ }).count()).toBe(0)
+    const reader = await as('reader')
+    const list = reader.page.getByRole('navigation', { name: 'Settings' })
+    await list.getByRole('link', { name: 'Tags' }).waitFor()
+    expect(await list.getByRole('link', { name: 'Mail' }).count()).toBe(0)
+    expect([...manager.wrong, ...reader.wrong]).toEqual([])
+    await manager.context.close()
+    await reader.context.close()
+  })
+
+  it('says what uses a tag before it is deleted', async () => {
+    await server.post(`${base}/addhashtags`, { hashtags: ['kiosk', 'lab'] })
+    await server.post('policy/rules', { effect: 'allow', vid: '0781', tag: 'kiosk', reason: 'audio desk' })
+    await server.post(`${base}/AddOrUpdateISEServer`, { ISE_EXCLUDE_TAGS: 'lab, Kiosk' })
+    const { page, context, wrong } = await open('/settings/tags')
+    await page.getByLabel('Find').fill('KIO')
+    const rows = page.getByRole('table', { name: 'Tags' }).getByRole('row')
+    await rows.filter({ hasText: 'lab' }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('q')).toBe('KIO')
+    await rows.filter({ hasText: 'kiosk' }).getByRole('button', { name: 'Delete…' }).click()
+    await dialog(page).getByText('1 rule applies to nothing any more:').waitFor()
+    await dialog(page)
+      .getByText(/may quarantine its hosts without a person/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click()
+    await rows.filter({ hasText: 'kiosk' }).waitFor({ state: 'detached' })
+    const tags = await server.get<{ name: string }[]>(`${base}/gethashtags`)
+    expect(tags.map(({ name }) => name)).toEqual(['lab'])
     expect(wrong).toEqual([])
     await context.close()
   })
