@@ -211,6 +211,12 @@ describe('both systems', () => {
       { type: 'update', ip: '10.1.2.3', property: 'portcullis_state', value: 'quarantine' },
     ])
     await agent.unplug('1-5')
+    await n.pass(10_000)
+    // Another tool is attached still, whichever was seen first.
+    expect([(await n.quarantineOf(agent)).state, (await n.quarantineOf(agent, 'cact')).state]).toEqual([
+      'verified',
+      'verified',
+    ])
     await agent.unplug('1-4')
     await n.pass(10_000)
     expect([(await n.quarantineOf(agent)).state, (await n.quarantineOf(agent, 'cact')).state]).toEqual([

@@ -252,7 +252,7 @@ export const createNacStore = () => ({
         where q.system = ${system} and q.is_automatic and q.started_at > ${since}`)
     )[0]?.n ?? 0,
 
-  /** Quarantines whose reason is over, with the words for it. */
+  /** Quarantines whose time is over, or whose host has no attack tool any more, with the words for it. */
   over: (tx: Tx, now: Date): Promise<{ quarantine_id: string; why: string }[]> =>
     tx.query(sql`
       select q.quarantine_id, case
@@ -265,9 +265,9 @@ export const createNacStore = () => ({
       left join agents a on a.agent_id = q.agent_id
       left join peripherals p on p.agent_id = q.agent_id and p.device_id = q.device_id
       left join designs d on d.design_id = p.design_id
-      where q.state in ('waiting', 'wanted', 'applying', 'applied', 'verified', 'failed') and (
+      where ${isActive} and q.state <> 'clearing' and (
         q.expires_at <= ${now} or (q.device_id is not null and not exists (
-          select from ${attached} and p.agent_id = q.agent_id and p.device_id = q.device_id)))
+          select from ${attached} and p.agent_id = q.agent_id)))
       order by q.quarantine_id limit 200`),
 
   /** Tags of hosts as they are now; hosts that are gone are absent. */

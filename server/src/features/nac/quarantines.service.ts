@@ -110,6 +110,49 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     return rules
   }
 
+  /** Asks for one host; one that failed, or waits for a person, begins anew. */
+  const begin = async (
+    tx: Tx,
+    actor: Actor,
+    host: HostRow,
+    active: QuarantineRow | undefined,
+    { system, hours, reason, policy }: { system: NacSystem; hours: number; reason: string; policy: string },
+  ): Promise<{ id: string; isNew: boolean }> => {
+    if (active !== undefined && active.state !== 'failed' && active.state !== 'waiting')
+      return { id: active.quarantine_id, isNew: false }
+    const now = new Date(clock.now())
+    const { macs, sharedWith } = macsToUse(host)
+    const id = active?.quarantine_id ?? newId(clock.now())
+    if (active !== undefined) await store.want(tx, id, now, { hours, reason, policy, macs })
+    else {
+      const { agent_id, host: name, address } = host
+      const isNew = await store.insert(tx, {
+        quarantine_id: id,
+        agent_id,
+        host: name,
+        address,
+        system,
+        state: 'wanted',
+        macs,
+        policy,
+        reason,
+        hours,
+        is_automatic: false,
+        device_id: null,
+        error: '',
+        asked_by: actor.userName,
+        created_at: now,
+      })
+      if (!isNew) {
+        const [other] = await store.lockActive(tx, system, [agent_id])
+        return { id: other?.quarantine_id ?? id, isNew: false }
+      }
+    }
+    const doubt = sharedWith === null ? '' : ` (its addresses are reported by ${sharedWith} too)`
+    await store.addSteps(tx, [stepOf(id, actor, 'asked', `${reason}${doubt}`)])
+    return { id, isNew: true }
+  }
+
   /** Changes those of these ids that `change` takes. */
   const decide = (
     actor: Actor,
@@ -153,72 +196,39 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
         system,
         hours,
         reason,
-      }: { agentIds: readonly string[]; system: NacSystem; hours?: number | null; reason: string },
+      }: Readonly<{
+        agentIds: readonly string[]
+        system: NacSystem
+        hours?: number | null
+        reason: string
+      }>,
     ) => {
       const rules = await rulesOf(system)
-      const life = hours ?? rules.hours
+      const wanted = { system, hours: hours ?? rules.hours, reason, policy: rules.policy }
       return db.transaction(async (tx) => {
-        const now = new Date(clock.now())
-        const hosts = await store.hosts(tx, agentIds.filter(isId))
+        const ids = agentIds.filter(isId)
+        const hosts = await store.hosts(tx, ids)
         const without = hosts.find(({ macs }) => macs.length === 0)
         if (without !== undefined)
           throw new AppError('unprocessable', {
             detail: `${without.host} reports no network interface that is up, so there is no address to quarantine. Wait for its next report, or quarantine it at its switch.`,
           })
-        const active = new Map(
-          (await store.lockActive(tx, system, agentIds.filter(isId))).map((row) => [row.agent_id, row]),
-        )
+        const active = new Map((await store.lockActive(tx, system, ids)).map((row) => [row.agent_id, row]))
         const accepted: { id: string; uuid: string }[] = []
         const existing: { id: string; uuid: string }[] = []
         for (const host of hosts) {
-          const row = active.get(host.agent_id)
-          const { macs, sharedWith } = macsToUse(host)
-          const message = `${reason}${sharedWith === null ? '' : ` (its addresses are reported by ${sharedWith} too)`}`
-          if (row !== undefined && row.state !== 'failed' && row.state !== 'waiting') {
-            existing.push({ id: row.quarantine_id, uuid: host.agent_id })
-            continue
-          }
-          const id = row?.quarantine_id ?? newId(clock.now())
-          if (row !== undefined) await store.want(tx, id, now, { hours: life, reason, policy: rules.policy, macs })
-          else if (
-            !(await store.insert(tx, {
-              quarantine_id: id,
-              agent_id: host.agent_id,
-              host: host.host,
-              address: host.address,
-              system,
-              state: 'wanted',
-              macs,
-              policy: rules.policy,
-              reason,
-              is_automatic: false,
-              device_id: null,
-              hours: life,
-              error: '',
-              asked_by: actor.userName,
-              created_at: now,
-            }))
-          ) {
-            const [other] = await store.lockActive(tx, system, [host.agent_id])
-            if (other !== undefined) existing.push({ id: other.quarantine_id, uuid: host.agent_id })
-            continue
-          }
-          await store.addSteps(tx, [stepOf(id, actor, 'asked', message)])
-          accepted.push({ id, uuid: host.agent_id })
+          const { id, isNew } = await begin(tx, actor, host, active.get(host.agent_id), wanted)
+          ;(isNew ? accepted : existing).push({ id, uuid: host.agent_id })
         }
         if (accepted.length > 0) {
-          await announce(
-            tx,
-            accepted.map(({ uuid }) => uuid),
-          )
+          const begun = new Set(accepted.map(({ uuid }) => uuid))
+          const names = hosts.filter((host) => begun.has(host.agent_id)).map(entityOf)
+          await announce(tx, [...begun])
           await bus.publish(tx, nacTopic)
           await audit.write(tx, actor, {
             action: 'nac.quarantineAsked',
-            entity:
-              accepted.length === 1
-                ? entityOf(hosts.find((h) => h.agent_id === accepted[0]?.uuid) as HostRow)
-                : `${accepted.length} hosts`,
-            details: `${nacSystemNames[system]}, ${life === 0 ? 'without end' : `${life} h`}: ${reason}; ${accepted.map(({ uuid }) => uuid).join(', ')}`,
+            entity: names.length === 1 ? (names[0] ?? '') : `${names.length} hosts`,
+            details: `${nacSystemNames[system]}, ${wanted.hours === 0 ? 'without end' : `${wanted.hours} h`}: ${reason}; ${names.join(', ')}`,
             severity: 4,
           })
         }

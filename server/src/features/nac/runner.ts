@@ -1,4 +1,5 @@
 import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { NewEvent } from '#features/events/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
@@ -97,13 +98,13 @@ export const createRunner = (deps: RunnerDeps) => {
   const annotate = async (row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> => {
     try {
       const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
-      const said = await peer.annotate(row.targets, { state, reason: row.reason.slice(0, 100), until })
+      const said = await peer.annotate(row.targets, { state, reason: cleanText(row.reason, 100), until })
       if (said !== null) await remark(row, said, true)
     } catch (error) {
       if (!(error instanceof NacFault)) throw error
       await remark(
         row,
-        `Custom attributes are not set: ${error.message} To have them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
+        `Custom attributes are not set: ${cleanText(error.message, 300)} To have them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
         false,
       )
     }
@@ -193,52 +194,58 @@ export const createRunner = (deps: RunnerDeps) => {
   }
 
   const setback = async (row: QuarantineRow, fault: NacFault): Promise<void> => {
+    const message = cleanText(fault.message, 500)
     // To take a host's quarantine back is never given up: it would stay off the network for ever.
     if (row.state === 'clearing' || fault.kind === 'away') {
       const isNew = row.error === ''
       return become(row, {
         state: row.state,
-        error: fault.message,
+        error: message,
         attempts: row.attempts + 1,
         nextAt: later(backOffMs(row.attempts)),
         isOk: false,
-        ...(isNew ? { step: ['delayed', fault.message] as const } : {}),
-        ...(isNew && fault.kind !== 'away' ? { event: ['quarantineFailed', fault.message] as const } : {}),
+        ...(isNew ? { step: ['delayed', message] as const } : {}),
+        ...(isNew && fault.kind !== 'away' ? { event: ['quarantineFailed', message] as const } : {}),
       })
     }
     return become(row, {
       state: 'failed',
-      error: fault.message,
-      step: ['failed', fault.message],
+      error: message,
+      step: ['failed', message],
       isOk: false,
-      event: ['quarantineFailed', fault.message],
+      event: ['quarantineFailed', message],
     })
   }
 
-  const work = async (row: QuarantineRow): Promise<void> => {
-    const before = async (): Promise<void> => {
-      if (!(await store.keep(db, row, new Date(clock.now() + leaseMs)))) throw new Lost()
-    }
+  const attempt = async (row: QuarantineRow, before: () => Promise<void>): Promise<void> => {
     try {
-      try {
-        const peer = await systems.open(row.system, row.policy, { before })
-        await (row.state === 'clearing' ? clear(row, peer) : apply(row, peer))
-        await settings.noteUse(row.system, null)
-      } catch (error) {
-        if (error instanceof Lost) return
-        const fault =
-          error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
-        if (fault !== error)
-          log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine can not be carried out')
-        if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
-        await setback(row, fault)
-      }
+      const peer = await systems.open(row.system, row.policy, { before })
+      await (row.state === 'clearing' ? clear(row, peer) : apply(row, peer))
+      await settings.noteUse(row.system, null)
     } catch (error) {
-      if (!(error instanceof Lost))
-        log.warn({ err: error, quarantine: row.quarantine_id }, 'a quarantine is tried again')
-    } finally {
-      await store.release(db, row)
+      if (error instanceof Lost) return
+      const fault =
+        error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
+      if (fault !== error)
+        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine can not be carried out')
+      if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
+      await setback(row, fault)
     }
+  }
+
+  const work = async (row: QuarantineRow): Promise<void> => {
+    try {
+      await attempt(row, async () => {
+        if (!(await store.keep(db, row, new Date(clock.now() + leaseMs)))) throw new Lost()
+      })
+    } catch (error) {
+      if (!(error instanceof Lost)) {
+        // What can not even be written down keeps its lease: it is not due again before that ends.
+        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine could not be written')
+        return
+      }
+    }
+    await store.release(db, row)
   }
 
   const runSystem = async (system: NacSystem): Promise<void> => {
