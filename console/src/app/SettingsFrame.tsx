@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { Fragment, type KeyboardEvent } from 'react'
+import { Fragment, type KeyboardEvent, useEffect, useRef } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { settingsPlaces } from './places.ts'
@@ -19,10 +19,16 @@ const walk = (event: KeyboardEvent<HTMLElement>) => {
 export const SettingsFrame = () => {
   const { session } = useServices()
   const { pathname } = useLocation()
+  const list = useRef<HTMLElement>(null)
+  // The list is longer than a low window: the page that is open is in sight, however it was come to.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each address has its own place in the list
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [pathname])
   const shown = settingsPlaces.filter(({ permission }) => session.may(permission))
   return (
     <div className={classes.frame}>
-      <nav className={classes.list} aria-label="Settings" onKeyDown={walk}>
+      <nav ref={list} className={classes.list} aria-label="Settings" onKeyDown={walk}>
         {shown.map(({ to, title, icon, section }, index) => (
           <Fragment key={to}>
             {section === shown[index - 1]?.section ? null : <p className={classes.section}>{section}</p>}

@@ -1,5 +1,5 @@
 import { DeviceText } from '../../ui/DeviceText.tsx'
-import { type Difference, labelOf } from './draft.ts'
+import { type Difference, labelOf, placedLabelOf } from './draft.ts'
 import classes from './settings.module.css'
 
 const long = 120
@@ -11,8 +11,15 @@ const shown = (text: string) => {
   return text.length > long ? `${text.slice(0, long)}…` : text
 }
 
+export interface DifferencesProps {
+  rows: readonly Difference[]
+  label: string
+  /** Items of several pages are mixed. */
+  withPage?: boolean
+}
+
 /** Items that differ, from what to what. */
-export const Differences = ({ rows, label }: { rows: readonly Difference[]; label: string }) => (
+export const Differences = ({ rows, label, withPage = false }: DifferencesProps) => (
   <table className={classes.differences} aria-label={label}>
     <thead>
       <tr>
@@ -25,7 +32,7 @@ export const Differences = ({ rows, label }: { rows: readonly Difference[]; labe
       {rows.map(({ name, from, to }) => (
         <tr key={name}>
           <th scope="row" title={name}>
-            {labelOf(name)}
+            {withPage ? placedLabelOf(name) : labelOf(name)}
           </th>
           <td>
             <del>

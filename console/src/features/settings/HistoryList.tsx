@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Differences } from './Differences.tsx'
-import { labelOf } from './draft.ts'
+import { labelOf, placedLabelOf } from './draft.ts'
 import classes from './history.module.css'
 import { Rollback } from './Rollback.tsx'
 
@@ -21,24 +21,31 @@ const namesShown = 4
 
 interface VersionProps {
   version: ConfigVersion
+  /** Items of all pages are mixed. */
+  withPage: boolean
   isOpen: boolean
   toggle: () => void
   /** Null where there is nothing to go back to: it is in force, or the reader may not. */
   goBack: (() => void) | null
 }
 
-const summaryOf = (names: readonly string[]) =>
+const summaryOf = (names: readonly string[], label: (name: string) => string) =>
   names.length > namesShown
-    ? `${names.slice(0, namesShown).map(labelOf).join(', ')} and ${names.length - namesShown} more`
-    : names.map(labelOf).join(', ')
+    ? `${names.slice(0, namesShown).map(label).join(', ')} and ${names.length - namesShown} more`
+    : names.map(label).join(', ')
 
-const Version = ({ version, isOpen, toggle, goBack }: VersionProps) => (
+const Version = ({ version, withPage, isOpen, toggle, goBack }: VersionProps) => (
   <li>
     <div className={classes.line}>
       <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
         <Icon name={isOpen ? 'down' : 'right'} size={12} />
         <span className={classes.number}>{version.version.toLocaleString('en')}</span>
-        <span className={classes.clip}>{summaryOf(version.changes.map(({ name }) => name))}</span>
+        <span className={classes.clip}>
+          {summaryOf(
+            version.changes.map(({ name }) => name),
+            withPage ? placedLabelOf : labelOf,
+          )}
+        </span>
       </button>
       <span className={classes.clip}>
         <DeviceText value={version.changedBy} />
@@ -56,7 +63,7 @@ const Version = ({ version, isOpen, toggle, goBack }: VersionProps) => (
     </div>
     {isOpen ? (
       <div className={classes.changes}>
-        <Differences rows={version.changes} label={`Changes of version ${version.version}`} />
+        <Differences rows={version.changes} label={`Changes of version ${version.version}`} withPage={withPage} />
       </div>
     ) : null}
   </li>
@@ -100,6 +107,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
               <Version
                 key={version.version}
                 version={version}
+                withPage={prefix === ''}
                 isOpen={search.version === String(version.version)}
                 toggle={() =>
                   set({ version: search.version === String(version.version) ? '' : String(version.version) }, true)

@@ -88,18 +88,18 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
           />
         )}
       </div>
-      {schemes.map(({ name, tokens }) => (
-        <figure key={name} className={classes.figure}>
-          <figcaption>{name}</figcaption>
-          <Picture tokens={tokens} custom={custom} banner={banner} isBanner={isBanner} />
-        </figure>
-      ))}
       {faint.length === 0 ? null : (
         <p className={classes.note} role="note">
           The accent is close to the card in the {faint.map(({ name }) => name.toLowerCase()).join(' and the ')} theme:
           the words of buttons can be read, their shape hardly.
         </p>
       )}
+      {schemes.map(({ name, tokens }) => (
+        <figure key={name} className={classes.figure}>
+          <figcaption>{name}</figcaption>
+          <Picture tokens={tokens} custom={custom} banner={banner} isBanner={isBanner} />
+        </figure>
+      ))}
     </section>
   )
 }

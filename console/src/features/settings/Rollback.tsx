@@ -69,7 +69,9 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
               : 'This becomes a new version: it can be taken back in the same way. Secrets of then come back with what they belong to.'}
         </p>
       )}
-      {changes.length === 0 ? null : <Differences rows={changes} label="What going back changes" />}
+      {changes.length === 0 ? null : (
+        <Differences rows={changes} label="What going back changes" withPage={prefix === ''} />
+      )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close}>

@@ -4,6 +4,7 @@ import {
   type ConfigItem,
   type ConfigMap,
   configGroups,
+  groupOfItem,
 } from '@portcullis/contract'
 
 /** What somebody entered and did not save yet. What he did not touch follows the server. */
@@ -25,7 +26,13 @@ const itemByName = new Map(Object.values<ConfigGroup>(configGroups).flatMap(({ i
 /** What people read in place of the name of an item; the name itself where it is none. */
 export const labelOf = (name: string): string => itemByName.get(name)?.label ?? name
 
-export const isSecret = (name: string): boolean => itemByName.get(name)?.kind === 'secret'
+/** The same with the page it stands on, where pages are mixed. */
+export const placedLabelOf = (name: string): string => {
+  const group = groupOfItem(name)
+  return group === undefined ? name : `${configGroups[group].title}: ${labelOf(name)}`
+}
+
+const isSecret = (name: string): boolean => itemByName.get(name)?.kind === 'secret'
 
 /** The same sentence with items by what people call them. */
 export const inWords = (message: string): string =>

@@ -7,7 +7,7 @@ import type { SettingPage } from './pages.ts'
 import { groupKey } from './useGroup.ts'
 
 /** After a change: whatever was read of the configuration is read again, and the items themselves are known. */
-export const useChanged = (prefix: string) => {
+const useChanged = (prefix: string) => {
   const { queries } = useServices()
   return useCallback(
     (saved: ConfigSaved) => {
