@@ -17,6 +17,8 @@ export interface CounterActOptions {
   tokenStyle?: 'bare' | 'bearer'
   /** Milliseconds that a token is good for. */
   tokenMs?: number
+  /** Knows every MAC address that it is asked about, as if it had seen the host. */
+  seesAll?: boolean
   port?: number
 }
 
@@ -98,6 +100,13 @@ export const startCounterAct = async (options: CounterActOptions) => {
       })
     const fields = url.searchParams.get('fields')?.split(',') ?? null
     const [, by, value = ''] = /^\/api\/hosts\/(mac|ip)\/(.+)$/.exec(url.pathname) ?? []
+    if (
+      options.seesAll === true &&
+      by === 'mac' &&
+      /^[0-9a-f]{12}$/.test(value) &&
+      !hosts.some((one) => one.mac === value)
+    )
+      hosts.push({ id: hosts.length + 1, ip: `10.0.0.${hosts.length + 1}`, mac: value, fields: {} })
     const host = hosts.find((one) => (by === 'mac' ? one.mac === value : by === 'ip' && one.ip === value))
     return host === undefined ? failure(404, 'Not Found', 'Host not found') : shown(host, fields)
   }
@@ -152,5 +161,3 @@ export const startCounterAct = async (options: CounterActOptions) => {
     forgetTokens: (): void => tokens.clear(),
   }
 }
-
-export type FakeCounterAct = Awaited<ReturnType<typeof startCounterAct>>

@@ -302,5 +302,3 @@ export const startIse = async (options: IseOptions) => {
     policyOf: (mac: string): string | undefined => [...anc.values()].find((one) => one.mac === mac)?.policy,
   }
 }
-
-export type FakeIse = Awaited<ReturnType<typeof startIse>>

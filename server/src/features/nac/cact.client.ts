@@ -215,5 +215,3 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     },
   }
 }
-
-export type Cact = ReturnType<typeof createCact>

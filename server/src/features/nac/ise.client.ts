@@ -25,14 +25,21 @@ export interface IseSession {
   server: string
 }
 
+/** Addresses by the id of their ANC endpoint, since ids are never used again; and those that are being read. */
+export interface AncKnowledge {
+  macs: Map<string, string>
+  reading: Map<string, Promise<string>>
+}
+export const nothingKnown = (): AncKnowledge => ({ macs: new Map(), reading: new Map() })
+
 export interface IseDeps {
   config: IseConfig
   traffic: Traffic
   signal?: AbortSignal
   /** Before each request: throws when this server may not go on. */
   before?(): Promise<void>
-  /** Addresses by the id of their ANC endpoint, remembered between clients: ids are never used again. */
-  ancIds: Map<string, string>
+  /** What was learnt of ANC endpoints, kept between clients. */
+  known: AncKnowledge
   /** A person waits: a pause after failures does not count. */
   isTrial?: boolean
 }
@@ -62,7 +69,7 @@ const maxPages = 200
 const tokenMs = 50_000
 
 /** Cisco ISE by ERS (JSON) and the monitoring node (XML). */
-export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: IseDeps) => {
+export const createIse = ({ config, traffic, signal, before, known, isTrial }: IseDeps) => {
   const where = config.url.host
   const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
   const json = { accept: 'application/json', 'content-type': 'application/json', authorization }
@@ -159,6 +166,40 @@ export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: 
       },
     })
 
+  const ancIds = async (): Promise<string[]> => {
+    const ids: string[] = []
+    for (let page = 1; page <= maxPages; page++) {
+      const result = objectOf((await read(`/ers/config/ancendpoint?size=${pageSize}&page=${page}`))?.SearchResult)
+      const resources = listOf(result.resources)
+      ids.push(...resources.map((one) => textOf(objectOf(one).id)).filter((id) => id !== ''))
+      if (resources.length < pageSize) break
+    }
+    return ids
+  }
+  /** Empty texts: it is gone meanwhile. */
+  const ancEndpoint = async (id: string): Promise<{ mac: string; policy: string }> => {
+    const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
+    return { mac: textOf(endpoint.macAddress).toUpperCase(), policy: textOf(endpoint.policyName) }
+  }
+  /** Address of an id; several quarantines at once read it once. */
+  const learn = async (id: string): Promise<string> => {
+    const other = known.reading.get(id)
+    if (other !== undefined) {
+      await before?.()
+      return other
+    }
+    const mine = ancEndpoint(id).then(({ mac }) => {
+      if (mac !== '') known.macs.set(id, mac)
+      return mac
+    })
+    known.reading.set(id, mine)
+    try {
+      return await mine
+    } finally {
+      known.reading.delete(id)
+    }
+  }
+
   const rawEndpoint = async (mac: string): Promise<Json | null> => {
     const found = objectOf((await read(`/ers/config/endpoint?filter=mac.EQ.${mac}`))?.SearchResult)
     const id = textOf(objectOf(listOf(found.resources)[0]).id)
@@ -235,6 +276,9 @@ export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: 
       await anc('clear', mac, policy)
     },
 
+    /** Whether ANC endpoints can be listed. */
+    canList: async (): Promise<boolean> => (await read('/ers/config/ancendpoint?size=1')) !== null,
+
     /**
      * ANC policies of these addresses. ERS lists endpoints without their address, so each new id is read once; those that
      * are asked about are read again.
@@ -242,22 +286,13 @@ export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: 
     policiesOf: async (macs: readonly string[]): Promise<Map<string, string>> => {
       const wanted = new Set(macs)
       const found = new Map<string, string>()
-      const ids: string[] = []
-      for (let page = 1; page <= maxPages; page++) {
-        const result = objectOf((await read(`/ers/config/ancendpoint?size=${pageSize}&page=${page}`))?.SearchResult)
-        const resources = listOf(result.resources)
-        ids.push(...resources.map((one) => textOf(objectOf(one).id)).filter((id) => id !== ''))
-        if (resources.length < pageSize) break
-      }
-      for (const id of ancIds.keys()) if (!ids.includes(id)) ancIds.delete(id)
+      const ids = await ancIds()
+      const present = new Set(ids)
+      for (const id of known.macs.keys()) if (!present.has(id)) known.macs.delete(id)
       for (const id of ids) {
-        const known = ancIds.get(id)
-        if (known !== undefined && !wanted.has(known)) continue
-        const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
-        const mac = textOf(endpoint.macAddress).toUpperCase()
-        if (mac === '') continue
-        ancIds.set(id, mac)
-        if (wanted.has(mac)) found.set(mac, textOf(endpoint.policyName))
+        if (!wanted.has(known.macs.get(id) ?? (await learn(id)))) continue
+        const { mac, policy } = await ancEndpoint(id)
+        if (wanted.has(mac)) found.set(mac, policy)
       }
       return found
     },
@@ -282,5 +317,3 @@ export const createIse = ({ config, traffic, signal, before, ancIds, isTrial }: 
     },
   }
 }
-
-export type Ise = ReturnType<typeof createIse>

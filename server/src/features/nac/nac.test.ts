@@ -176,6 +176,26 @@ describe('a host that a person quarantines', () => {
     expect((await n.quarantineOf(agent)).state).toBe('cleared')
   }, 20_000)
 
+  it('costs few requests, however many are quarantined there already', async () => {
+    for (let i = 0; i < 30; i++)
+      n.ise.anc.set(`other-${i}`, { mac: `02:00:00:00:01:${String(i + 10)}`, policy: 'Shutdown' })
+    const agents = await Promise.all([nacHost(n.t), nacHost(n.t)])
+    const asked = (path: RegExp, from: number) => n.ise.seen.slice(from).filter((one) => path.test(one.path))
+    const before = n.ise.seen.length
+    await n.ask(agents)
+    await n.run()
+    // Both look through what is there at once; each id is read once for both.
+    const read = asked(/ancendpoint\/other-/, before).map(({ path }) => path)
+    expect([read.length, new Set(read).size]).toEqual([30, 30])
+    const last = await nacHost(n.t)
+    n.ise.addEndpoint(macsOf(last)[0] as string)
+    const known = n.ise.seen.length
+    await n.ask([last])
+    await n.run()
+    expect([(await n.quarantineOf(last)).state, n.ise.seen.length - known]).toEqual(['verified', 9])
+    for (let i = 0; i < 30; i++) n.ise.anc.delete(`other-${i}`)
+  }, 40_000)
+
   it('is released when its time is over', async () => {
     const agent = await nacHost(n.t)
     await n.ask([agent], { hours: 1 })

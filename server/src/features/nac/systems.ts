@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type CactToken, createCact } from './cact.client.ts'
 import { NacFault } from './fault.ts'
-import { createIse } from './ise.client.ts'
+import { createIse, nothingKnown } from './ise.client.ts'
 import { createTraffic } from './traffic.ts'
 
 /** What a quarantine may say of itself in the other system. */
@@ -55,10 +55,10 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
     ise: createTraffic({ clock, name: 'Cisco ISE' }),
     cact: createTraffic({ clock, name: 'CounterACT' }),
   }
-  const ancIds = new Map<string, string>()
+  const known = nothingKnown()
   const token: { current: CactToken | null } = { current: null }
 
-  const iseOf = (values: GroupValues<'ise'>, manner: Manner = {}, ids = ancIds) =>
+  const iseOf = (values: GroupValues<'ise'>, manner: Manner = {}, of = known) =>
     createIse({
       config: {
         url: new URL(values.text('ISE_URL')),
@@ -68,7 +68,7 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
         policy: values.text('ISE_ANC_POLICY'),
       },
       traffic: traffic.ise,
-      ancIds: ids,
+      known: of,
       ...manner,
     })
 
@@ -211,7 +211,7 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
     /** Forgets what it knows: the configuration changed. */
     forget: (system: NacSystem): void => {
       traffic[system].resume()
-      if (system === 'ise') ancIds.clear()
+      if (system === 'ise') known.macs.clear()
       else token.current = null
     },
   }

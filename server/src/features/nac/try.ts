@@ -102,7 +102,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
       const url = required(values.text('ISE_URL'), 'ISE_URL')
       required(values.text('ISE_USER'), 'ISE_USER')
       const policy = required(values.text('ISE_ANC_POLICY'), 'ISE_ANC_POLICY')
-      const client = systems.iseOf(values, { isTrial: true, signal: AbortSignal.timeout(tryMs) }, new Map())
+      const client = systems.iseOf(values, { isTrial: true, signal: AbortSignal.timeout(tryMs) })
       return tried(actor, 'ise', url, [
         {
           name: 'Sign in',
@@ -126,7 +126,12 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
         {
           name: 'Quarantines',
           run: async () => {
-            await client.policiesOf([])
+            if (!(await client.canList()))
+              throw new NacFault(
+                'setup',
+                'answer',
+                'ERS has no ANC endpoints. Check the version, and that ANC is licensed.',
+              )
             return 'What is quarantined can be read back.'
           },
         },
