@@ -43,6 +43,14 @@ export const LocalLoginAnswer = closed({
 })
 export type LocalLoginAnswer = Static<typeof LocalLoginAnswer>
 
+/** The password was right, and the account has a second factor. */
+export const MfaRequired = closed({
+  mfaRequired: Type.Literal(true),
+  mfaToken: Type.String({ description: 'For `Auth/Mfa/signin`, for five minutes.' }),
+  methods: Type.Array(Type.Enum(['totp', 'passkey', 'recovery']), { description: 'Ways this account has.' }),
+})
+export type MfaRequired = Static<typeof MfaRequired>
+
 export const SessionView = closed({
   id: Type.String({ description: 'Id of the session.' }),
   createdAt: utcTime('When it was opened.'),
@@ -114,7 +122,7 @@ export const localLogin = operation({
     'Wrong credentials are 401. Names that are not local are asked of the directory when one is in use; the account is made at the first sign-in. Per account ten failed sign-ins in 15 minutes from addresses it has not signed in from, per address a hundred; then 429. With the header `X-Portcullis-Console: 1` the refresh token is set as an HttpOnly cookie and is `null` in the body.',
   permission: 'public',
   body: Credentials,
-  response: LocalLoginAnswer,
+  response: Type.Union([LocalLoginAnswer, MfaRequired]),
   errors: ['credentials_wrong', 'too_many_requests', 'directory_unavailable'],
   examples: { request: credentialsExample, response: loginExample },
 })

@@ -50,6 +50,14 @@ export const errorTable = define({
     cause: 'Passwords have 12 to 128 characters, are not on the list of common ones and are not the user name.',
     cure: 'Choose a longer or less common password.',
   },
+  mfa_code_wrong: {
+    status: 401,
+    title: 'The second factor does not fit',
+    detail: 'The code or passkey is not accepted.',
+    cause:
+      'A code is wrong, over (30 seconds) or was used before; or the passkey is another one, or was made for another name of this server.',
+    cure: 'Wait for the next code. Check the clock of the device. With no factor left, use a recovery code or ask an Administrator.',
+  },
   link_invalid: {
     status: 400,
     title: 'The link does not work',

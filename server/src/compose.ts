@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
-import { accountsFeature } from '#features/accounts/index.ts'
+import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
 import { actionsFeature } from '#features/actions/index.ts'
 import { agentlessFeature, agentlessSealed } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
@@ -136,7 +136,7 @@ export const compose = async (options: ComposeOptions) => {
     jobs,
     envelope,
     keys: keys.sealing,
-    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed],
+    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed, ...accountsSealed],
   })
   const mail = mailFeature(app, {
     db,
@@ -168,6 +168,7 @@ export const compose = async (options: ComposeOptions) => {
     db,
     clock,
     keys,
+    envelope,
     audit,
     log,
     bus,

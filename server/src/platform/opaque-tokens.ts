@@ -2,8 +2,8 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** What a token is for, as its first letters: API token, refresh token, password link, download ticket, worker token and worker key. */
-export type TokenKind = 'pct' | 'pr' | 'pl' | 'pt' | 'pwt' | 'pwk'
+/** What a token is for, as its first letters: API token, refresh token, password link, download ticket, worker token, worker key, second step of a sign-in. */
+export type TokenKind = 'pct' | 'pr' | 'pl' | 'pt' | 'pwt' | 'pwk' | 'pmf'
 
 export interface OpaqueToken {
   /** What the client gets, once. */

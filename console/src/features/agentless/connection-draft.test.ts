@@ -15,6 +15,7 @@ const stored: Connection = {
   isOverrideDefaults: true,
   hashtags: 'lab,kiosk',
   isRegistered: true,
+  isConfirmed: true,
   uuid: '',
   createdAt: '2026-01-01T00:00:00Z',
   changedAt: '2026-01-01T00:00:00Z',

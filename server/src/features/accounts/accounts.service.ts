@@ -169,6 +169,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
           auth_source: 'Local',
           is_enabled: given.isEnabled ?? true,
           must_change_password: given.mustChangePassword ?? false,
+          mfa_enabled: false,
           token_version: 1,
           last_sign_in: null,
           created_at: new Date(clock.now()),

@@ -15,6 +15,8 @@ export interface AccountRow {
   auth_source: 'Local' | 'LDAP' | 'OIDC'
   is_enabled: boolean
   must_change_password: boolean
+  /** It has a second factor; kept by the store of factors. */
+  mfa_enabled: boolean
   token_version: number
   last_sign_in: Date | null
   created_at: Date
@@ -40,7 +42,7 @@ export const createAccountsStore = (db: Queryable) => ({
     (await db.prepared<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId}`))[0],
 
   /** Throws 23505 on accounts_name_unique when the name is taken. */
-  insert: (row: Omit<AccountRow, 'token_version' | 'last_sign_in' | ExternalMember>): Promise<number> =>
+  insert: (row: Omit<AccountRow, 'mfa_enabled' | 'token_version' | 'last_sign_in' | ExternalMember>): Promise<number> =>
     db.execute(sql`
       insert into accounts (account_id, user_name, name_key, password_hash, user_profile, first_name, last_name, email,
                             phone, image, auth_source, is_enabled, must_change_password, created_at)

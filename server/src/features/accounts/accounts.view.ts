@@ -16,8 +16,7 @@ export const accountView = (row: AccountRow): AccountView => ({
   image: row.image,
   authSource: row.auth_source,
   isEnabled: row.is_enabled,
-  // There is no second factor to set up yet.
-  mfaEnabled: false,
+  mfaEnabled: row.mfa_enabled,
   mustChangePassword: row.must_change_password,
   lastSignIn: row.last_sign_in?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),

@@ -1,28 +1,41 @@
 import {
   authProviders,
   type CustomLogin,
+  confirmTotp,
   consoleHeader,
   createTicket,
   deleteSession,
+  finishPasskey,
+  finishSignIn,
+  getMfa,
   type LicenseSummary,
   type LocalLoginAnswer,
   listSessions,
   localLogin,
   logout,
+  type MfaRequired,
   type ResponseOf,
   refreshCookiePath,
   refreshToken,
+  removePasskey,
+  removeTotp,
+  renewRecoveryCodes,
+  resetMfa,
   setPassword,
   signIn,
+  startPasskey,
+  startPasskeySignIn,
+  startTotp,
 } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '#platform/app-error.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import type { AccountsStore } from './accounts.store.ts'
 import { loginAnswer, signInAnswer } from './accounts.view.ts'
+import type { Mfa } from './mfa.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import type { SigninFrom, SigninService } from './signin.service.ts'
@@ -34,6 +47,7 @@ export interface AuthRoutesDeps {
   clock: Clock
   license: () => Promise<LicenseSummary>
   signin: SigninService
+  mfa: Mfa
   sessions: SessionsService
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
@@ -80,7 +94,7 @@ const isConsole = (request: FastifyRequest): boolean => request.headers[consoleH
 const cookieGraceMs = 5_000
 
 export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
-  const { db, clock, license, signin, sessions, links, store, read } = deps
+  const { db, clock, license, signin, sessions, links, store, read, mfa } = deps
 
   const accountOf = async (opened: Opened) => {
     const account = await store(db).byId(opened.accountId)
@@ -106,12 +120,38 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
       if (error instanceof AppError && error.code === 'credentials_wrong') throw new AppError('signin_refused')
       throw error
     })
+    if ('secondFactorOf' in opened) throw new AppError('signin_refused')
     return signInAnswer(opened, await accountOf(opened), await license())
   })
 
-  app.register(localLogin, async ({ body, request, reply }) =>
-    answer(await signin.signIn(body, fromOf(request, true), true), request, reply, isConsole(request)),
-  )
+  app.register(localLogin, async ({ body, request, reply }): Promise<LocalLoginAnswer | MfaRequired> => {
+    const opened = await signin.signIn(body, fromOf(request, true), true)
+    if (!('secondFactorOf' in opened)) return answer(opened, request, reply, isConsole(request))
+    const account = opened.secondFactorOf
+    return {
+      mfaRequired: true,
+      mfaToken: await mfa.begin(account),
+      methods: await mfa.methodsOf(db, account.account_id),
+    }
+  })
+
+  app.register(startPasskeySignIn, ({ body }) => mfa.startPasskeySignIn(body.mfaToken))
+  app.register(finishSignIn, async ({ body, request, reply }) => {
+    const { mfaToken, ...given } = body
+    const count = Object.values(given).filter((value) => value !== null && value !== undefined).length
+    if (count !== 1) throw invalid('body', 'give exactly one of code, recoveryCode and response')
+    const account = await mfa.finish(mfaToken, given)
+    return answer(await signin.open(account, fromOf(request, true)), request, reply, isConsole(request))
+  })
+  app.register(getMfa, ({ actor }) => mfa.state(actor))
+  app.register(startTotp, ({ actor, body }) => mfa.startTotp(actor, body.password))
+  app.register(confirmTotp, ({ actor, body }) => mfa.confirmTotp(actor, body.code))
+  app.register(removeTotp, ({ actor, body }) => mfa.removeTotp(actor, body.password))
+  app.register(renewRecoveryCodes, ({ actor, body }) => mfa.renewCodes(actor, body.password))
+  app.register(startPasskey, ({ actor, body }) => mfa.startPasskey(actor, body.password))
+  app.register(finishPasskey, ({ actor, body }) => mfa.finishPasskey(actor, body.name, body.response))
+  app.register(removePasskey, ({ actor, body }) => mfa.removePasskey(actor, body.password, body.id))
+  app.register(resetMfa, ({ actor, body }) => mfa.reset(actor, body.userName))
 
   app.register(refreshToken, async ({ body, request, reply }) => {
     const given = body?.refreshToken ?? null

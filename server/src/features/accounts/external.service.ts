@@ -65,6 +65,7 @@ export const createExternalService = (deps: ExternalDeps) => {
       auth_source: person.source,
       must_change_password: false,
       token_version: 1,
+      mfa_enabled: false,
       last_sign_in: null,
       created_at: new Date(clock.now()),
       external_id: person.id,

@@ -5,12 +5,14 @@ import { linkBase } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import { createOpaqueTokens } from '#platform/opaque-tokens.ts'
 import { createPasswords, type PasswordCost } from '#platform/passwords.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
 import type { Secret } from '#platform/secret.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createAccountsRead } from './accounts.read.ts'
@@ -26,12 +28,19 @@ import { createExternalStore } from './external.store.ts'
 import type { DirectoryPort, ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
+import { createMfa, totpPlace } from './mfa.service.ts'
+import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
 import { createSigninStore } from './signin.store.ts'
+
+/** Where this feature keeps sealed secrets. */
+export const accountsSealed: readonly SealedColumn[] = [
+  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', place: totpPlace },
+]
 
 export type { NotAdmitted } from './external.service.ts'
 export type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
@@ -43,6 +52,7 @@ export interface AccountsFeatureDeps {
   db: Db
   clock: Clock
   keys: Keys
+  envelope: Envelope
   audit: Pick<AuditApi, 'write'>
   log: Log
   bus: Bus
@@ -176,7 +186,25 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 
-  registerAuthRoutes(app, { db, clock, license, signin, sessions, links, store, read, providers: deps.providers })
+  const baseUrl = async (): Promise<string> => {
+    const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
+    return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
+  }
+  const mfa = createMfa({
+    db,
+    clock,
+    audit,
+    envelope: deps.envelope,
+    opaqueTokens,
+    store: createMfaStore(),
+    accounts: store,
+    sessionsStore,
+    credentials,
+    prove: signin.prove,
+    bookFactor: signin.bookFactor,
+    origin: baseUrl,
+  })
+  registerAuthRoutes(app, { mfa, db, clock, license, signin, sessions, links, store, read, providers: deps.providers })
   registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
   await passwords.warm()
 
@@ -186,10 +214,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     administrators: read(db).administrators,
     resetPassword: createLockOutExit({ db, audit, links, store }),
-    baseUrl: async () => {
-      const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
-      return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
-    },
+    baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))
       if ('refused' in answer) return answer.refused
@@ -211,6 +236,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
       await sessions.maintain()
       await links.maintain()
       await signin.maintain()
+      await mfa.maintain()
     },
   }
 }

@@ -205,7 +205,7 @@ export const createSigninService = (deps: SigninDeps) => {
       given: { username: string; password: string },
       from: SigninFrom,
       asksDirectory: boolean,
-    ): Promise<Opened> => {
+    ): Promise<Opened | { secondFactorOf: AccountRow }> => {
       const key = nameKey(given.username)
       const address = addressBucket(from.ip)
       const attempt = await passwords.turn(async () => {
@@ -223,6 +223,10 @@ export const createSigninService = (deps: SigninDeps) => {
       })
       const { account, local } = attempt
       const releases = [attempt.release]
+      if (local !== undefined && local.mfa_enabled) {
+        await attempt.release()
+        return { secondFactorOf: local }
+      }
       const opened =
         local !== undefined
           ? await openLocal(local, from)
@@ -256,6 +260,16 @@ export const createSigninService = (deps: SigninDeps) => {
       else await release()
       return answer
     },
+
+    /** Opens a session for an account that proved its password and its second factor. */
+    open: async (account: AccountRow, from: SigninFrom): Promise<Opened> => {
+      const opened = await openLocal(account, from)
+      if (opened === null) throw new AppError('session_ended')
+      return opened
+    },
+
+    /** Books an attempt at the second factor of an account; gives how to take it back when it was right. */
+    bookFactor: (accountId: string): Promise<() => Promise<void>> => book([[`factor:${accountId}`, limits.account]]),
 
     /** Whether a password is the account's, for changes that must prove it; wrong ones are counted like sign-ins. */
     prove: async (account: AccountRow, password: string): Promise<boolean> => {
