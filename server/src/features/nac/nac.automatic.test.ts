@@ -2,6 +2,7 @@ import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
+import { startTestApp } from '#test/app.ts'
 import type { TestAgent } from '#test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
 
@@ -161,6 +162,30 @@ describe('a confirmed attack tool', () => {
       'verified',
       'attributes',
     ])
+  }, 60_000)
+
+  it('is counted once by all replicas that look at the same time', async () => {
+    const replica = await startTestApp({ database: n.t.database, clock: n.t.clock, keyDir: n.t.keyDir })
+    try {
+      const agents = await Promise.all(Array.from({ length: 5 }, () => plugged()))
+      for (let i = 0; i < 8; i++) {
+        n.t.clock.advance(5_000)
+        await Promise.all([n.t.server.nac.watch(), replica.server.nac.watch(), n.t.server.nac.watch()])
+      }
+      await Promise.all([n.run(), replica.server.nac.run()])
+      const rows = (await Promise.all(agents.map(of))).flat()
+      expect(rows.map(({ state }) => state).toSorted()).toEqual([
+        'verified',
+        'verified',
+        'verified',
+        'waiting',
+        'waiting',
+      ])
+      const applied = n.ise.changes.filter(({ mac }) => agents.some((agent) => macsOf(agent).includes(mac)))
+      expect(applied).toHaveLength(3)
+    } finally {
+      await replica.close()
+    }
   }, 60_000)
 
   it('on a host whose addresses another host reports too waits for a person', async () => {

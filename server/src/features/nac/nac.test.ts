@@ -2,6 +2,7 @@ import type { ConfigTested, NacEndpoint, Quarantine } from '@portcullis/contract
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
+import { startIse } from '#test/peers/ise.ts'
 import { person } from '#test/people.ts'
 
 let n: NacTest
@@ -172,6 +173,29 @@ describe('a host that a person quarantines', () => {
     expect(q).toMatchObject({ state: 'failed', error: expect.stringMatching(/does not show as quarantined/) })
     expect(n.ise.changes.filter(({ mac }) => mac === macsOf(agent)[0])).toHaveLength(1)
     await n.ok('nac/quarantines/clear', { ids: [q.id] })
+    await n.run()
+    expect((await n.quarantineOf(agent)).state).toBe('cleared')
+  }, 20_000)
+
+  it('fails where the user may only read, and where the certificate has expired', async () => {
+    const readOnly = await startIse({ certificate: n.authority.issue(['localhost']), rights: 'read' })
+    const expired = await startIse({ certificate: n.authority.issue(['localhost'], 'expired') })
+    const agent = await nacHost(n.t)
+    try {
+      for (const [peer, message] of [
+        [readOnly, /may not do that.* It has to be in the group ERS Admin/],
+        [expired, /has expired. Renew it there/],
+      ] as const) {
+        await n.useIse({ ISE_URL: peer.url })
+        await n.ask([agent])
+        await n.run()
+        expect(await n.quarantineOf(agent)).toMatchObject({ state: 'failed', error: expect.stringMatching(message) })
+      }
+    } finally {
+      await n.useIse()
+      await Promise.all([readOnly.close(), expired.close()])
+    }
+    await n.ok('nac/quarantines/clear', { ids: [(await n.quarantineOf(agent)).id] })
     await n.run()
     expect((await n.quarantineOf(agent)).state).toBe('cleared')
   }, 20_000)
