@@ -10,6 +10,7 @@ export const operationGroups: Readonly<Record<string, string>> = {
   Peripherals: 'USB devices of the fleet, present and gone.',
   Events: 'What happened on hosts, and the audit trail of what people did.',
   GeneralConfig: 'Tags and settings.',
+  'Network access control': 'Quarantines of hosts by Cisco ISE and Forescout CounterACT.',
   Live: 'What changed, while it happens.',
   'Agent protocol': 'What hosts speak: install, enrol, check in.',
   'Worker protocol': 'What the agentless worker speaks: register, take polls, bring results.',
