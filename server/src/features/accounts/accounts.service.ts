@@ -61,7 +61,8 @@ const assertMayChange = (actor: Actor, present: number, wanted: number): void =>
 const isUsableAdministrator = (row: AccountRow): boolean =>
   row.user_profile === profiles.administrator &&
   row.is_enabled &&
-  (row.password_hash !== null || row.auth_source !== 'Local')
+  row.auth_source === 'Local' &&
+  row.password_hash !== null
 
 /** The account with the members of a change that are given. */
 export const withPersonal = (

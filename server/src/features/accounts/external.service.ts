@@ -145,6 +145,9 @@ export const createExternalService = (deps: ExternalDeps) => {
       return follow(tx, row, person)
     },
 
+    /** Forgets what is remembered of an account, once the transaction that changed it is through. */
+    settled: (accountId: string): void => credentials.forget([accountId]),
+
     /** Withdraws the account that a subject of a provider has here, if any. */
     withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
       const ended = await db.transaction(async (tx) => {

@@ -27,7 +27,7 @@ export interface SigninDeps {
   passwords: Passwords
   store: (db: Queryable) => SigninStore
   sessions: SessionsService
-  external: Pick<ExternalService, 'admit' | 'withdraw'>
+  external: Pick<ExternalService, 'admit' | 'settled' | 'withdraw'>
   directory: Pick<DirectoryPort, 'isOn' | 'signIn'>
 }
 
@@ -132,10 +132,13 @@ export const createSigninService = (deps: SigninDeps) => {
           : { opened: await open(tx, account, from) }
       })
     // Two first sign-ins at once: the second finds what the first has made.
-    return run().catch((error: unknown) => {
+    const done = await run().catch((error: unknown) => {
       if (isPgError(error, '23505')) return run()
       throw error
     })
+    // What the account had before may have ended with it: here at once, elsewhere by the message.
+    if ('opened' in done) external.settled(done.opened.accountId)
+    return done
   }
 
   /** Somebody who proved who he is and may not in: worth a record each, because strangers can not cause it. */
