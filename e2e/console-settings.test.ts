@@ -1,10 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { issueLicence } from '@portcullis/domain'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
 import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
 if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+/** Of the browser, where the functions given to `evaluate` run. */
+declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
 
 const base = 'generalconfig'
 /** A PNG of one pixel. */
@@ -44,6 +51,16 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
   const trial = (page: Page) => page.getByRole('region', { name: 'Test' })
   const dialog = (page: Page) => page.getByRole('dialog')
+  const styleOf = (place: Locator, name: string) =>
+    place.evaluate((element, asked) => getComputedStyle(element)[asked], name)
+  /** Walks on by the keyboard until it stands there. */
+  const tabTo = async (page: Page, place: Locator) => {
+    for (let steps = 0; steps < 60; steps++) {
+      if (await place.and(page.locator(':focus')).count()) return
+      await page.keyboard.press('Tab')
+    }
+    throw new Error('the keyboard does not get there')
+  }
   /** Enter, as soon as the keyboard stands on the button of the dialog. */
   const confirmed = async (page: Page) => {
     await dialog(page).locator('button[type=submit]:focus').waitFor()
@@ -63,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await page.getByLabel('Port', { exact: true }).fill('2525')
     await save(page).click()
     await page.getByText('is neither a host name (RFC 1123) nor an IP address').waitFor()
-    expect(await host.evaluate((field) => field === document.activeElement)).toBe(true)
+    await host.and(page.locator(':focus')).waitFor()
     expect(await host.inputValue()).toBe('mail server')
     expect((await items('SMTP_')).SMTP_PORT).toBe('587')
 
@@ -94,6 +111,11 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
     await trial(page).getByRole('button', { name: 'Test now' }).click()
     await trial(page).getByRole('img', { name: 'under way' }).waitFor()
+    // Whoever leaves with something unsaved is asked, and stays where he was.
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Directory' }).click()
+    await dialog(page).getByRole('button', { name: 'Stay' }).click()
+    expect(new URL(page.url()).pathname).toBe('/settings/mail')
+    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe(String(mute.port))
     await trial(page)
       .getByRole('listitem')
       .filter({ hasText: 'Connect' })
@@ -106,11 +128,6 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await trial(page).getByText('Not used yet').waitFor()
     expect((await items('SMTP_')).SMTP_PORT).toBe('2525')
 
-    // Whoever leaves with something unsaved is asked, and stays where he was.
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Directory' }).click()
-    await dialog(page).getByRole('button', { name: 'Stay' }).click()
-    expect(new URL(page.url()).pathname).toBe('/settings/mail')
-    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe(String(mute.port))
     await page.getByRole('button', { name: 'Discard' }).click()
     expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe('2525')
     expect(wrong).toEqual([])
@@ -119,12 +136,13 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
 
   it('changes where mail goes by the keyboard alone, after showing what changes', async () => {
     const { page, context, wrong } = await open('/settings/domain')
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Knowledge' }).focus()
+    const list = page.getByRole('navigation', { name: 'Settings' })
+    await tabTo(page, list.getByRole('link', { name: 'Knowledge' }))
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     const host = page.getByLabel('Server', { exact: true })
     await host.waitFor()
-    await host.focus()
+    await tabTo(page, host)
     await page.keyboard.press('ControlOrMeta+A')
     await page.keyboard.type('localhost')
     await page.keyboard.press('Enter')
@@ -174,10 +192,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     const preview = page.getByRole('region', { name: 'Preview' })
     expect(await preview.getByText(hostile).count()).toBe(2)
     const button = preview.getByText('Sign in').first()
-    const colors = await button.evaluate((element) => [
-      getComputedStyle(element).backgroundColor,
-      getComputedStyle(element).color,
-    ])
+    const colors = [await styleOf(button, 'backgroundColor'), await styleOf(button, 'color')]
     // White on yellow can not be read.
     expect(colors).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)'])
     await preview.getByText('First: the banner').click()
@@ -214,8 +229,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await page.getByRole('button', { name: 'I accept' }).press('Enter')
     const submit = page.getByRole('button', { name: 'Sign in' })
     await submit.waitFor()
-    const color = await submit.evaluate((element) => getComputedStyle(element).backgroundColor)
-    expect(color).toBe('rgb(255, 230, 0)')
+    expect(await styleOf(submit, 'backgroundColor')).toBe('rgb(255, 230, 0)')
     await signIn(page)
     expect(wrong).toEqual([])
     await context.close()
@@ -223,7 +237,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await server.post(`${base}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_BANNER: null })
   })
 
-  it('says why a text is no licence, and keeps it', async () => {
+  it('says why a text is no licence and keeps it, shows what a licence covers, and takes it away', async () => {
     const { page, context, wrong } = await open('/settings/licence')
     await page.getByText('No licence is entered, and nothing is limited.').waitFor()
     await page.getByText('no keys are trusted').waitFor()
@@ -233,7 +247,31 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await page.getByText(/Enter the whole text as it was issued/).waitFor()
     expect(await field.inputValue()).toBe('not a licence')
     expect((await items('LICENSE_')).LICENSE_KEY).toBe('')
-    await field.fill('')
+
+    const issuer = generateKeyPairSync('ed25519')
+    writeFileSync(join(dir, 'licence-keys.pem'), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
+    const licence = {
+      product: 'portcullis',
+      accountId: 'acc-7',
+      accountName: '<b>Example</b> Works',
+      agents: 250,
+      expires: '2099-12-31',
+      graceDays: 14,
+      features: ['nac'],
+      issued: '2026-01-01',
+    }
+    const text = issueLicence(licence, issuer.privateKey)
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'licence.txt', mimeType: 'text/plain', buffer: Buffer.from(`${text}\n`) })
+    await page.getByRole('button', { name: 'Enter the licence' }).click()
+    const standing = page.getByRole('region', { name: 'Licence' })
+    for (const words of ['0 of 250 hosts', '<b>Example</b> Works', '1 key is trusted', '2099-12-31 (UTC), in'])
+      await standing.getByText(words).waitFor()
+    await page.getByRole('button', { name: 'Take the licence away…' }).click()
+    await dialog(page).getByRole('button', { name: 'Take away' }).click()
+    await standing.getByText('No licence is entered, and nothing is limited.').waitFor()
+    expect((await items('LICENSE_')).LICENSE_KEY).toBe('')
     expect(wrong).toEqual([])
     await context.close()
   })
