@@ -143,8 +143,9 @@ export const importTags = operation({
   tag: 'GeneralConfig',
   summary: 'Reads a file of exporttags',
   description:
-    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at.',
+    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at. With dryRun=true it says what would come of it and stores nothing.',
   permission: 'fleet:write',
+  query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
   upload: true,
   response: ImportResult,
   errors: ['payload_too_large'],

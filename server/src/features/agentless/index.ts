@@ -25,6 +25,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { uploadedFile } from '#platform/http/uploaded-file.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
@@ -134,9 +135,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(connectionDetailsStatus, ({ query }) => status.page(query))
   app.register(connectionCauses, () => read.causes())
   app.register(uploadConnections, async ({ actor, query, request }) => {
-    const part = await request.file()
-    if (part === undefined || part.fieldname.toLowerCase() !== 'file')
-      throw invalid('body.file', 'must be one part of the form named file')
+    const part = await uploadedFile(request)
     return upload(actor, await part.toBuffer(), query.dryRun === true)
   })
   app.register(workerPollerDetails, () => worker.details())

@@ -8,10 +8,11 @@ import {
   withdrawPackage,
 } from '@portcullis/contract'
 import { Type } from 'typebox'
-import { AppError, invalid } from '#platform/app-error.ts'
+import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { uploadedFile } from '#platform/http/uploaded-file.ts'
 import type { PackagesService } from './packages.service.ts'
 
 const download = operation({
@@ -45,9 +46,7 @@ export const registerPackageRoutes = (
 
   let isPublishing = false
   app.register(publishPackage, async ({ actor, query, request }) => {
-    const part = await request.file({ limits: { fileSize: packageFileLimits.fileBytes } })
-    if (part === undefined || part.fieldname.toLowerCase() !== 'file')
-      throw invalid('body.file', 'must be one part of the form named file')
+    const part = await uploadedFile(request, packageFileLimits.fileBytes)
     // One at a time: each may take 128 MiB of disk and a processor for some seconds.
     if (isPublishing) throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
     isPublishing = true

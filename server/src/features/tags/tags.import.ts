@@ -76,6 +76,8 @@ const readLine = (line: number, cells: readonly string[], columns: Columns): Lin
     : { line, entity, element, tags }
 }
 
+class DryRun extends Error {}
+
 export type TagsImport = ReturnType<typeof createTagsImport>
 
 export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 'write'> }) => {
@@ -103,8 +105,9 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
     return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
   }
 
-  const applyBatch = (actor: Actor, lines: readonly Line[]): Promise<Line[]> =>
-    transactionAgain(db, async (tx) => {
+  const applyBatch = async (actor: Actor, lines: readonly Line[], isDry: boolean): Promise<Line[]> => {
+    const seen: Line[][] = []
+    const work = transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
       await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
       const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]
@@ -114,11 +117,20 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
           entity: 'tags',
           details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}`,
         })
+      seen.push(missing)
+      // Done as it would be, and taken back: the preview can not say anything else than the import does.
+      if (isDry) throw new DryRun()
       return missing
     })
+    return work.catch((error: unknown) => {
+      const missing = seen.at(-1)
+      if (error instanceof DryRun && missing !== undefined) return missing
+      throw error
+    })
+  }
 
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
-  const importFile = async (actor: Actor, bytes: Buffer): Promise<ImportResult> => {
+  const importFile = async (actor: Actor, bytes: Buffer, isDry: boolean): Promise<ImportResult> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const records = csvRecords(bytes)
     const columns = readHeader(records.next().value ?? undefined)
@@ -130,7 +142,7 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
     let batch: Line[] = []
     const flush = async () => {
       if (batch.length === 0) return
-      const missing = await applyBatch(actor, batch)
+      const missing = await applyBatch(actor, batch, isDry)
       for (const { line, entity, element } of missing)
         fail(line, `There is no ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)}.`)
       result.imported += batch.length - missing.length

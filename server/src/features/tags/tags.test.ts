@@ -36,13 +36,13 @@ const add = async (body: object): Promise<AddTagsResult> => (await manager().pos
 const remove = async (body: object): Promise<DeleteTagsResult> =>
   (await manager().post(`${base}/deletehashtags`, body)).json()
 const exported = async (): Promise<string> => (await t.as('user').get(`${base}/exporttags`)).body
-const upload = (file: string | Buffer, profile: 'manager' | 'user' = 'manager') => {
+const upload = (file: string | Buffer, profile: 'manager' | 'user' = 'manager', query = '') => {
   const head =
     '--b\r\ncontent-disposition: form-data; name="file"; filename="tags.csv"\r\ncontent-type: text/csv\r\n\r\n'
   return t
     .as(profile)
     .post(
-      `${base}/importtags`,
+      `${base}/importtags${query}`,
       Buffer.concat([Buffer.from(head), Buffer.from(file as string), Buffer.from('\r\n--b--\r\n')]),
       {
         'content-type': 'multipart/form-data; boundary=b',
@@ -181,6 +181,17 @@ describe('exporttags and importtags', () => {
         '',
       ].join('\r\n'),
     )
+  })
+
+  it('says beforehand what a file would come to, and stores nothing of it', async () => {
+    await clear()
+    const file = `Type,Identifier,Name,Tags\nTag,,,dry\nAgent,${agentA},,dry\nAgent,01977f6e-0000-7c3e-8f2a-2d1c6b5a4e3f,,x\nTag,,,b`
+    const before = await exported()
+    const dry = (await upload(file, 'manager', '?dryRun=true')).json() as ImportResult
+    expect([dry.imported, dry.failed]).toEqual([3, 1])
+    expect(await exported()).toBe(before)
+    expect((await upload(file)).json()).toEqual(dry)
+    expect(await exported()).not.toBe(before)
   })
 
   it('reads back what it wrote, whatever the names', async () => {
