@@ -109,6 +109,12 @@ describe('the client', () => {
     expect(counts().signedOut).toBe(0)
   })
 
+  it('does not renew for a wrong second factor: the session is as good as before', async () => {
+    const { api, calls, counts } = clientBefore(() => problem(401, 'mfa_code_wrong'))
+    await expect(api.call(get)).rejects.toMatchObject({ code: 'mfa_code_wrong' })
+    expect([calls.length, counts()]).toEqual([1, { refreshes: 0, signedOut: 0 }])
+  })
+
   it('does not renew for a refusal by profile', async () => {
     const { api, counts } = clientBefore(() => problem(403, 'forbidden'))
     await expect(api.call(get)).rejects.toMatchObject({ code: 'forbidden', status: 403, traceId: 't' })

@@ -119,7 +119,9 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
     try {
       return await send(operation, input, headers)
     } catch (failure) {
-      if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
+      // A wrong second factor says nothing against the session.
+      if (!(failure instanceof CallFailure) || failure.status !== 401 || failure.code === 'mfa_code_wrong')
+        throw failure
       // Another call may have renewed the token while this one was under way.
       if (token === used && !(await renew())) {
         onSignedOut()

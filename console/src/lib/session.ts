@@ -1,9 +1,12 @@
 import {
   type authProviders,
+  type BodyOf,
   consoleHeader,
+  finishSignIn,
   getProfile,
   localLogin,
   logout,
+  type MfaRequired,
   type Permission,
   type ResponseOf,
   refreshToken,
@@ -13,6 +16,9 @@ import { CallFailure } from './problem.ts'
 
 export type Profile = ResponseOf<typeof getProfile>
 export type Providers = ResponseOf<typeof authProviders>
+
+/** What proves its owner after the password: one of them. */
+export type SecondFactor = Omit<BodyOf<typeof finishSignIn>, 'mfaToken'>
 
 export type SessionState =
   /** Asking the server whether the cookie still stands for a session. */
@@ -62,9 +68,19 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
         set({ phase: 'failed', failure })
       }
     },
-    signIn: async (username: string, password: string) => {
+    /** Gives what is still asked for after the password; null when nobody asks for more. */
+    signIn: async (username: string, password: string): Promise<MfaRequired | null> => {
       api.setToken(null)
       const response = await api.send(localLogin, { body: { username, password } }, { [consoleHeader]: '1' })
+      const answer = (await response.json()) as ResponseOf<typeof localLogin>
+      if ('mfaRequired' in answer) return answer
+      api.setToken(answer.token)
+      await reload()
+      return null
+    },
+    /** The second step of a sign-in. */
+    finishSignIn: async ({ mfaToken }: Pick<MfaRequired, 'mfaToken'>, factor: SecondFactor): Promise<void> => {
+      const response = await api.send(finishSignIn, { body: { mfaToken, ...factor } }, { [consoleHeader]: '1' })
       api.setToken(((await response.json()) as TokenAnswer).token)
       await reload()
     },

@@ -1,28 +1,17 @@
 import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { authProviders } from '@portcullis/contract'
+import { authProviders, type MfaRequired } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { CallFailure, messageOf, problemText } from '../../lib/problem.ts'
+import { problemText } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { Lines } from '../../ui/sign-in/BrandCard.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
+import { refusalText } from './refusal.ts'
+import { SecondStep } from './SecondStep.tsx'
 import classes from './sign-in.module.css'
-
-/** Words for a refused sign-in. They never tell whether an account of that name exists. */
-const refusalText = (failure: unknown): string => {
-  if (failure instanceof CallFailure && failure.code === 'credentials_wrong') {
-    return 'User name or password is wrong.'
-  }
-  if (failure instanceof CallFailure && failure.code === 'too_many_requests') {
-    const wait = failure.retryAfter === null ? 'a few minutes' : `${Math.ceil(failure.retryAfter / 60)} min`
-    return `Too many failed attempts. Try again in ${wait}.`
-  }
-  const { title, cure } = messageOf(failure)
-  return `${title}. ${cure}`
-}
 
 // Only an address inside this console: `next=//evil.example` must not lead away.
 const safeNext = (next: string | undefined): string => (next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/')
@@ -40,6 +29,7 @@ export const SignInPage = () => {
   const [accepted, setAccepted] = useState(false)
   const [refusal, setRefusal] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
+  const [asked, setAsked] = useState<MfaRequired | null>(null)
   const form = useForm({ initialValues: { username: '', password: '' } })
 
   const router = useRouter()
@@ -75,6 +65,19 @@ export const SignInPage = () => {
       </Card>
     )
   }
+  if (asked !== null) {
+    return (
+      <Card custom={custom} title="One more step">
+        <SecondStep
+          asked={asked}
+          back={(why) => {
+            setRefusal(why)
+            setAsked(null)
+          }}
+        />
+      </Card>
+    )
+  }
   return (
     <Card custom={custom}>
       {search.ended === '1' && shown === null ? (
@@ -96,11 +99,14 @@ export const SignInPage = () => {
           setBusy(true)
           setRefusal(null)
           try {
-            await session.signIn(username, password)
+            const more = await session.signIn(username, password)
+            if (more === null) return
+            setAsked(more)
+            form.setFieldValue('password', '')
           } catch (failure) {
             setRefusal(refusalText(failure))
-            setBusy(false)
           }
+          setBusy(false)
         })}
       >
         <TextInput
@@ -112,7 +118,7 @@ export const SignInPage = () => {
           spellCheck={false}
           required
           withAsterisk={false}
-          autoFocus
+          autoFocus={form.values.username === ''}
           {...form.getInputProps('username')}
         />
         <PasswordInput
@@ -121,6 +127,8 @@ export const SignInPage = () => {
           autoComplete="current-password"
           required
           withAsterisk={false}
+          // Back from the second step only the password is asked for again.
+          autoFocus={form.values.username !== ''}
           {...form.getInputProps('password')}
         />
         <Button type="submit" loading={busy} fullWidth>

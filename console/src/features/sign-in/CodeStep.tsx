@@ -1,0 +1,59 @@
+import { Button, TextInput } from '@mantine/core'
+import { useRef, useState } from 'react'
+import { CallFailure } from '../../lib/problem.ts'
+import { refusalText } from './refusal.ts'
+import type { StepProps } from './SecondStep.tsx'
+
+const digits = 6
+
+const refusalOf = (failure: unknown): string =>
+  failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
+    ? 'The code is wrong, or was used before. Wait for the next one.'
+    : refusalText(failure)
+
+/** The code of an authenticator app: six digits are enough, nobody has to press a button. */
+export const CodeStep = ({ prove, refuse }: StepProps) => {
+  const [code, setCode] = useState('')
+  const [busy, setBusy] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const send = async (text: string) => {
+    setBusy(true)
+    if (await prove({ code: text }, refusalOf)) return
+    setBusy(false)
+    // What was typed stays, and the next digit replaces it.
+    field.current?.focus()
+    field.current?.select()
+  }
+  return (
+    <form
+      style={{ display: 'contents' }}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (code.replaceAll(/\D/g, '').length === digits) void send(code)
+        else refuse('The code has six digits.')
+      }}
+    >
+      <TextInput
+        ref={field}
+        label="Code of your authenticator app"
+        name="one-time-code"
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        maxLength={16}
+        required
+        withAsterisk={false}
+        autoFocus
+        readOnly={busy}
+        value={code}
+        onChange={(event) => {
+          const text = event.currentTarget.value
+          setCode(text)
+          if (text.replaceAll(/\D/g, '').length === digits) void send(text)
+        }}
+      />
+      <Button type="submit" loading={busy} fullWidth>
+        Sign in
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,45 @@
+import { Button, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { CallFailure } from '../../lib/problem.ts'
+import { refusalText } from './refusal.ts'
+import type { StepProps } from './SecondStep.tsx'
+
+const refusalOf = (failure: unknown): string =>
+  failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
+    ? 'This recovery code is not accepted. Each serves once, and only the newest set counts.'
+    : refusalText(failure)
+
+/** One of the codes that were shown when the second factor was set up. */
+export const RecoveryStep = ({ prove }: StepProps) => {
+  const [recoveryCode, setRecoveryCode] = useState('')
+  const [busy, setBusy] = useState(false)
+  return (
+    <form
+      style={{ display: 'contents' }}
+      onSubmit={async (event) => {
+        event.preventDefault()
+        setBusy(true)
+        if (!(await prove({ recoveryCode: recoveryCode.trim() }, refusalOf))) setBusy(false)
+      }}
+    >
+      <TextInput
+        label="Recovery code"
+        description="One of those you kept when you set up the second factor."
+        placeholder="xxxx-xxxx-xxxx-xxxx"
+        name="recovery-code"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={64}
+        required
+        withAsterisk={false}
+        autoFocus
+        value={recoveryCode}
+        onChange={(event) => setRecoveryCode(event.currentTarget.value)}
+      />
+      <Button type="submit" loading={busy} fullWidth>
+        Sign in
+      </Button>
+    </form>
+  )
+}

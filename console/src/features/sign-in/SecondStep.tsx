@@ -1,0 +1,90 @@
+import { Alert, Button } from '@mantine/core'
+import type { MfaRequired } from '@portcullis/contract'
+import { useState } from 'react'
+import { passkeysWork } from '../../lib/passkeys.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { SecondFactor } from '../../lib/session.ts'
+import { CodeStep } from './CodeStep.tsx'
+import { PasskeyStep } from './PasskeyStep.tsx'
+import { RecoveryStep } from './RecoveryStep.tsx'
+import { isOver } from './refusal.ts'
+import classes from './sign-in.module.css'
+
+type Method = MfaRequired['methods'][number]
+
+export interface StepProps {
+  /** Signs in; false when the factor was refused and may be tried again. */
+  prove: (factor: SecondFactor, refusalOf: (failure: unknown) => string | null) => Promise<boolean>
+  refuse: (text: string | null) => void
+}
+
+export interface SecondStepProps {
+  asked: MfaRequired
+  /** Back to the password, with a word why when nobody asked for it. */
+  back: (why: string | null) => void
+}
+
+const offers: Record<Method, string> = {
+  totp: 'Use a code of the authenticator app',
+  passkey: 'Use a passkey',
+  recovery: 'Use a recovery code',
+}
+
+/** What a sign-in asks for after the password. */
+export const SecondStep = ({ asked, back }: SecondStepProps) => {
+  const { session } = useServices()
+  const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
+  const [method, setMethod] = useState<Method | undefined>(methods[0])
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const over = () => back('That took too long or failed too often. Give the password again.')
+  const prove: StepProps['prove'] = async (factor, refusalOf) => {
+    setRefusal(null)
+    try {
+      await session.finishSignIn(asked, factor)
+      return true
+    } catch (failure) {
+      if (isOver(failure)) over()
+      else setRefusal(refusalOf(failure))
+      return false
+    }
+  }
+  const step = { prove, refuse: setRefusal }
+  return (
+    <div className={classes.form}>
+      {refusal === null ? null : (
+        <Alert color="red" role="alert">
+          {refusal}
+        </Alert>
+      )}
+      {method === 'totp' ? <CodeStep {...step} /> : null}
+      {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
+      {method === 'recovery' ? <RecoveryStep {...step} /> : null}
+      {methods.length === 0 ? (
+        <Alert color="red">
+          Your account asks for a passkey, and this browser can use none here: passkeys need HTTPS and the server’s
+          name.
+        </Alert>
+      ) : null}
+      <div className={classes.ways}>
+        {methods
+          .filter((other) => other !== method)
+          .map((other) => (
+            <Button
+              key={other}
+              variant="default"
+              fullWidth
+              onClick={() => {
+                setRefusal(null)
+                setMethod(other)
+              }}
+            >
+              {offers[other]}
+            </Button>
+          ))}
+        <Button variant="subtle" fullWidth onClick={() => back(null)}>
+          Back to the password
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+import { CallFailure, messageOf } from '../../lib/problem.ts'
+
+/** Words for a refused sign-in. They never tell whether an account of that name exists. */
+export const refusalText = (failure: unknown): string => {
+  if (failure instanceof CallFailure && failure.code === 'credentials_wrong') {
+    return 'User name or password is wrong.'
+  }
+  if (failure instanceof CallFailure && failure.code === 'too_many_requests') {
+    const wait = failure.retryAfter === null ? 'a few minutes' : `${Math.ceil(failure.retryAfter / 60)} min`
+    return `Too many failed attempts. Try again in ${wait}.`
+  }
+  const { title, cure } = messageOf(failure)
+  return `${title}. ${cure}`
+}
+
+/** The password has to be given again: the second step took too long, or failed too often. */
+export const isOver = (failure: unknown): boolean => failure instanceof CallFailure && failure.code === 'session_ended'
