@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import classes from './CopyField.module.css'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
@@ -8,10 +8,12 @@ export interface CopyFieldProps {
   value: string
   /** What it is, for the message after copying. */
   what: string
+  /** The value as it is shown, where it is easier to read another way. */
+  shown?: ReactNode
 }
 
 /** A value to be copied whole: a command, a token, a link. */
-export const CopyField = ({ value, what }: CopyFieldProps) => {
+export const CopyField = ({ value, what, shown }: CopyFieldProps) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -22,7 +24,7 @@ export const CopyField = ({ value, what }: CopyFieldProps) => {
     <div className={classes.field}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long value scrolls, and the keyboard must reach that */}
       <code className={classes.value} tabIndex={0}>
-        {value}
+        {shown ?? value}
       </code>
       <Button
         size="compact-sm"

@@ -1,5 +1,5 @@
 import { Avatar, Button, Checkbox, Modal } from '@mantine/core'
-import { type AccountView, deleteUsers, getAllUsers, profileNames } from '@portcullis/contract'
+import { type AccountView, deleteUsers, getAllUsers, profileNames, resetMfa } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,6 +17,12 @@ import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AccountForm } from './AccountForm.tsx'
 
+/** Whether a sign-in asks for more than the password, as far as it is known here. */
+const secondFactorOf = ({ authSource, mfaEnabled }: AccountView): string => {
+  if (authSource === 'Local') return mfaEnabled ? 'set up' : 'none'
+  return authSource === 'LDAP' ? 'of the directory' : 'of the provider'
+}
+
 /** The accounts: an Administrator changes all, a Manager those of profile User. */
 export const AccountsPage = () => {
   useTitle('Accounts')
@@ -31,6 +37,22 @@ export const AccountsPage = () => {
   const mayChange = (account: AccountView) =>
     canWrite && me !== null && (me.userProfile === 10 || account.userProfile === 30)
   const mayDelete = (account: AccountView) => mayChange(account) && account.userName !== me?.userName
+  const mayReset = (account: AccountView) =>
+    account.mfaEnabled && session.may('config:write') && account.userName !== me?.userName
+  const reset = ({ userName }: AccountView) =>
+    confirm({
+      title: 'Reset the second factor',
+      names: [userName],
+      kind: ['account', 'accounts'],
+      consequence:
+        'its authenticator app, passkeys and recovery codes are taken away and its sessions end: the password alone signs in. Be sure that it is its owner who asks.',
+      action: 'Reset second factor',
+      run: async () => {
+        const done = await api.call(resetMfa, { body: { userName } })
+        tell(done.reset ? 'Second factor reset.' : 'There was no second factor any more.')
+        await accounts.refetch()
+      },
+    })
   const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } as never })
   const opened = open === undefined ? undefined : accounts.data?.find(({ userName }) => userName === open)
 
@@ -77,7 +99,17 @@ export const AccountsPage = () => {
       )}
       <SmallTable
         label="Accounts"
-        head={['', 'User name', 'Name', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
+        head={[
+          '',
+          'User name',
+          'Name',
+          'Profile',
+          'Sign-in',
+          'Second factor',
+          'State',
+          'Last sign-in',
+          { title: ' ', align: 'right' },
+        ]}
         rows={accounts.data?.map((account) => ({
           key: account.userName,
           quiet: !account.isEnabled,
@@ -103,13 +135,21 @@ export const AccountsPage = () => {
             <DeviceText key="name" value={`${account.firstName} ${account.lastName}`.trim()} />,
             profileNames[account.userProfile],
             account.authSource,
+            secondFactorOf(account),
             account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled',
             <Time key="last" value={account.lastSignIn} absent="never" />,
-            mayChange(account) ? (
-              <Button key="edit" size="compact-xs" variant="default" onClick={() => show(account.userName)}>
-                Change
-              </Button>
-            ) : null,
+            <span key="actions" style={{ display: 'inline-flex', gap: 8 }}>
+              {mayReset(account) ? (
+                <Button size="compact-xs" variant="default" onClick={() => reset(account)}>
+                  Reset second factor…
+                </Button>
+              ) : null}
+              {mayChange(account) ? (
+                <Button size="compact-xs" variant="default" onClick={() => show(account.userName)}>
+                  Change
+                </Button>
+              ) : null}
+            </span>,
           ],
         }))}
         empty="No accounts."

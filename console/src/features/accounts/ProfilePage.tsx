@@ -12,6 +12,7 @@ import { tell, tellFailure, tellWithUndo } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './ProfilePage.module.css'
 import { pictureOf } from './picture.ts'
+import { SecondFactor } from './second-factor/SecondFactor.tsx'
 
 type Account = Profile['account']
 
@@ -181,6 +182,10 @@ export const ProfilePage = () => {
       <section className={classes.card}>
         <h2>Password</h2>
         <Password account={account} />
+      </section>
+      <section className={classes.card} aria-label="Second factor">
+        <h2>Second factor</h2>
+        <SecondFactor />
       </section>
     </SettingsPage>
   )

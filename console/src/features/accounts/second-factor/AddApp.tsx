@@ -1,0 +1,94 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { confirmTotp, type ResponseOf, startTotp } from '@portcullis/contract'
+import { useState } from 'react'
+import { CallFailure } from '../../../lib/problem.ts'
+import { useServices } from '../../../lib/services.tsx'
+import { CopyField } from '../../../ui/CopyField.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { ByPassword } from './ByPassword.tsx'
+import { QrCode } from './QrCode.tsx'
+import classes from './second-factor.module.css'
+
+export interface AddProps {
+  close: () => void
+  /** Done; with the recovery codes when these are the first. */
+  onAdded: (recoveryCodes: string[]) => void
+}
+
+/** For the eye that types it: in fours, and without blanks when it is copied. */
+const inFours = (secret: string) =>
+  (secret.match(/.{1,4}/g) ?? []).map((four, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a constant text, and parts of it may be the same
+    <span key={index} className={classes.four}>
+      {four}
+    </span>
+  ))
+
+const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> & AddProps) => {
+  const { api } = useServices()
+  const [code, setCode] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const isWrong = failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault()
+        setBusy(true)
+        setFailure(null)
+        try {
+          onAdded((await api.call(confirmTotp, { body: { code } })).recoveryCodes)
+        } catch (reason) {
+          setFailure(reason)
+          setBusy(false)
+        }
+      }}
+    >
+      <Stack gap="md">
+        <p style={{ margin: 0 }}>
+          Scan this with the authenticator app, or type the key into it. It is shown only now.
+        </p>
+        <QrCode text={uri} label="QR code for the authenticator app" />
+        <CopyField value={secret} what="Key" shown={inFours(secret)} />
+        <TextInput
+          label="Code that the app shows now"
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          minLength={6}
+          maxLength={16}
+          required
+          withAsterisk={false}
+          data-autofocus
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+          error={isWrong ? 'The code is wrong. Check the clock of the device, and give the next one.' : undefined}
+        />
+        {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Confirm
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Sets up an authenticator app; it is asked for once a code of it was right. */
+export const AddApp = (props: AddProps) => {
+  const { api } = useServices()
+  const [started, setStarted] = useState<ResponseOf<typeof startTotp> | null>(null)
+  if (started !== null) return <Confirm {...started} {...props} />
+  return (
+    <ByPassword
+      action="Go on"
+      close={props.close}
+      run={async (password) => setStarted(await api.call(startTotp, { body: { password } }))}
+    >
+      An app on your phone shows a new code every 30 seconds, and a sign-in asks for it after the password.
+    </ByPassword>
+  )
+}

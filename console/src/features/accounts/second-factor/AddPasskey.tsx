@@ -1,0 +1,70 @@
+import { Alert, Button, Group, Stack, TextInput } from '@mantine/core'
+import { finishPasskey, startPasskey } from '@portcullis/contract'
+import { useEffect, useState } from 'react'
+import { endPasskeyQuestion, makePasskey, passkeyRefusal } from '../../../lib/passkeys.ts'
+import { CallFailure } from '../../../lib/problem.ts'
+import { useServices } from '../../../lib/services.tsx'
+import type { AddProps } from './AddApp.tsx'
+import { PresentPassword } from './PresentPassword.tsx'
+
+/** Lets the browser make a passkey, and puts it into use. */
+export const AddPasskey = ({ close, onAdded }: AddProps) => {
+  const { api } = useServices()
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  useEffect(() => endPasskeyQuestion, [])
+  const isOfBrowser = failure !== null && (!(failure instanceof CallFailure) || failure.code === 'mfa_code_wrong')
+  const refusal = isOfBrowser ? passkeyRefusal(failure) : null
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault()
+        setBusy(true)
+        setFailure(null)
+        try {
+          const { options } = await api.call(startPasskey, { body: { password } })
+          const response = await makePasskey(options)
+          onAdded((await api.call(finishPasskey, { body: { name: name.trim(), response } })).recoveryCodes)
+        } catch (reason) {
+          setFailure(reason)
+          setBusy(false)
+        }
+      }}
+    >
+      <Stack gap="md">
+        <p style={{ margin: 0 }}>
+          The browser asks for a fingerprint, a face, a PIN or a security key, and so does a sign-in from then on.
+        </p>
+        <TextInput
+          label="Name of the passkey"
+          placeholder="Work laptop"
+          maxLength={64}
+          required
+          withAsterisk={false}
+          data-autofocus
+          // Only blanks are no name.
+          pattern=".*\S.*"
+          title="A name that you will know it by"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <PresentPassword value={password} onChange={setPassword} failure={isOfBrowser ? null : failure} />
+        {refusal === null ? null : (
+          <Alert color="red" role="alert">
+            {refusal}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Add the passkey
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

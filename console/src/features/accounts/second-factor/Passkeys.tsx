@@ -1,0 +1,33 @@
+import { Button } from '@mantine/core'
+import type { MfaState } from '@portcullis/contract'
+import { DeviceText } from '../../../ui/DeviceText.tsx'
+import { SmallTable } from '../../../ui/SmallTable.tsx'
+import { Time } from '../../../ui/Time.tsx'
+
+export type Passkey = MfaState['passkeys'][number]
+
+/** The own passkeys. */
+export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (passkey: Passkey) => void }) => (
+  <SmallTable
+    label="Passkeys"
+    head={['Name', 'Added', 'Last used', { title: '', align: 'right' }]}
+    rows={passkeys.map((passkey) => ({
+      key: passkey.id,
+      cells: [
+        <DeviceText key="name" value={passkey.name} />,
+        <Time key="added" value={passkey.createdAt} />,
+        <Time key="used" value={passkey.lastUsedAt} absent="never" />,
+        <Button
+          key="remove"
+          size="compact-xs"
+          variant="default"
+          aria-label={`Remove the passkey ${passkey.name}`}
+          onClick={() => remove(passkey)}
+        >
+          Remove…
+        </Button>,
+      ],
+    }))}
+    empty="No passkey."
+  />
+)
