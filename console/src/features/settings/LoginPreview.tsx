@@ -36,7 +36,7 @@ const Picture = ({ tokens, custom, banner, isBanner }: PictureProps) => {
       style={{ ...schemeVariables(tokens), ...(background === null ? {} : { background }) }}
       inert
     >
-      <BrandCard custom={custom} isPicture>
+      <BrandCard custom={isBanner ? { ...custom, CUSTOM_LOGIN_MESSAGE: '' } : custom} isPicture>
         {isBanner ? (
           <>
             <p className={classes.banner}>

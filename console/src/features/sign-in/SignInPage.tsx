@@ -16,6 +16,8 @@ import classes from './sign-in.module.css'
 // Only an address inside this console: `next=//evil.example` must not lead away.
 const safeNext = (next: string | undefined): string => (next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/')
 
+const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preventScroll: true })
+
 export const SignInPage = () => {
   useTitle('Sign in')
   const { api, session } = useServices()
@@ -52,14 +54,15 @@ export const SignInPage = () => {
         <div className={classes.waiting} aria-busy="true" />
       </Card>
     )
-  if (banner !== '' && !accepted) {
+  if (custom !== undefined && banner !== '' && !accepted) {
     return (
-      <Card custom={custom}>
+      // Without the message, and without scrolling to the button: the banner is read from its beginning.
+      <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
         <section className={classes.banner} tabIndex={0} aria-label="Terms of use">
           <Lines text={banner} />
         </section>
-        <Button fullWidth onClick={() => setAccepted(true)} autoFocus>
+        <Button ref={focusInPlace} fullWidth onClick={() => setAccepted(true)}>
           I accept
         </Button>
       </Card>

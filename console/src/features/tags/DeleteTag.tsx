@@ -34,7 +34,7 @@ const Uses = ({ uses }: { uses: TagUses }) => {
     <>
       {uses.rulesTotal === 0 ? null : (
         <div>
-          <strong>{counted(uses.rulesTotal, 'rule applies', 'rules apply')} to nothing any more:</strong>
+          <strong>{counted(uses.rulesTotal, 'rule', 'rules')} would apply to nothing any more:</strong>
           <Names names={uses.rules} total={uses.rulesTotal} />
         </div>
       )}

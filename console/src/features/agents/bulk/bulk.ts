@@ -72,6 +72,22 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     done: (hosts) => `Cancelling commands of ${hosts}.`,
     unchanged: 'without a pending command',
   },
+  tag: {
+    button: 'Put tags on…',
+    title: 'Put tags on hosts',
+    effect: 'Each host gets the tags, and what depends on them follows.',
+    action: 'Put on',
+    done: (hosts) => `Putting tags on ${hosts}.`,
+    unchanged: 'tagged already',
+  },
+  untag: {
+    button: 'Take tags off…',
+    title: 'Take tags off hosts',
+    effect: 'Each host loses the tags, and what depends on them follows.',
+    action: 'Take off',
+    done: (hosts) => `Taking tags off ${hosts}.`,
+    unchanged: 'without them already',
+  },
   delete: {
     button: 'Remove…',
     title: 'Remove agents',
