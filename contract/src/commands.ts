@@ -208,7 +208,17 @@ export const peripheralsCommand = operation({
 // --- By filter --------------------------------------------------------------------------------------------------------
 
 /** What can be done to many hosts at once. */
-export const bulkActions = ['arm', 'free', 'approveAll', 'delete', 'cancelCommands', 'update', 'collectLogs'] as const
+export const bulkActions = [
+  'arm',
+  'free',
+  'approveAll',
+  'delete',
+  'cancelCommands',
+  'update',
+  'collectLogs',
+  'tag',
+  'untag',
+] as const
 export type BulkAction = (typeof bulkActions)[number]
 
 /** Hosts of a bulk action: named ones, or all that a filter of the agents list leaves. Exactly one of both. */
@@ -219,6 +229,12 @@ const selection = {
   ),
   action: Type.Enum(bulkActions),
   applyToPresent: Type.Optional(Type.Boolean({ default: false })),
+  hashtags: Type.Optional(
+    Type.Array(Type.String({ maxLength: 256 }), {
+      maxItems: 20,
+      description: 'Tags to put on or to take off; for these two actions alone. Those that do not exist are made.',
+    }),
+  ),
 }
 
 export const previewBulk = operation({

@@ -275,6 +275,7 @@ export const compose = async (options: ComposeOptions) => {
     wake,
   })
   const actions = actionsFeature(app, {
+    tags,
     db,
     clock,
     keys,

@@ -11,6 +11,7 @@ import { agentsList } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
@@ -40,12 +41,15 @@ interface BulkJob {
   action: BulkAction
   applyToPresent: boolean
   uuids: string[]
+  /** For tags alone. */
+  hashtags?: string[]
   actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'>
 }
 
 export interface BulkDeps {
   db: Db
   agents: Pick<AgentsApi, 'remove'>
+  tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   requests: Pick<ChangeRequests, 'needsSecondPerson' | 'release' | 'refuse'>
@@ -55,15 +59,27 @@ export interface BulkDeps {
   approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<unknown>
 }
 
+/** Actions that end with the last step; others wait for what hosts say. */
+const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', 'approveAll', 'tag', 'untag'])
+
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, agents, commands, jobs, requests, read, audit, latestPackage, approvePresent } = deps
+  const { db, agents, tags, commands, jobs, requests, read, audit, latestPackage, approvePresent } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
     return uuids === undefined ? compileList(agentsList, filter ?? {}).where : read.named(uuids.filter(isId))
+  }
+
+  /** Tags that a selection names; only two actions take some, and those need one. */
+  const tagsOf = ({ action, hashtags = [] }: Selection): string[] => {
+    const takes = action === 'tag' || action === 'untag'
+    if (takes !== hashtags.length > 0)
+      throw invalid('body.hashtags', takes ? 'names no tag' : 'is for putting tags on or taking them off')
+    tags.requireNames('body.hashtags', hashtags)
+    return hashtags
   }
 
   /** Newest builds for the architectures of these hosts; looked up for updates alone. */
@@ -79,6 +95,7 @@ export const createBulk = (deps: BulkDeps) => {
 
   const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
     const { action } = selection
+    tagsOf(selection)
     const where = whereOf(selection)
     const groups = await read.groups(where)
     const builds = await buildsFor(action, groups)
@@ -126,6 +143,7 @@ export const createBulk = (deps: BulkDeps) => {
 
   const run = async (actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> => {
     const { action } = given
+    const hashtags = tagsOf(given)
     const targets = await read.targets(db, whereOf(given))
     const builds = await buildsFor(action, targets)
     const able = targets.filter((target) => impossible(action, target, builds) === null)
@@ -142,7 +160,7 @@ export const createBulk = (deps: BulkDeps) => {
       if (limit !== null) await requests.refuse(actor, action, uuids.length, limit, { kind: 'bulk', action, uuids })
     }
     const jobId = await db.transaction(async (tx) => {
-      const order = { action, applyToPresent: given.applyToPresent === true, uuids }
+      const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
       await audit.write(tx, actor, {
         action: 'bulk.ordered',
@@ -167,6 +185,13 @@ export const createBulk = (deps: BulkDeps) => {
         actor,
         targets.map((target) => target.agent_id),
       )
+      return { ended: targets.length, queued: [], order: targets }
+    }
+    if (job.action === 'tag' || job.action === 'untag') {
+      const ids = await tags.ensureTags(tx, job.hashtags ?? [])
+      const hosts = targets.map((target) => target.agent_id)
+      if (job.action === 'tag') await tags.tagAgents(tx, hosts, ids)
+      else await tags.untagAgents(tx, hosts, ids)
       return { ended: targets.length, queued: [], order: targets }
     }
     const builds = await buildsFor(job.action, targets)
@@ -196,7 +221,7 @@ export const createBulk = (deps: BulkDeps) => {
         await recordOrder(audit, tx, actor, actionTitles[job.action], order)
       })
     }
-    return job.action === 'delete' || job.action === 'cancelCommands' || job.action === 'approveAll' ? 'done' : 'waits'
+    return endsHere.has(job.action) ? 'done' : 'waits'
   }
 
   jobs.handle(jobKind, {

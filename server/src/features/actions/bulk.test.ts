@@ -180,4 +180,29 @@ describe('a person with twenty jobs under way', () => {
     await t.db.execute(sql`delete from jobs where lease_until = 'infinity'`)
     expect((await order(busy.api)).statusCode).toBe(200)
   })
+
+  it('puts tags on whatever a filter leaves, and takes them off again', async () => {
+    const hosts = await Promise.all(['a', 'b'].map((n) => enrolAgent(t, { facts: { hostname: `tagged-${n}` } })))
+    const filter = { hostIdentifier: 'tagged-' }
+    for (const [body, message] of [
+      [{ filter, action: 'tag' }, 'names no tag'],
+      [{ filter, action: 'arm', hashtags: ['x'] }, 'is for putting tags on'],
+      [{ filter, action: 'tag', hashtags: ['a,b'] }, 'comma'],
+    ] as const) {
+      const answer = await post('bulk', body)
+      expect([answer.statusCode, answer.json().detail]).toEqual([400, expect.stringContaining(message)])
+    }
+    const tagsOf = async () =>
+      (await pageOf<{ hashtags: string }>(t, 'agents?HostIdentifier=tagged-')).data.map(({ hashtags }) => hashtags)
+    for (const [action, expected] of [
+      ['tag', ['east,lab', 'east,lab']],
+      ['untag', ['', '']],
+    ] as const) {
+      const { accepted, jobId } = (await post('bulk', { filter, action, hashtags: ['lab', 'east'] })).json()
+      expect(accepted).toBe(hosts.length)
+      await t.jobs.drain()
+      expect(await job(jobId)).toMatchObject({ state: 'completed', done: 2, failed: 0 })
+      expect(await tagsOf()).toEqual(expected)
+    }
+  })
 })

@@ -42,6 +42,8 @@ export const actionTitles: Readonly<Record<BulkAction, string>> = {
   cancelCommands: 'Cancel commands',
   update: 'Update agent',
   collectLogs: 'Collect logs',
+  tag: 'Put tags on',
+  untag: 'Take tags off',
 }
 
 /** The command that carries an action out on a host; null for actions that need none. */

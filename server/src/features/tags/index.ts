@@ -8,7 +8,10 @@ import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
 export { tagNameFault } from './tags.names.ts'
-export type TagsApi = Pick<TagsService, 'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names'>
+export type TagsApi = Pick<
+  TagsService,
+  'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names' | 'untagAgents' | 'requireNames'
+>
 
 /** `exportDb` is the pool of long reads. */
 export const tagsFeature = (
@@ -22,5 +25,12 @@ export const tagsFeature = (
     imports: createTagsImport({ db, audit }),
     clock,
   })
-  return { ensureTags: tags.ensureTags, tagAgents: tags.tagAgents, setAgentTags: tags.setAgentTags, names: tags.names }
+  return {
+    ensureTags: tags.ensureTags,
+    tagAgents: tags.tagAgents,
+    setAgentTags: tags.setAgentTags,
+    names: tags.names,
+    untagAgents: tags.untagAgents,
+    requireNames: tags.requireNames,
+  }
 }

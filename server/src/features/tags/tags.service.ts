@@ -138,6 +138,20 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
     },
 
     /** Puts tags on agents in the caller's transaction; what is there stays. */
+    /** Refuses names that are none, by their place in the request. */
+    requireNames: (field: string, names: readonly string[]): void => {
+      requireTagNames(field, names)
+    },
+
+    untagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
+      if (agentIds.length === 0 || tagIds.length === 0) return
+      await createTagsStore(tx).untag(
+        'Agent',
+        agentIds.map((agentId) => ({ agentId, deviceId: '' })),
+        tagIds,
+      )
+    },
+
     tagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return
       await createTagsStore(tx).tag(
