@@ -5,6 +5,7 @@ import type { Confirmation } from '../ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
+import { useNac } from '../ui/nac/useNac.ts'
 import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
@@ -34,7 +35,10 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
   const [help, setHelp] = useState<boolean>()
   const [question, setQuestion] = useState<Confirmation | null>()
   useEffect(() => answerConfirms(setQuestion), [])
-  const allowed = places.filter(({ permission }) => !isReady || session.may(permission))
+  const nac = useNac(isReady)
+  const allowed = places.filter(
+    ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
+  )
 
   useKeys([
     ...[...places, ...settingsPlaces].flatMap(({ key, title, to, permission }) =>
@@ -86,6 +90,11 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
               <Icon name={place.icon} size={18} />
               <span className={classes.word}>{place.title}</span>
               {place.hasCount === true && isReady ? <WaitingCount /> : null}
+              {place.isOfNac === true && nac.waiting > 0 ? (
+                <span className={classes.count} title={`${nac.waiting.toLocaleString('en')} wait for a person`}>
+                  {nac.waiting > 999 ? '999+' : nac.waiting}
+                </span>
+              ) : null}
             </Link>
           )
         })}

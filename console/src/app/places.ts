@@ -11,6 +11,8 @@ export interface Place {
   permission: Permission
   /** What waits there is counted in the rail. */
   hasCount?: boolean
+  /** Stands in the rail only where quarantines are of interest; what waits for a person there is counted. */
+  isOfNac?: boolean
   /** Heading that it stands under, in a list that has headings. */
   section?: string
 }
@@ -25,6 +27,7 @@ export const places: readonly Place[] = [
   { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
   { to: '/policy', title: 'Policy', icon: 'policy', key: 'l', permission: 'fleet:read' },
   { to: '/approvals', title: 'Approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
+  { to: '/quarantines', title: 'Quarantines', icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
 ]
@@ -55,7 +58,13 @@ export const settingsPlaces: readonly Place[] = [
     permission: 'config:read',
   },
   { section: 'Connected', to: '/settings/ise', title: 'Cisco ISE', icon: 'network', permission: 'config:read' },
-  { section: 'Connected', to: '/settings/counteract', title: 'CounterACT', icon: 'network', permission: 'config:read' },
+  {
+    section: 'Connected',
+    to: '/settings/counteract',
+    title: 'Forescout CounterACT',
+    icon: 'network',
+    permission: 'config:read',
+  },
   { section: 'This server', to: '/settings/login', title: 'Login page', icon: 'imaging', permission: 'config:read' },
   { section: 'This server', to: '/settings/domain', title: 'Domain name', icon: 'external', permission: 'config:read' },
   { section: 'This server', to: '/settings/licence', title: 'Licence', icon: 'policy', permission: 'config:read' },

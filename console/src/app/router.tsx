@@ -76,6 +76,7 @@ const tree = root.addChildren([
     page('/agents', () => import('./AgentsScreen.tsx'), 'AgentsScreen'),
     page('/agents/$agentId', () => import('../features/agents/AgentPage.tsx'), 'AgentPage'),
     page('/agentless', () => import('../features/agentless/AgentlessPage.tsx'), 'AgentlessPage'),
+    page('/quarantines', () => import('../features/nac/QuarantinesPage.tsx'), 'QuarantinesPage'),
     page('/peripherals', () => import('../features/peripherals/PeripheralsPage.tsx'), 'PeripheralsPage'),
     page('/peripherals/models', () => import('../features/peripherals/ModelsPage.tsx'), 'ModelsPage'),
     page('/peripherals/$uuid', () => import('../features/peripherals/PeripheralPage.tsx'), 'PeripheralPage'),

@@ -1,0 +1,166 @@
+import { Button } from '@mantine/core'
+import { listQuarantines, nacSystemNames, type Quarantine } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { State } from '../../ui/nac/State.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { StepList } from '../../ui/steps/StepList.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './nac.module.css'
+import { isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
+import { Ends, who } from './quarantines.view.tsx'
+import { storyOf } from './story.ts'
+
+// A host is rarely quarantined so often; older ones are found by the list.
+const lookedThrough = 1_000
+
+const Story = ({ quarantine }: { quarantine: Quarantine }) => {
+  const { lines, next } = storyOf(quarantine)
+  return (
+    <section aria-label="Story" className={classes.story}>
+      <h3>What happened</h3>
+      <StepList
+        steps={[
+          ...lines.map(({ key, words, isOk, seen, by, at }) => ({
+            key,
+            words,
+            state: isOk ? ('done' as const) : ('failed' as const),
+            seen,
+            aside: (
+              <>
+                <DeviceText value={who(by)} /> · <Time value={at} />
+              </>
+            ),
+          })),
+          ...(next === null ? [] : [{ key: 'next', words: next, state: 'running' as const }]),
+          ...(isWaiting(quarantine)
+            ? [{ key: 'next', words: 'A person approves or dismisses it', state: 'open' as const }]
+            : []),
+        ]}
+      />
+    </section>
+  )
+}
+
+const WhatIsMeant = ({ quarantine }: { quarantine: Quarantine }) => {
+  const { system, policy, macs, targets, deviceID, uuid, attempts } = quarantine
+  return (
+    <Facts
+      rows={[
+        ['System', nacSystemNames[system]],
+        [system === 'ise' ? 'ANC policy' : 'Property', <DeviceText key="policy" value={policy} />],
+        ['Reason', <DeviceText key="reason" value={quarantine.reason} />],
+        ...(deviceID === ''
+          ? []
+          : [
+              [
+                'Because of',
+                <PlainLink key="device" href={deviceAddress(uuid, deviceID)}>
+                  the attached device
+                </PlainLink>,
+              ] as const,
+            ]),
+        ['Asked by', <DeviceText key="by" value={who(quarantine.by)} />],
+        ['Asked for', <Time key="since" value={quarantine.createdAt} form="local" />],
+        ['Ends', <Ends key="ends" quarantine={quarantine} />],
+        ['Addresses', <DeviceText key="macs" value={macs.join(', ')} />],
+        [
+          'Quarantined by this server',
+          targets.length === 0 ? 'none' : <DeviceText key="targets" value={targets.join(', ')} />,
+        ],
+        ...(attempts === 0 ? [] : [['Failed tries', attempts.toLocaleString('en')] as const]),
+      ]}
+    />
+  )
+}
+
+const Body = ({ name }: { name: string }) => {
+  const { api, session } = useServices()
+  const [uuid = '', id = ''] = name.split('~')
+  const query = { uuid, PageSize: lookedThrough }
+  const quarantine = useQuery({
+    queryKey: ['quarantine', name],
+    queryFn: async ({ signal }) =>
+      (await api.call(listQuarantines, { query, signal })).data.find((one) => one.id === id) ?? null,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(uuid)) void quarantine.refetch()
+  })
+  const decide = useQuarantineActions(() => undefined)
+  if (quarantine.data === undefined)
+    return quarantine.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={quarantine.error} retry={() => void quarantine.refetch()} />
+    )
+  if (quarantine.data === null)
+    return (
+      <EmptyState icon="lock" title="This quarantine is not here">
+        <p>The address is not right, or it ended so long ago that it was forgotten.</p>
+      </EmptyState>
+    )
+  const data = quarantine.data
+  return (
+    <>
+      <header className={classes.head}>
+        <h2>
+          <PlainLink href={agentAddress(data.uuid)}>
+            <DeviceText value={data.hostIdentifier} />
+          </PlainLink>
+        </h2>
+        <MoreMenu
+          label="More of this quarantine"
+          curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
+        />
+      </header>
+      <div className={classes.body}>
+        <div className={classes.line}>
+          <State state={data.state} />
+          {session.may('fleet:write') ? (
+            <>
+              {isWaiting(data) ? (
+                <>
+                  <Button size="compact-sm" onClick={() => decide('approve', [data])}>
+                    Quarantine…
+                  </Button>
+                  <Button size="compact-sm" variant="default" onClick={() => decide('dismiss', [data])}>
+                    Dismiss…
+                  </Button>
+                </>
+              ) : null}
+              {isClearable(data) ? (
+                <Button size="compact-sm" variant="default" onClick={() => decide('clear', [data])}>
+                  Take back…
+                </Button>
+              ) : null}
+            </>
+          ) : null}
+        </div>
+        {data.error === '' ? null : (
+          <p className={classes.error} role="note">
+            <DeviceText value={data.error} />
+          </p>
+        )}
+        <Story quarantine={data} />
+        <WhatIsMeant quarantine={data} />
+      </div>
+    </>
+  )
+}
+
+/** The drawer of a quarantine: how it stands, its story, and what can be decided. */
+export const QuarantineDrawer = ({ name, close }: { name: string; close: () => void }) => (
+  <SidePanel label="Quarantine" close={close}>
+    <Body key={name} name={name} />
+  </SidePanel>
+)

@@ -1,0 +1,78 @@
+import { approveQuarantines, clearQuarantines, dismissQuarantines, type Quarantine } from '@portcullis/contract'
+import type { QueryClient } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { tell } from '../../ui/tell.ts'
+
+/** Waits for a person. */
+export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
+
+/** In force or on its way, and nobody takes it back yet. */
+export const isClearable = ({ state, isActive }: Quarantine): boolean =>
+  isActive && state !== 'waiting' && state !== 'clearing'
+
+const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'quarantine' : 'quarantines'}`
+
+const changing = ['rows', 'quarantine', 'quarantine-counts', 'quarantines-of']
+
+/** Reads again what a change of quarantines may have changed. */
+export const rereadQuarantines = (queries: QueryClient): Promise<unknown> =>
+  Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
+
+const decisions = {
+  clear: {
+    operation: clearQuarantines,
+    title: 'Take quarantines back',
+    action: 'Take back',
+    does: isClearable,
+    consequence:
+      'the system is asked to let the host back onto the network, and it is read back that it did. An attack tool that is still attached does not cause another one until it is attached again.',
+    done: (n: number) => `${counted(n)} being taken back.`,
+  },
+  approve: {
+    operation: approveQuarantines,
+    title: 'Quarantine now',
+    action: 'Quarantine',
+    does: isWaiting,
+    consequence: 'the host is taken off the network. Its time begins now.',
+    done: (n: number) => `${counted(n)} on the way.`,
+  },
+  dismiss: {
+    operation: dismissQuarantines,
+    title: 'Dismiss quarantines',
+    action: 'Dismiss',
+    does: isWaiting,
+    consequence: 'the host stays on the network. The device causes another one only when it is attached again.',
+    done: (n: number) => `${counted(n)} dismissed.`,
+  },
+} as const
+
+export type Decision = keyof typeof decisions
+
+// As many as one request takes.
+const most = 1_000
+
+/** What can be decided about quarantines, one or many; each asks first. */
+export const useQuarantineActions = (onDone: () => void) => {
+  const { api, queries } = useServices()
+  return (decision: Decision, among: readonly Quarantine[]) => {
+    const { operation, title, action, does, consequence, done } = decisions[decision]
+    const rows = among.filter(does).slice(0, most)
+    const rest = among.length - rows.length
+    confirm({
+      title,
+      names: rows.map((row) => row.hostIdentifier),
+      count: rows.length,
+      kind: ['host', 'hosts'],
+      consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or can not have it, and stay as they are.`}`,
+      action,
+      run: async () => {
+        const { accepted, unchanged } = await api.call(operation, { body: { ids: rows.map(({ id }) => id) } })
+        const changed = unchanged.length === 0 ? '' : ` ${unchanged.length.toLocaleString('en')} had changed meanwhile.`
+        tell(`${done(accepted.length)}${changed}`)
+        onDone()
+        await rereadQuarantines(queries)
+      },
+    })
+  }
+}

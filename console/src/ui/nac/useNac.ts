@@ -1,0 +1,66 @@
+import { getConfigItemsByPrefix, listQuarantines, type NacSystem, nacSystems } from '@portcullis/contract'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { useLiveRefresh } from '../useLive.ts'
+
+// Counts in the corner of the eye: more often than this, nobody looks.
+const refreshGap = 10_000
+
+/**
+ * Systems that take hosts off the network, with their configuration: those that are in use. Only who may read the
+ * configuration knows; for others none is.
+ */
+export const useNacSystems = () => {
+  const { api, session } = useServices()
+  const enabled = session.may('config:read')
+  const groups = useQueries({
+    queries: nacSystems.map((system) => {
+      const prefix = `${system.toUpperCase()}_`
+      return {
+        // The key of the settings, so that a change there shows here at once.
+        queryKey: ['config', prefix],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
+        enabled,
+      }
+    }),
+  })
+  const inUse: { system: NacSystem; policy: string; hours: number }[] = []
+  for (const [index, system] of nacSystems.entries()) {
+    const items = groups[index]?.data
+    const of = (name: string): string => items?.[`${system.toUpperCase()}_${name}`] ?? ''
+    if (of('ENABLED') === 'true')
+      inUse.push({
+        system,
+        policy: of(system === 'ise' ? 'ANC_POLICY' : 'PROPERTY'),
+        hours: Number(of('QUARANTINE_HOURS')),
+      })
+  }
+  return inUse
+}
+
+/** Whether quarantines are of any interest here: a system is in use, or there are some; and how many wait for a person. */
+export const useNac = (isReady = true) => {
+  const { api, session } = useServices()
+  const enabled = isReady && session.may('fleet:read')
+  const inUse = useNacSystems()
+  const counts = useQuery({
+    queryKey: ['quarantine-counts'],
+    queryFn: async ({ signal }) => {
+      const { recordsTotal, recordsFiltered } = await api.call(listQuarantines, {
+        query: { state: 'waiting', PageSize: 1 },
+        signal,
+      })
+      return { all: recordsTotal, waiting: recordsFiltered }
+    },
+    enabled,
+  })
+  useLiveRefresh(['agents'], refreshGap, () => {
+    if (enabled) void counts.refetch()
+  })
+  return {
+    inUse,
+    isShown: enabled && (inUse.length > 0 || (counts.data?.all ?? 0) > 0),
+    waiting: counts.data?.waiting ?? 0,
+  }
+}
