@@ -13,8 +13,9 @@ import { HistoryPage } from './HistoryPage.tsx'
 import { LicencePage } from './LicencePage.tsx'
 import { LoginPreview } from './LoginPreview.tsx'
 import { type SettingPage as Page, settingPages } from './pages.ts'
+import { QuarantineList } from './quarantines/QuarantineList.tsx'
 import { useGroup } from './useGroup.ts'
-import { WithHistory } from './WithHistory.tsx'
+import { WithHistory, type WithHistoryProps } from './WithHistory.tsx'
 
 /** What a page shows beside its form. */
 const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
@@ -31,6 +32,11 @@ const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'pre
   }
 }
 
+const quarantinesOf = ({ group }: Page): WithHistoryProps['more'] =>
+  group === 'ise' || group === 'cact'
+    ? { tab: 'quarantines', title: 'Quarantines', content: () => <QuarantineList system={group} /> }
+    : undefined
+
 /** Pages that are no form of one group. */
 const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePage, history: HistoryPage }
 
@@ -42,7 +48,7 @@ const GroupPage = ({ page }: { page: Page }) => {
   const group = useGroup(page.prefix)
   return (
     <SettingsPage title={title} intro={page.intro}>
-      <WithHistory prefix={page.prefix}>
+      <WithHistory prefix={page.prefix} more={quarantinesOf(page)}>
         {group.data === undefined ? (
           group.error === null ? (
             <DetailSkeleton />
