@@ -1,0 +1,249 @@
+import { readFileSync } from 'node:fs'
+import { Secret, TOTP } from 'otpauth'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+const periodSeconds = 30
+
+/** An authenticator app: each code serves once, so each call gives the one of a later period; two are good at a time. */
+const createApp = (secret: string) => {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  const at = (step: number) => totp.generate({ timestamp: step * periodSeconds * 1_000 })
+  const present = () => Math.floor(Date.now() / 1_000 / periodSeconds)
+  let used = 0
+  return {
+    next: (): string => {
+      used = Math.max(used + 1, present())
+      return at(used)
+    },
+    /** Six digits that are no code for the minutes around now. */
+    wrong: (): string => {
+      const near = Array.from({ length: 9 }, (_, i) => at(present() + i - 4))
+      return (
+        ['000000', '111111', '222222', ...near.map((_, i) => `33333${i}`)].find((code) => !near.includes(code)) ?? ''
+      )
+    },
+  }
+}
+
+describe.skipIf(chromiumPath === undefined)('second factors in the console', () => {
+  let server: RunningServer
+  let browser: Browser
+  /** The server by its name: passkeys are bound to one. */
+  let url = ''
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    url = server.url.replace('127.0.0.1', 'localhost')
+    browser = await launchBrowser()
+    for (const [userName, userProfile] of [
+      ['mia', 20],
+      ['tom', 30],
+    ] as const)
+      await server.post('admin/adduser', { userName, password: adminPassword, userProfile })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const open = () => openWindow(browser, url, 1440, 900)
+  const factors = (page: Page) => page.getByRole('region', { name: 'Second factor' })
+  const dialog = (page: Page) => page.getByRole('dialog')
+  const code = (page: Page) => page.getByLabel('Code of your authenticator app')
+  const givePassword = async (page: Page, userName: string) => {
+    await page.getByLabel('User name').fill(userName)
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  const isIn = (page: Page) => page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  const signOut = async (page: Page, userName: string) => {
+    await page.getByRole('button', { name: `Account ${userName}` }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByLabel('User name').waitFor()
+  }
+  const recover = async (page: Page, recoveryCode: string) => {
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await page.getByLabel('Recovery code').fill(recoveryCode)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  /** Reads the codes that are shown once, and says that they are kept. */
+  const keepCodes = async (page: Page): Promise<string[]> => {
+    const list = dialog(page).getByRole('list', { name: 'Recovery codes' })
+    await list.waitFor()
+    // What is shown once does not go away by a slip of the hand.
+    await page.keyboard.press('Escape')
+    const codes = await list.getByRole('listitem').allTextContents()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog(page).getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(
+      readFileSync(await file.path(), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toEqual(codes)
+    await dialog(page).getByRole('button', { name: 'I have kept them' }).click()
+    await dialog(page).waitFor({ state: 'detached' })
+    return codes
+  }
+
+  it('sets up an authenticator app, and asks for its code, or for a recovery code once', async () => {
+    const { page, context, wrong } = await open()
+    await page.goto('/settings/profile')
+    await givePassword(page, 'mia')
+    await factors(page).getByText('Only the password protects your account').waitFor()
+    // The server is reached by an address so far.
+    await factors(page).getByText('Passkeys are bound to a name').waitFor()
+    expect(await factors(page).getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true)
+
+    await factors(page).getByRole('button', { name: 'Add an authenticator app' }).click()
+    await dialog(page).getByLabel('Your password').fill('not the password')
+    await dialog(page).getByRole('button', { name: 'Go on' }).click()
+    await dialog(page).getByText('This is not your present password.').waitFor()
+    await dialog(page).getByLabel('Your password').fill(adminPassword)
+    await dialog(page).getByRole('button', { name: 'Go on' }).click()
+    await dialog(page).getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
+    const app = createApp((await dialog(page).locator('code').textContent()) ?? '')
+    await dialog(page).getByLabel('Code that the app shows now').fill(app.wrong())
+    await dialog(page).getByRole('button', { name: 'Confirm' }).click()
+    await dialog(page).getByText('The code is wrong.').waitFor()
+    await dialog(page).getByLabel('Code that the app shows now').fill(app.next())
+    await dialog(page).getByRole('button', { name: 'Confirm' }).click()
+    const codes = await keepCodes(page)
+    expect(new Set(codes).size).toBe(10)
+    await factors(page).getByText('10 left.').waitFor()
+
+    await signOut(page, 'mia')
+    await givePassword(page, 'mia')
+    await code(page).waitFor()
+    expect(await code(page).evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(await code(page).getAttribute('autocomplete')).toBe('one-time-code')
+    await code(page).fill(app.wrong())
+    await page.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor()
+    // The keyboard stands in the field, and what is typed replaces the wrong code. The sixth digit signs in.
+    const right = app.next()
+    await page.keyboard.type(`${right.slice(0, 3)} ${right.slice(3)}`)
+    await isIn(page)
+    await page.goto('/settings/profile')
+    await factors(page).getByText('10 left.').waitFor()
+
+    await signOut(page, 'mia')
+    await givePassword(page, 'mia')
+    const [first] = codes as [string]
+    await recover(page, first.toUpperCase())
+    await isIn(page)
+    await page.goto('/settings/profile')
+    await factors(page).getByText('9 left.').waitFor()
+
+    await signOut(page, 'mia')
+    await givePassword(page, 'mia')
+    await recover(page, first)
+    await page.getByRole('alert').filter({ hasText: 'This recovery code is not accepted.' }).waitFor()
+    await page.getByRole('button', { name: 'Back to the password' }).click()
+    expect(await page.getByLabel('User name').inputValue()).toBe('mia')
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('asks for the password again after five wrong codes, and an Administrator takes the factor away', async () => {
+    const { page, context, wrong } = await open()
+    await page.goto('/settings/accounts')
+    await givePassword(page, 'mia')
+    const app = createApp(Secret.fromUTF8('another app').base32)
+    for (let tries = 0; tries < 5; tries++) {
+      const refused = page.waitForResponse((answer) => answer.url().endsWith('/Auth/Mfa/signin'))
+      await code(page).fill(app.wrong().replace(/.$/, String(tries)))
+      await refused
+      await page.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor()
+    }
+    await code(page).fill('999999')
+    await page.getByRole('alert').filter({ hasText: 'Give the password again' }).waitFor()
+    const again = page.getByLabel('Password', { exact: true })
+    expect(await again.evaluate((field) => field === document.activeElement)).toBe(true)
+
+    await givePassword(page, 'admin')
+    const row = page.getByRole('table', { name: 'Accounts' }).getByRole('row').filter({ hasText: 'mia' })
+    await row.getByText('set up').waitFor()
+    await row.getByRole('button', { name: 'Reset second factor…' }).click()
+    await dialog(page)
+      .getByText(/the password alone signs in/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Reset second factor' }).click()
+    await row.getByText('none').waitFor()
+    expect(await row.getByRole('button', { name: 'Reset second factor…' }).count()).toBe(0)
+    await signOut(page, 'admin')
+    await givePassword(page, 'mia')
+    await isIn(page)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('signs in by a passkey without a click, and without the passkey by a recovery code', async () => {
+    await server.post('generalconfig/SetServerDomainName', { SERVER_DOMAIN_NAME: url })
+    const { page, context, wrong } = await open()
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    await page.goto('/settings/profile')
+    await givePassword(page, 'tom')
+    await factors(page).getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog(page).getByLabel('Name of the passkey').fill('Work laptop')
+    await dialog(page).getByLabel('Your password').fill(adminPassword)
+    await dialog(page).getByRole('button', { name: 'Add the passkey' }).click()
+    const [first] = (await keepCodes(page)) as [string]
+    const row = factors(page).getByRole('row').filter({ hasText: 'Work laptop' })
+    await row.getByText('never').waitFor()
+
+    // The device has one already: it says so, and what was entered stays.
+    await factors(page).getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog(page).getByLabel('Name of the passkey').fill('Again')
+    await dialog(page).getByLabel('Your password').fill(adminPassword)
+    await dialog(page).getByRole('button', { name: 'Add the passkey' }).click()
+    await dialog(page).getByText('This device holds a passkey of yours already.').waitFor()
+    expect(await dialog(page).getByLabel('Name of the passkey').inputValue()).toBe('Again')
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+
+    await signOut(page, 'tom')
+    await givePassword(page, 'tom')
+    await isIn(page)
+    await page.goto('/settings/profile')
+    await row.waitFor()
+    expect(await row.getByText('never').count()).toBe(0)
+
+    // Nobody touches the device: another way is open all the while.
+    await signOut(page, 'tom')
+    await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
+    await givePassword(page, 'tom')
+    await page.getByText('The browser asks for the passkey of your account.').waitFor()
+    await recover(page, first)
+    await isIn(page)
+
+    await page.goto('/settings/profile')
+    await row.getByRole('button', { name: 'Remove the passkey Work laptop' }).click()
+    await dialog(page).getByText('It is your last second factor').waitFor()
+    await dialog(page).getByLabel('Your password').fill(adminPassword)
+    await dialog(page).getByRole('button', { name: 'Remove the passkey' }).click()
+    await factors(page).getByText('Only the password protects your account').waitFor()
+    await signOut(page, 'tom')
+    await givePassword(page, 'tom')
+    await isIn(page)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
