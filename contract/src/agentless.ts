@@ -64,6 +64,14 @@ const connectionInput = {
       }),
     ),
   ),
+  isConfirmed: Type.Optional(
+    nullable(
+      Type.Boolean({
+        description:
+          'The default password may be sent to it. Only Administrators say true; what they add themselves is confirmed.',
+      }),
+    ),
+  ),
   hashtags: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, description: 'Tags of the host.' })),
   ),
@@ -86,7 +94,7 @@ export const Connection = closed({
   hashtags: Type.String({ description: 'Names joined by commas.' }),
   isRegistered: Type.Boolean({ description: 'It is polled.' }),
   isConfirmed: Type.Boolean({
-    description: 'An Administrator added, changed or registered it: the default password may be sent to it.',
+    description: 'An Administrator added or confirmed it: the default password may be sent to it.',
   }),
   uuid: Type.String({ description: 'uuid of the host among the agents; empty before its first successful poll.' }),
   createdAt: utcTime('When it was added.'),
@@ -128,7 +136,7 @@ export const addConnections = operation({
   tag,
   summary: 'Adds one connection, or many',
   description:
-    'A default password goes only to computers that an Administrator added, changed or registered; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
+    'A default password goes only to computers that an Administrator added or confirmed; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,
@@ -158,14 +166,14 @@ export const updateConnection = operation({
   tag,
   summary: 'Changes a connection',
   description:
-    'By computerName; absent or null members stay. Another name, port or pinned host key needs the secrets of the connection again, so that nobody can have them sent elsewhere. `isOverrideDefaults: false` drops own credentials.',
+    'By computerName; absent or null members stay. Another name, port or pinned host key needs the secrets of the connection again, so that nobody can have them sent elsewhere; by others than Administrators it takes the confirmation away. `isOverrideDefaults: false` drops own credentials.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,
     newComputerName: Type.Optional(nullable(connectionInput.computerName, { description: 'Renames it.' })),
   }),
   response: Connection,
-  errors: ['conflict'],
+  errors: ['conflict', 'forbidden_object'],
 })
 
 export const deleteConnections = operation({

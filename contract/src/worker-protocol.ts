@@ -94,7 +94,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'no-credentials': {
     title: 'There is nothing to sign in with',
-    cure: 'Give the connection a user with password or key, or the worker defaults for all connections. The default password goes only to computers that an Administrator added, changed or started polling.',
+    cure: 'Give the connection a user with password or key, or the worker defaults for all connections. The default password goes only to computers that an Administrator added or confirmed.',
   },
   'read-timeout': {
     title: 'Reading took too long',

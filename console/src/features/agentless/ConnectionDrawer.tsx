@@ -19,6 +19,7 @@ import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
 import { NextRun } from './NextRun.tsx'
 import { useConnection } from './useConnection.ts'
+import { useWorker } from './useWorker.ts'
 import { durationText, platformWords } from './words.ts'
 
 /** Stands in the address for a computer that is about to be added; no host can be called so. */
@@ -91,6 +92,27 @@ const Details = ({ connection }: { connection: Connection }) => (
   />
 )
 
+/** Says that the default password is not sent there; an Administrator can vouch for the computer. */
+const Unconfirmed = ({ connection }: { connection: Connection }) => {
+  const { session } = useServices()
+  const worker = useWorker()
+  const actions = useConnectionActions(() => undefined)
+  if (connection.isOverrideDefaults || connection.isConfirmed || worker.data?.defaults.hasPassword !== true) return null
+  return (
+    <p className={classes.text} role="note">
+      The default password is not sent to this computer: no Administrator added or confirmed it.
+      {session.may('config:write') ? (
+        <>
+          {' '}
+          <Button size="compact-xs" variant="default" onClick={() => actions.confirmHost(connection.computerName)}>
+            Confirm…
+          </Button>
+        </>
+      ) : null}
+    </p>
+  )
+}
+
 interface BodyProps {
   name: string
   close: () => void
@@ -139,6 +161,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
       </header>
       <div className={classes.drawerBody}>
         {status.data === undefined || status.data === null ? null : <LastRun status={status.data} />}
+        <Unconfirmed connection={connection.data} />
         {canWrite ? (
           <ConnectionForm connection={connection.data} close={close} onSaved={onSaved} />
         ) : (

@@ -1,4 +1,4 @@
-import { deleteConnections, registerConnections, unregisterConnections } from '@portcullis/contract'
+import { deleteConnections, registerConnections, unregisterConnections, updateConnection } from '@portcullis/contract'
 import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
@@ -26,6 +26,19 @@ export const useConnectionActions = (onDone: () => void) => {
       void api
         .call(registerConnections, { body: { computerNames } })
         .then(({ accepted }) => done(`${counted(accepted.length)} due now.`), tellFailure),
+    /** Lets the default password be sent to a computer. */
+    confirmHost: (computerName: string) =>
+      confirm({
+        title: 'Confirm a computer',
+        names: [computerName],
+        kind: ['computer', 'computers'],
+        consequence: 'the worker sends it the default user and password. Whoever runs it can keep them.',
+        action: 'Confirm',
+        run: async () => {
+          await api.call(updateConnection, { body: { computerName, isConfirmed: true } })
+          await done('Confirmed; it is polled anew.')
+        },
+      }),
     stop: (names: string[]) =>
       confirm({
         title: 'Stop polling',

@@ -342,7 +342,13 @@ describe('a host that is polled', () => {
       ok(await manager.api.post(`${base}/connectiondetails`, { computerName }))
     ok(await manager.api.post(`${base}/connectiondetails/test`, { computerName: 'evil-3' }))
     ok(await post('connectiondetails', { computerName: 'good-1' }))
-    ok(await post('registration', { computerNames: ['evil-2'] }))
+    ok(await post('registration', { computerNames: ['evil-1'] }))
+    expect(
+      (await manager.api.put(`${base}/connectiondetails`, { computerName: 'evil-2', isConfirmed: true })).statusCode,
+    ).toBe(403)
+    expect(ok(await put('connectiondetails', { computerName: 'evil-2', isConfirmed: true }))).toMatchObject({
+      isConfirmed: true,
+    })
     ok(await manager.api.put(`${base}/connectiondetails`, { computerName: 'good-1', newComputerName: 'evil-4' }))
     const w = await registerWorker()
     const { polls } = await w.lease(50)

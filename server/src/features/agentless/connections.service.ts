@@ -43,6 +43,14 @@ const asGiven = (given: number | null | undefined, before: number | null): numbe
 export const namesIn = (names: readonly string[]): string =>
   names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
 
+/** Only an Administrator vouches for a computer. */
+const assertMayConfirm = (actor: Actor, input: Partial<ConnectionInput>): void => {
+  if (input.isConfirmed === true && !isAdministrator(actor))
+    throw new AppError('forbidden_object', {
+      detail: 'Only an Administrator confirms that the default password may be sent to a computer.',
+    })
+}
+
 const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.administrator
 
 /** Secrets would go somewhere else. */
@@ -52,6 +60,7 @@ const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
 /** Adding, changing and removing connections. */
 export const createConnections = ({ db, clock, envelope, store, tags, audit, shown }: ConnectionsDeps) => {
   const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
+    assertMayConfirm(actor, input)
     const connectionId = newId(clock.now())
     return {
       connection_id: connectionId,
@@ -66,13 +75,14 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: overrides(input) ?? false,
       tags: (input.hashtags ?? []).map((tag) => tag.trim()),
       is_registered: true,
-      is_confirmed: isAdministrator(actor),
+      is_confirmed: isAdministrator(actor) && input.isConfirmed !== false,
       agent_id: null,
     }
   }
 
   /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
   const changed = (actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
+    assertMayConfirm(actor, input)
     const isOverride = overrides(input) ?? row.is_override
     const given = secretsOf(input)
     const next = {
@@ -88,7 +98,8 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }
-    return { ...next, is_confirmed: isAdministrator(actor) || (row.is_confirmed && !isElsewhere(row, next)) }
+    const stays = row.is_confirmed && (isAdministrator(actor) || !isElsewhere(row, next))
+    return { ...next, is_confirmed: input.isConfirmed ?? stays }
   }
 
   /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
@@ -223,7 +234,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
     register: (actor: Actor, names: readonly string[], isRegistered: boolean): Promise<BulkResult> =>
       overNames(names, actor, isRegistered ? 'registered' : 'unregistered', async (tx, rows) => {
         const ids = rows.map((row) => row.connection_id)
-        await store.setRegistered(tx, ids, isRegistered, isRegistered && isAdministrator(actor))
+        await store.setRegistered(tx, ids, isRegistered)
         await store.startOver(tx, new Date(clock.now()), ids)
       }),
   }

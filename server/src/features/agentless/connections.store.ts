@@ -97,9 +97,9 @@ export const createConnectionsStore = () => ({
       from connections c where c.connection_id = r.connection_id and r.connection_id = any(${ids}::uuid[])`)
   },
 
-  setRegistered: async (tx: Tx, ids: readonly string[], isRegistered: boolean, confirms: boolean): Promise<void> => {
+  setRegistered: async (tx: Tx, ids: readonly string[], isRegistered: boolean): Promise<void> => {
     await tx.execute(
-      sql`update connections c set is_registered = ${isRegistered}, is_confirmed = c.is_confirmed or ${confirms} where c.connection_id = any(${ids}::uuid[])`,
+      sql`update connections c set is_registered = ${isRegistered} where c.connection_id = any(${ids}::uuid[])`,
     )
   },
 
