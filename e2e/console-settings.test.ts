@@ -5,6 +5,10 @@ import { issueLicence } from '@portcullis/domain'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent } from '../server/test/builders.ts'
+import { createAuthority } from '../server/test/certificates.ts'
+import { startIse } from '../server/test/peers/ise.ts'
 import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
@@ -328,5 +332,51 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     expect(tags.map(({ name }) => name)).toEqual(['lab'])
     expect(wrong).toEqual([])
     await context.close()
+  })
+
+  it('tries Cisco ISE, quarantines nobody by that, and takes a quarantine back', async () => {
+    const authority = createAuthority()
+    const ise = await startIse({ certificate: authority.issue(['localhost']) })
+    const { page, context, wrong } = await open('/settings/ise')
+    await page.getByText('Nothing is used before you turn it on').waitFor()
+    await page.getByLabel('Address', { exact: true }).fill(ise.url)
+    await page.getByLabel('User', { exact: true }).fill(ise.user)
+    await page.getByLabel('Password', { exact: true }).fill(ise.password)
+    await page.getByLabel('ANC policy').fill('Quarantine')
+    await trial(page).getByRole('button', { name: 'Test now' }).click()
+    await trial(page).getByRole('img', { name: 'failed' }).waitFor()
+    const pem = { name: 'ca.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from(authority.pem) }
+    await page.locator('input[type=file]').setInputFiles(pem)
+    await page.getByText('1 certificate', { exact: true }).waitFor()
+    await trial(page).getByRole('button', { name: 'Test now' }).click()
+    await trial(page).getByText('It works.').waitFor()
+    expect(ise.changes).toEqual([])
+    await page.getByRole('switch', { name: 'In use' }).check({ force: true })
+    await save(page).click()
+    await page.getByText(/^Saved as version/).waitFor()
+
+    const token = await server.enrolmentToken()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const hostname = 'HOST-<img src=x onerror=alert(1)>'
+    const { agentId } = await enrolAgent(at, { token, facts: { hostname } })
+    await page.getByRole('tab', { name: 'Quarantines' }).click()
+    await page.getByText('No host is quarantined').waitFor()
+    await server.post('nac/quarantines', { agentIds: [agentId], system: 'ise', reason: 'looks bad' })
+    const line = page.getByRole('list', { name: 'Quarantines' }).getByRole('listitem').filter({ hasText: 'HOST-' })
+    await line.getByText('In force').waitFor()
+    expect(ise.changes).toMatchObject([{ operation: 'apply', mac: '02:00:00:00:00:01' }])
+    await line.getByRole('button', { expanded: false }).click()
+    await line.getByText('Read back: in force').waitFor()
+    await line.getByText('looks bad').first().waitFor()
+    await line.getByRole('button', { name: 'Take back…' }).click()
+    await dialog(page).getByRole('button', { name: 'Take back' }).click()
+    await page.getByText('No host is quarantined').waitFor()
+    expect(ise.policyOf('02:00:00:00:00:01')).toBeUndefined()
+    await page.getByRole('switch', { name: 'Also those that are over' }).check({ force: true })
+    await line.getByText('Taken back').first().waitFor()
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    expect(wrong).toEqual([])
+    await context.close()
+    await ise.close()
   })
 })
