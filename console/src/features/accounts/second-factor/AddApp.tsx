@@ -58,7 +58,7 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
           maxLength={16}
           required
           withAsterisk={false}
-          data-autofocus
+          autoFocus
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
           error={isWrong ? 'The code is wrong. Check the clock of the device, and give the next one.' : undefined}

@@ -24,6 +24,8 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
         <Button
           size="xs"
           variant="default"
+          // Not the button that puts them away: the Enter of the step before may still be down.
+          autoFocus
           leftSection={<Icon name="copy" size={14} />}
           onClick={() => void copyText(text, 'Codes')}
         >
@@ -41,9 +43,7 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
         </Button>
       </Group>
       <Group justify="flex-end">
-        <Button onClick={close} data-autofocus>
-          I have kept them
-        </Button>
+        <Button onClick={close}>I have kept them</Button>
       </Group>
     </Stack>
   )
