@@ -5,7 +5,7 @@ import type { Confirmation } from '../ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
-import { useNac } from '../ui/nac/useNac.ts'
+import { useLiveNac } from '../ui/nac/useNac.ts'
 import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
@@ -35,7 +35,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
   const [help, setHelp] = useState<boolean>()
   const [question, setQuestion] = useState<Confirmation | null>()
   useEffect(() => answerConfirms(setQuestion), [])
-  const nac = useNac(isReady)
+  const nac = useLiveNac(isReady)
   const allowed = places.filter(
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )

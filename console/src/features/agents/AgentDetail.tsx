@@ -2,6 +2,7 @@ import { Button, Menu, Tabs } from '@mantine/core'
 import { deleteAgents, getAgent } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure } from '../../lib/problem.ts'
@@ -15,7 +16,9 @@ import { EventLines } from '../../ui/EventLines.tsx'
 import { findingOf } from '../../ui/findings.ts'
 import { HostStatus } from '../../ui/HostStatus.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { lazily } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { useNac } from '../../ui/nac/useNac.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
@@ -29,8 +32,12 @@ import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
 import { AgentLogs } from './AgentLogs.tsx'
 import { AgentMode } from './AgentMode.tsx'
+import { AgentNac } from './AgentNac.tsx'
 import { AgentPolicy } from './AgentPolicy.tsx'
+import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
+
+const QuarantineDialog = lazily(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
 
 export interface AgentDetailProps {
   agentId: string
@@ -45,6 +52,8 @@ const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs'
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
   const { api, session, queries } = useServices()
   const navigate = useNavigate()
+  const nac = useNac()
+  const [isQuarantining, setIsQuarantining] = useState(false)
   const agent = useQuery({
     queryKey: ['agent', agentId],
     queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
@@ -98,6 +107,11 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
             </TagEditor>
           ) : null}
           <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
+            {session.may('fleet:write') && nac.inUse.length > 0 ? (
+              <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
+                Quarantine…
+              </Menu.Item>
+            ) : null}
             {session.may('fleet:write') ? (
               <Menu.Item
                 leftSection={<Icon name="trash" />}
@@ -124,6 +138,17 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
           </MoreMenu>
         </div>
         <AgentMode agent={data} onChanged={() => void agent.refetch()} />
+        {nac.isShown ? <AgentQuarantines agentId={agentId} /> : null}
+        {isQuarantining ? (
+          <QuarantineDialog
+            question={{
+              uuid: agentId,
+              hostIdentifier: data.hostIdentifier,
+              macs: data.nics.filter(({ isUp, mac }) => isUp && mac !== '').map(({ mac }) => mac),
+            }}
+            close={() => setIsQuarantining(false)}
+          />
+        ) : null}
         {data.possibleDuplicates.length === 0 ? null : (
           <p className={classes.notice}>
             <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
@@ -182,6 +207,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
         </Tabs.Panel>
         <Tabs.Panel value="facts" className={classes.panel}>
           <AgentFacts agent={data} />
+          {nac.isShown ? <AgentNac agentId={agentId} /> : null}
         </Tabs.Panel>
         <Tabs.Panel value="logs" className={classes.panel}>
           <AgentLogs agent={data} reread={() => void agent.refetch()} />

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { listQuarantines, nacSystemNames, type Quarantine } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -10,7 +11,9 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { QuarantineDialog } from '../../ui/nac/QuarantineDialog.tsx'
 import { State } from '../../ui/nac/State.tsx'
+import { useNacSystems } from '../../ui/nac/useNac.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { StepList } from '../../ui/steps/StepList.tsx'
@@ -97,6 +100,8 @@ const Body = ({ name }: { name: string }) => {
     if (changed === null || changed.includes(uuid)) void quarantine.refetch()
   })
   const decide = useQuarantineActions(() => undefined)
+  const inUse = useNacSystems()
+  const [isTryingAgain, setIsTryingAgain] = useState(false)
   if (quarantine.data === undefined)
     return quarantine.error === null ? (
       <DetailSkeleton />
@@ -138,6 +143,11 @@ const Body = ({ name }: { name: string }) => {
                   </Button>
                 </>
               ) : null}
+              {data.state === 'failed' && inUse.some(({ system }) => system === data.system) ? (
+                <Button size="compact-sm" variant="default" onClick={() => setIsTryingAgain(true)}>
+                  Try again…
+                </Button>
+              ) : null}
               {isClearable(data) ? (
                 <Button size="compact-sm" variant="default" onClick={() => decide('clear', [data])}>
                   Take back…
@@ -154,6 +164,14 @@ const Body = ({ name }: { name: string }) => {
         <Story quarantine={data} />
         <WhatIsMeant quarantine={data} />
       </div>
+      <QuarantineDialog
+        question={
+          isTryingAgain
+            ? { uuid: data.uuid, hostIdentifier: data.hostIdentifier, system: data.system, reason: data.reason }
+            : null
+        }
+        close={() => setIsTryingAgain(false)}
+      />
     </>
   )
 }

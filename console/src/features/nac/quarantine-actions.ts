@@ -1,7 +1,7 @@
 import { approveQuarantines, clearQuarantines, dismissQuarantines, type Quarantine } from '@portcullis/contract'
-import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
+import { rereadQuarantines } from '../../ui/nac/useNac.ts'
 import { tell } from '../../ui/tell.ts'
 
 /** Waits for a person. */
@@ -12,12 +12,6 @@ export const isClearable = ({ state, isActive }: Quarantine): boolean =>
   isActive && state !== 'waiting' && state !== 'clearing'
 
 const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'quarantine' : 'quarantines'}`
-
-const changing = ['rows', 'quarantine', 'quarantine-counts', 'quarantines-of']
-
-/** Reads again what a change of quarantines may have changed. */
-export const rereadQuarantines = (queries: QueryClient): Promise<unknown> =>
-  Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
 
 const decisions = {
   clear: {

@@ -69,7 +69,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
     sortKey: 'system',
     cell: (row) => <span title={nacSystemNames[row.system]}>{row.system === 'ise' ? 'Cisco ISE' : 'CounterACT'}</span>,
   },
-  { id: 'state', title: 'State', width: 156, sortKey: 'state', cell: (row) => <State state={row.state} /> },
+  { id: 'state', title: 'State', width: 172, sortKey: 'state', cell: (row) => <State state={row.state} /> },
   {
     id: 'reason',
     title: 'Reason',

@@ -6,14 +6,14 @@ const stepWords: Readonly<Record<QuarantineStepName, string>> = {
   waiting: 'Waits for a person',
   approved: 'Approved',
   dismissed: 'Dismissed',
-  applying: 'Given to {system}',
+  applying: 'Sent to {system}',
   applied: 'Taken by {system}',
   verified: 'Read back: in force',
   attributes: 'Reason written to {system}',
-  delayed: 'Delayed',
+  delayed: 'Tried again later',
   failed: 'Failed',
-  clear: 'To be taken back',
-  cleared: 'Cleared',
+  clear: 'Taking back asked for',
+  cleared: 'Read back: gone',
 }
 
 /** What comes next; states that are an end have nothing. */

@@ -1,5 +1,5 @@
 import { getConfigItemsByPrefix, listQuarantines, type NacSystem, nacSystems } from '@portcullis/contract'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { useLiveRefresh } from '../useLive.ts'
 
@@ -39,13 +39,15 @@ export const useNacSystems = () => {
   return inUse
 }
 
+const countsKey = ['quarantine-counts']
+
 /** Whether quarantines are of any interest here: a system is in use, or there are some; and how many wait for a person. */
 export const useNac = (isReady = true) => {
   const { api, session } = useServices()
   const enabled = isReady && session.may('fleet:read')
   const inUse = useNacSystems()
   const counts = useQuery({
-    queryKey: ['quarantine-counts'],
+    queryKey: countsKey,
     queryFn: async ({ signal }) => {
       const { recordsTotal, recordsFiltered } = await api.call(listQuarantines, {
         query: { state: 'waiting', PageSize: 1 },
@@ -55,12 +57,22 @@ export const useNac = (isReady = true) => {
     },
     enabled,
   })
-  useLiveRefresh(['agents'], refreshGap, () => {
-    if (enabled) void counts.refetch()
-  })
   return {
     inUse,
     isShown: enabled && (inUse.length > 0 || (counts.data?.all ?? 0) > 0),
     waiting: counts.data?.waiting ?? 0,
   }
 }
+
+/** The same for the frame, which is always there: it keeps the counts fresh for all. */
+export const useLiveNac = (isReady: boolean) => {
+  const { queries } = useServices()
+  useLiveRefresh(['agents'], refreshGap, () => void queries.invalidateQueries({ queryKey: countsKey }))
+  return useNac(isReady)
+}
+
+const changing = ['rows', 'quarantine', 'quarantine-counts', 'quarantines-of', 'quarantines']
+
+/** Reads again what a change of quarantines may have changed. */
+export const rereadQuarantines = (queries: QueryClient): Promise<unknown> =>
+  Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))

@@ -4,13 +4,13 @@ import type { Severity } from '../theme/tokens.ts'
 /** States as a person would call them; without a severity it is over. */
 export const quarantineWords: Readonly<Record<QuarantineState, { word: string; severity: Severity | null }>> = {
   waiting: { word: 'Waits for a person', severity: 'amber' },
-  wanted: { word: 'About to be asked', severity: 'neutral' },
-  applying: { word: 'Being asked', severity: 'neutral' },
-  applied: { word: 'Not read back yet', severity: 'neutral' },
-  verified: { word: 'Quarantined', severity: 'violet' },
+  wanted: { word: 'About to be asked for', severity: 'neutral' },
+  applying: { word: 'Being asked for', severity: 'neutral' },
+  applied: { word: 'Taken, not read back yet', severity: 'neutral' },
+  verified: { word: 'In force', severity: 'red' },
   clearing: { word: 'Being taken back', severity: 'neutral' },
-  cleared: { word: 'Cleared', severity: null },
-  failed: { word: 'Failed', severity: 'red' },
+  cleared: { word: 'Taken back', severity: null },
+  failed: { word: 'Failed', severity: 'amber' },
   dismissed: { word: 'Dismissed', severity: null },
 }
 

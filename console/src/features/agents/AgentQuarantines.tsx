@@ -1,0 +1,30 @@
+import { listQuarantines, nacSystemNames } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { State } from '../../ui/nac/State.tsx'
+import { quarantineAddress } from '../../ui/nac/words.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './AgentDetail.module.css'
+
+/** Quarantines of a host that are in force or on their way, a line each; nothing when there are none. */
+export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
+  const { api } = useServices()
+  const found = useQuery({
+    queryKey: ['quarantines-of', agentId],
+    queryFn: async ({ signal }) =>
+      (await api.call(listQuarantines, { query: { uuid: agentId, isActive: 'true' }, signal })).data,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(agentId)) void found.refetch()
+  })
+  return (found.data ?? []).map((quarantine) => (
+    <p key={quarantine.id} className={classes.notice}>
+      <State state={quarantine.state} /> quarantine by {nacSystemNames[quarantine.system]},{' '}
+      <Time value={quarantine.createdAt} />: <DeviceText value={quarantine.error || quarantine.reason} />{' '}
+      <PlainLink href={quarantineAddress(quarantine)}>Open the quarantine</PlainLink>
+    </p>
+  ))
+}

@@ -1,0 +1,34 @@
+import type { Quarantine } from '@portcullis/contract'
+import { expect, it } from 'vitest'
+import { storyOf } from './story.ts'
+
+const at = '2031-05-04T10:11:12.000Z'
+const step = (name: Quarantine['timeline'][number]['step'], ok = true) => ({
+  at,
+  step: name,
+  ok,
+  by: 'ada',
+  message: 'm',
+})
+
+it('tells the story in words with the name of the system, and what is under way', () => {
+  const { lines, next } = storyOf({
+    system: 'ise',
+    state: 'applied',
+    timeline: [step('asked'), step('applying'), step('delayed', false), step('applied')],
+  })
+  expect(lines.map(({ words, isOk }) => [words, isOk])).toEqual([
+    ['Asked for', true],
+    ['Sent to Cisco ISE', true],
+    ['Tried again later', false],
+    ['Taken by Cisco ISE', true],
+  ])
+  // Steps of one moment are still different lines.
+  expect(new Set(lines.map(({ key }) => key)).size).toBe(4)
+  expect(next).toBe('Read back from Cisco ISE')
+})
+
+it('has nothing under way where it ended or a person has to act', () => {
+  for (const state of ['verified', 'cleared', 'failed', 'dismissed', 'waiting'] as const)
+    expect([state, storyOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
+})
