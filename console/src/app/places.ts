@@ -61,7 +61,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: 'Connected',
     to: '/settings/counteract',
-    title: 'Forescout CounterACT',
+    title: 'CounterACT',
     icon: 'network',
     permission: 'config:read',
   },

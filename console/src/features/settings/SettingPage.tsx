@@ -1,5 +1,5 @@
 import { configGroups } from '@portcullis/contract'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
@@ -13,9 +13,8 @@ import { HistoryPage } from './HistoryPage.tsx'
 import { LicencePage } from './LicencePage.tsx'
 import { LoginPreview } from './LoginPreview.tsx'
 import { type SettingPage as Page, settingPages } from './pages.ts'
-import { QuarantineList } from './quarantines/QuarantineList.tsx'
 import { useGroup } from './useGroup.ts'
-import { WithHistory, type WithHistoryProps } from './WithHistory.tsx'
+import { WithHistory } from './WithHistory.tsx'
 
 /** What a page shows beside its form. */
 const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
@@ -32,10 +31,13 @@ const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'pre
   }
 }
 
-const quarantinesOf = ({ group }: Page): WithHistoryProps['more'] =>
-  group === 'ise' || group === 'cact'
-    ? { tab: 'quarantines', title: 'Quarantines', content: () => <QuarantineList system={group} /> }
-    : undefined
+/** Where what a page sets up is seen at work. */
+const actionsOf = ({ group }: Page): ReactNode =>
+  group === 'ise' || group === 'cact' ? (
+    <Link to="/quarantines" search={{ system: group } as never}>
+      Its quarantines
+    </Link>
+  ) : null
 
 /** Pages that are no form of one group. */
 const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePage, history: HistoryPage }
@@ -47,8 +49,8 @@ const GroupPage = ({ page }: { page: Page }) => {
   const canWrite = session.may('config:write')
   const group = useGroup(page.prefix)
   return (
-    <SettingsPage title={title} intro={page.intro}>
-      <WithHistory prefix={page.prefix} more={quarantinesOf(page)}>
+    <SettingsPage title={title} intro={page.intro} actions={actionsOf(page)}>
+      <WithHistory prefix={page.prefix}>
         {group.data === undefined ? (
           group.error === null ? (
             <DetailSkeleton />

@@ -4,36 +4,24 @@ import type { ReactNode } from 'react'
 import { HistoryList } from './HistoryList.tsx'
 import classes from './settings.module.css'
 
-export interface WithHistoryProps {
-  /** Beginning of the names of the items that the history is about. */
-  prefix: string
-  /** A tab between the two. */
-  more?: { tab: string; title: string; content: () => ReactNode } | undefined
-  children: ReactNode
-}
-
-/** A page of settings and its history, side by side as tabs; what is entered stays while another tab is looked at. */
-export const WithHistory = ({ prefix, more, children }: WithHistoryProps) => {
+/** A page of settings and its history, side by side as tabs; what is entered stays while the history is looked at. */
+export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
   const navigate = useNavigate()
   const { tab } = useSearch({ strict: false }) as { tab?: string }
-  const value = tab === 'history' || (more !== undefined && tab === more.tab) ? tab : 'settings'
+  const isHistory = tab === 'history'
   return (
     <Tabs
-      value={value}
-      onChange={(next) =>
-        void navigate({ to: '.', search: (next === 'settings' ? {} : { tab: next }) as never, replace: true })
+      value={isHistory ? 'history' : 'settings'}
+      onChange={(value) =>
+        void navigate({ to: '.', search: (value === 'history' ? { tab: 'history' } : {}) as never, replace: true })
       }
     >
       <Tabs.List className={classes.tabs}>
         <Tabs.Tab value="settings">Settings</Tabs.Tab>
-        {more === undefined ? null : <Tabs.Tab value={more.tab}>{more.title}</Tabs.Tab>}
         <Tabs.Tab value="history">History</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="settings">{children}</Tabs.Panel>
-      {more === undefined ? null : (
-        <Tabs.Panel value={more.tab}>{value === more.tab ? more.content() : null}</Tabs.Panel>
-      )}
-      <Tabs.Panel value="history">{value === 'history' ? <HistoryList prefix={prefix} /> : null}</Tabs.Panel>
+      <Tabs.Panel value="history">{isHistory ? <HistoryList prefix={prefix} /> : null}</Tabs.Panel>
     </Tabs>
   )
 }
