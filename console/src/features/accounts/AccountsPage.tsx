@@ -1,4 +1,4 @@
-import { Avatar, Button, Checkbox, Modal } from '@mantine/core'
+import { Avatar, Button, Checkbox, Menu, Modal } from '@mantine/core'
 import { type AccountView, deleteUsers, getAllUsers, profileNames, resetMfa } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -16,11 +16,35 @@ import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AccountForm } from './AccountForm.tsx'
+import classes from './AccountsPage.module.css'
 
-/** Whether a sign-in asks for more than the password, as far as it is known here. */
-const secondFactorOf = ({ authSource, mfaEnabled }: AccountView): string => {
-  if (authSource === 'Local') return mfaEnabled ? 'set up' : 'none'
-  return authSource === 'LDAP' ? 'of the directory' : 'of the provider'
+/** Where an account is let in, and whether the password alone is enough as far as that is known here. */
+const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
+  <>
+    {authSource}
+    {authSource === 'Local' ? (
+      <div className={classes.quiet}>{mfaEnabled ? 'with second factor' : 'password only'}</div>
+    ) : null}
+  </>
+)
+
+/** Who it is: the name that signs in, and below it the name of the person. */
+const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
+  const fullName = `${account.firstName} ${account.lastName}`.trim()
+  return (
+    <span className={classes.who}>
+      <Avatar src={account.image || null} size={22} name={account.userName} />
+      <span>
+        <DeviceText value={account.userName} />
+        {isMe ? ' (you)' : ''}
+        {fullName === '' ? null : (
+          <div className={classes.quiet}>
+            <DeviceText value={fullName} />
+          </div>
+        )}
+      </span>
+    </span>
+  )
 }
 
 /** The accounts: an Administrator changes all, a Manager those of profile User. */
@@ -99,17 +123,7 @@ export const AccountsPage = () => {
       )}
       <SmallTable
         label="Accounts"
-        head={[
-          '',
-          'User name',
-          'Name',
-          'Profile',
-          'Sign-in',
-          'Second factor',
-          'State',
-          'Last sign-in',
-          { title: ' ', align: 'right' },
-        ]}
+        head={['', 'User', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
         rows={accounts.data?.map((account) => ({
           key: account.userName,
           quiet: !account.isEnabled,
@@ -127,27 +141,23 @@ export const AccountsPage = () => {
                 }}
               />
             ) : null,
-            <span key="user" style={{ display: 'flex', alignItems: 'center', gap: 8 }}>
-              <Avatar src={account.image || null} size={22} name={account.userName} />
-              <DeviceText value={account.userName} />
-              {account.userName === me?.userName ? '(you)' : ''}
-            </span>,
-            <DeviceText key="name" value={`${account.firstName} ${account.lastName}`.trim()} />,
+            <Who key="user" account={account} isMe={account.userName === me?.userName} />,
             profileNames[account.userProfile],
-            account.authSource,
-            secondFactorOf(account),
+            <SignInOf key="sign-in" {...account} />,
             account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled',
             <Time key="last" value={account.lastSignIn} absent="never" />,
-            <span key="actions" style={{ display: 'inline-flex', gap: 8 }}>
-              {mayReset(account) ? (
-                <Button size="compact-xs" variant="default" onClick={() => reset(account)}>
-                  Reset second factor…
-                </Button>
-              ) : null}
+            <span key="actions" className={classes.actions}>
               {mayChange(account) ? (
                 <Button size="compact-xs" variant="default" onClick={() => show(account.userName)}>
                   Change
                 </Button>
+              ) : null}
+              {mayReset(account) ? (
+                <MoreMenu label={`More for ${account.userName}`}>
+                  <Menu.Item leftSection={<Icon name="key" />} onClick={() => reset(account)}>
+                    Reset second factor…
+                  </Menu.Item>
+                </MoreMenu>
               ) : null}
             </span>,
           ],
