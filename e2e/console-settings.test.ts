@@ -87,6 +87,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     expect((await items('SMTP_')).SMTP_PORT).toBe('587')
 
     await host.fill('127.0.0.1')
+    await page.getByText('is neither a host name').waitFor({ state: 'detached' })
     await save(page).click()
     await page.getByText('is needed to send mail').waitFor()
     await sender.fill('portcullis@example.org')

@@ -46,6 +46,8 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const canWrite = session.may('config:write')
   const [edits, setEdits] = useState<Edits>(noEdits)
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
+  /** Fields that were changed since the server judged them: what it said of them is over. */
+  const [mended, setMended] = useState<ReadonlySet<string>>(new Set())
   const [said, setSaid] = useState('')
   const [isAsking, setIsAsking] = useState(false)
   const formId = useId()
@@ -60,6 +62,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const enter = (name: string, text: string) => {
     setSaid('')
     setFaults(({ [name]: _mended, ...rest }) => rest)
+    setMended((old) => new Set([...old, name]))
     setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
   }
   const remove = (name: string, removed: boolean) =>
@@ -68,7 +71,8 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
       removed: removed ? [...old.removed, name] : old.removed.filter((other) => other !== name),
     }))
   const errorOf = (name: string): string | undefined => {
-    const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
+    const judged = mended.has(name) ? undefined : (fieldMessage(failure, name) ?? fieldMessage(trial.failure, name))
+    const found = faults[name] ?? judged
     return found === undefined ? undefined : inWords(found)
   }
   // After the render that shows them: whoever saved by the keyboard goes on where it is wrong.
@@ -79,6 +83,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
     })
 
   const store = async () => {
+    setMended(new Set())
     const saved = await save(body)
     if (saved === null) return
     setEdits(noEdits)
@@ -144,7 +149,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
         </form>
         {preview?.(texts)}
       </div>
-      {canWrite ? <TestSection group={group} trial={trial} body={body} /> : null}
+      {canWrite ? <TestSection group={group} trial={trial} body={body} onStart={() => setMended(new Set())} /> : null}
       {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
       {canWrite ? (
         <Group justify="flex-end" gap="sm" className={classes.foot}>
@@ -163,6 +168,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
               onClick={() => {
                 setEdits(noEdits)
                 setFaults({})
+                setMended(new Set(items.map(([name]) => name)))
                 setSaid('')
                 forget()
               }}

@@ -18,10 +18,11 @@ export interface TestSectionProps {
   trial: ReturnType<typeof useGroupTest>
   /** What is entered and not saved; it is tried, too. */
   body: Record<string, string | null>
+  onStart: () => void
 }
 
 /** Tries what is entered: each step, what was seen and what helps; how it did before. */
-export const TestSection = ({ group, trial, body }: TestSectionProps) => {
+export const TestSection = ({ group, trial, body, onStart }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)
   const test = groupTests[group]
@@ -56,6 +57,7 @@ export const TestSection = ({ group, trial, body }: TestSectionProps) => {
         className={classes.testForm}
         onSubmit={(event) => {
           event.preventDefault()
+          onStart()
           void trial.start(whole)
         }}
       >
