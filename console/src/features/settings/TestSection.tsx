@@ -18,11 +18,11 @@ export interface TestSectionProps {
   trial: ReturnType<typeof useGroupTest>
   /** What is entered and not saved; it is tried, too. */
   body: Record<string, string | null>
-  onStart: () => void
+  start: (whole: Record<string, string | null>) => void
 }
 
 /** Tries what is entered: each step, what was seen and what helps; how it did before. */
-export const TestSection = ({ group, trial, body, onStart }: TestSectionProps) => {
+export const TestSection = ({ group, trial, body, start }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)
   const test = groupTests[group]
@@ -57,8 +57,7 @@ export const TestSection = ({ group, trial, body, onStart }: TestSectionProps) =
         className={classes.testForm}
         onSubmit={(event) => {
           event.preventDefault()
-          onStart()
-          void trial.start(whole)
+          start(whole)
         }}
       >
         <div className={classes.testHead}>

@@ -1,0 +1,45 @@
+import { Button, Group } from '@mantine/core'
+import type { ConfigGroupName } from '@portcullis/contract'
+import { curlOf } from '../../lib/curl.ts'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { shownBody } from './draft.ts'
+import { saveOperations } from './operations.ts'
+import classes from './settings.module.css'
+
+export interface FormFootProps {
+  group: ConfigGroupName
+  /** Id of the form that is sent. */
+  formId: string
+  body: Record<string, string | null>
+  busy: boolean
+  isDirty: boolean
+  /** What came of the last try to save. */
+  said: string
+  discard: () => void
+}
+
+/** The foot of a form, always in sight: how it stands, the same call as curl, discarding and saving. */
+export const FormFoot = ({ group, formId, body, busy, isDirty, said, discard }: FormFootProps) => {
+  const operation = saveOperations[group]
+  return (
+    <Group justify="flex-end" gap="sm" className={classes.foot}>
+      <p className={classes.said} role="status">
+        {said}
+      </p>
+      {operation === undefined ? null : (
+        <MoreMenu
+          label="More of this form"
+          curl={() => curlOf(window.location.origin, operation, { body: shownBody(body) })}
+        />
+      )}
+      {isDirty ? (
+        <Button variant="default" onClick={discard}>
+          Discard
+        </Button>
+      ) : null}
+      <Button type="submit" form={formId} loading={busy}>
+        Save
+      </Button>
+    </Group>
+  )
+}

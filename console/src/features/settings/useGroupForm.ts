@@ -1,0 +1,99 @@
+import type { ConfigMap } from '@portcullis/contract'
+import { type RefObject, useEffect, useState } from 'react'
+import { fieldMessage } from '../../lib/problem.ts'
+import { bodyOf, type Edits, faultOf, inWords, isMoved, itemsOf, noEdits, shownText } from './draft.ts'
+import type { SettingPage } from './pages.ts'
+import { useGroupTest } from './useGroupTest.ts'
+import { faultyItems, useSave } from './useSave.ts'
+
+/** What somebody enters in the form of a group, what is wrong with it, and how it is stored. */
+export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLFormElement | null>) => {
+  const { group } = page
+  const [edits, setEdits] = useState<Edits>(noEdits)
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
+  /** Fields that were changed since the server judged them: what it said of them is over. */
+  const [mended, setMended] = useState<ReadonlySet<string>>(new Set())
+  const [said, setSaid] = useState('')
+  const [isAsking, setIsAsking] = useState(false)
+  const { busy, failure, save, forget } = useSave(page)
+  const trial = useGroupTest(group)
+  const body = bodyOf(group, stored, edits)
+  const names = itemsOf(group).map(([name]) => name)
+  const named = faultyItems(failure)
+  const isAtField = named.length > 0 && named.every((name) => names.includes(name))
+
+  // Whoever saved by the keyboard goes on where it is wrong.
+  const focusOn = (wrong: readonly string[]) => {
+    const first = names.find((name) => wrong.includes(name))
+    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus()
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
+  useEffect(() => focusOn(faultyItems(failure)), [failure])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each try
+  useEffect(() => focusOn(Object.keys(faults)), [faults])
+
+  const store = async () => {
+    setMended(new Set())
+    const saved = await save(body)
+    if (saved === null) return
+    setEdits(noEdits)
+    setSaid(saved.changes.length === 0 ? 'Nothing differs.' : `Saved as version ${saved.version}.`)
+  }
+  const faultsNow = () =>
+    Object.fromEntries(
+      itemsOf(group).flatMap(([name, item]) => {
+        const fault = Object.hasOwn(body, name) ? faultOf(item, shownText(name, stored, edits)) : null
+        return fault === null ? [] : [[name, fault]]
+      }),
+    )
+
+  return {
+    edits,
+    body,
+    busy,
+    failure,
+    trial,
+    said,
+    isAtField,
+    isDirty: Object.keys(body).length > 0,
+    /** The changes are shown and wait for a yes. */
+    isAsking,
+    stopAsking: () => setIsAsking(false),
+    store,
+    enter: (name: string, text: string) => {
+      setSaid('')
+      setMended((old) => new Set([...old, name]))
+      setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
+    },
+    /** Marks a stored secret to be taken away, or not. */
+    remove: (name: string, removed: boolean) =>
+      setEdits((old) => ({
+        ...old,
+        removed: removed ? [...old.removed, name] : old.removed.filter((other) => other !== name),
+      })),
+    errorOf: (name: string): string | undefined => {
+      if (mended.has(name)) return undefined
+      const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
+      return found === undefined ? undefined : inWords(found)
+    },
+    tryOut: (whole: Record<string, string | null>) => {
+      setMended(new Set())
+      void trial.start(whole)
+    },
+    discard: () => {
+      setEdits(noEdits)
+      setMended(new Set(names))
+      setSaid('')
+      forget()
+    },
+    submit: () => {
+      const found = faultsNow()
+      setFaults(found)
+      setMended(new Set())
+      if (Object.keys(found).length > 0) forget()
+      else if (Object.keys(body).length === 0) setSaid('Nothing was changed.')
+      else if (page.asks !== undefined && isMoved(body, stored, page.asks.names)) setIsAsking(true)
+      else void store()
+    },
+  }
+}
