@@ -170,6 +170,10 @@ export const createMfaStore = () => ({
         exists (select from account_totp t where t.account_id = a.account_id and t.confirmed_at is not null)
         or exists (select from account_passkeys p where p.account_id = a.account_id)
       where a.account_id = ${accountId}::uuid`)
+    // Codes stand in for factors: with the last one they go, so that new ones are shown when there is one again.
+    await tx.execute(sql`
+      delete from account_recovery_codes r using accounts a
+      where r.account_id = ${accountId}::uuid and a.account_id = r.account_id and not a.mfa_enabled`)
   },
 })
 

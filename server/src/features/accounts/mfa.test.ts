@@ -119,7 +119,10 @@ describe('an authenticator app', () => {
     const { mfaToken } = await pending(userName, password)
     const { token } = (await finish(mfaToken, { code: codeOf(secret) })).json()
     expect((await post(`${base}/Mfa/totp/remove`, { password: 'wrong' }, token)).statusCode).toBe(400)
-    expect((await post(`${base}/Mfa/totp/remove`, { password }, token)).json()).toMatchObject({ totp: false })
+    expect((await post(`${base}/Mfa/totp/remove`, { password }, token)).json()).toMatchObject({
+      totp: false,
+      recoveryCodesLeft: 0,
+    })
     expect((await login(userName, password)).json()).toHaveProperty('token')
   })
 })
