@@ -165,7 +165,7 @@ describe.skipIf(chromiumPath === undefined)('quarantines', () => {
     expect(beyond).toBeLessThanOrEqual(0)
     await page.getByLabel('Select the rows of this list').click()
     await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Take back…' }).click()
-    await dialog().getByText('1 host', { exact: true }).waitFor()
+    await dialog().getByText('1 quarantine', { exact: true }).waitFor()
     await dialog().getByRole('button', { name: 'Take back', exact: true }).click()
     await until('ISE lets it back', () => ise.policyOf(mac) === undefined)
     await page.goto('/quarantines?isActive=true')

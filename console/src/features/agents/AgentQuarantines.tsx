@@ -22,8 +22,8 @@ export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
   })
   return (found.data ?? []).map((quarantine) => (
     <p key={quarantine.id} className={classes.notice}>
-      <State state={quarantine.state} /> quarantine by {nacSystemNames[quarantine.system]},{' '}
-      <Time value={quarantine.createdAt} />: <DeviceText value={quarantine.error || quarantine.reason} />{' '}
+      <State state={quarantine.state} /> Quarantine by {nacSystemNames[quarantine.system]} ·{' '}
+      <Time value={quarantine.createdAt} /> · <DeviceText value={quarantine.error || quarantine.reason} />{' '}
       <PlainLink href={quarantineAddress(quarantine)}>Open the quarantine</PlainLink>
     </p>
   ))

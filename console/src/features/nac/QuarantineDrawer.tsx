@@ -21,7 +21,7 @@ import { Time } from '../../ui/Time.tsx'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './nac.module.css'
 import { isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
-import { Ends, who } from './quarantines.view.tsx'
+import { Ends } from './quarantines.view.tsx'
 import { storyOf } from './story.ts'
 
 // A host is rarely quarantined so often; older ones are found by the list.
@@ -34,21 +34,18 @@ const Story = ({ quarantine }: { quarantine: Quarantine }) => {
       <h3>What happened</h3>
       <StepList
         steps={[
-          ...lines.map(({ key, words, isOk, seen, by, at }) => ({
+          ...lines.map(({ key, words, mark, seen, by, at }) => ({
             key,
             words,
-            state: isOk ? ('done' as const) : ('failed' as const),
+            state: mark,
             seen,
             aside: (
               <>
-                <DeviceText value={who(by)} /> · <Time value={at} />
+                <DeviceText value={by === 'system' ? 'this server' : by} /> · <Time value={at} />
               </>
             ),
           })),
           ...(next === null ? [] : [{ key: 'next', words: next, state: 'running' as const }]),
-          ...(isWaiting(quarantine)
-            ? [{ key: 'next', words: 'A person approves or dismisses it', state: 'open' as const }]
-            : []),
         ]}
       />
     </section>
@@ -73,7 +70,7 @@ const WhatIsMeant = ({ quarantine }: { quarantine: Quarantine }) => {
                 </PlainLink>,
               ] as const,
             ]),
-        ['Asked by', <DeviceText key="by" value={who(quarantine.by)} />],
+        ['Asked by', quarantine.isAutomatic ? 'this server, by itself' : <DeviceText key="by" value={quarantine.by} />],
         ['Asked for', <Time key="since" value={quarantine.createdAt} form="local" />],
         ['Ends', <Ends key="ends" quarantine={quarantine} />],
         ['Addresses', <DeviceText key="macs" value={macs.join(', ')} />],

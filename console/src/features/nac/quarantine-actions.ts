@@ -1,4 +1,10 @@
-import { approveQuarantines, clearQuarantines, dismissQuarantines, type Quarantine } from '@portcullis/contract'
+import {
+  approveQuarantines,
+  clearQuarantines,
+  dismissQuarantines,
+  nacSystemNames,
+  type Quarantine,
+} from '@portcullis/contract'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { rereadQuarantines } from '../../ui/nac/useNac.ts'
@@ -20,7 +26,7 @@ const decisions = {
     action: 'Take back',
     does: isClearable,
     consequence:
-      'the system is asked to let the host back onto the network, and it is read back that it did. An attack tool that is still attached does not cause another one until it is attached again.',
+      'the system is asked to let the host back onto the network, and it is read back that it did; what never took effect is closed at once. An attack tool that is still attached does not cause another one until it is attached again.',
     done: (n: number) => `${counted(n)} being taken back.`,
   },
   approve: {
@@ -55,9 +61,9 @@ export const useQuarantineActions = (onDone: () => void) => {
     const rest = among.length - rows.length
     confirm({
       title,
-      names: rows.map((row) => row.hostIdentifier),
+      names: [...new Set(rows.map((row) => `${row.hostIdentifier}, ${nacSystemNames[row.system]}`))],
       count: rows.length,
-      kind: ['host', 'hosts'],
+      kind: ['quarantine', 'quarantines'],
       consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or can not have it, and stay as they are.`}`,
       action,
       run: async () => {

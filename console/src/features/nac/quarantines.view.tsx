@@ -1,4 +1,10 @@
-import { nacSystemNames, nacSystems, type Quarantine, quarantineStates } from '@portcullis/contract'
+import {
+  nacSystemNames,
+  nacSystems,
+  type Quarantine,
+  type QuarantineState,
+  quarantineStates,
+} from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -42,18 +48,20 @@ export const quarantinesView: ViewSpec = {
 /** `system` is the product: a name that a person would understand. */
 export const who = (by: string) => (by === 'system' ? 'by itself' : by)
 
-export const Ends = ({ quarantine: { expiresAt, isActive, state } }: { quarantine: Quarantine }) =>
-  expiresAt === null ? (
-    <span>{isActive && state !== 'waiting' && state !== 'clearing' ? 'never' : '–'}</span>
-  ) : (
-    <Time value={expiresAt} />
-  )
+/** What is wrong now, and what helps; of one that waits, why it does. */
+const troubleOf = ({ state, error, timeline }: Quarantine): string =>
+  state === 'waiting' ? (timeline.findLast(({ step }) => step === 'waiting')?.message ?? error) : error
+
+const lasting: readonly QuarantineState[] = ['wanted', 'applying', 'applied', 'verified']
+
+export const Ends = ({ quarantine: { expiresAt, state } }: { quarantine: Quarantine }) =>
+  expiresAt === null ? <span>{lasting.includes(state) ? 'never' : '–'}</span> : <Time value={expiresAt} />
 
 export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
     id: 'host',
     title: 'Host',
-    width: 132,
+    width: 116,
     grow: true,
     sortKey: 'hostIdentifier',
     cell: (row) => (
@@ -69,11 +77,11 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
     sortKey: 'system',
     cell: (row) => <span title={nacSystemNames[row.system]}>{row.system === 'ise' ? 'Cisco ISE' : 'CounterACT'}</span>,
   },
-  { id: 'state', title: 'State', width: 172, sortKey: 'state', cell: (row) => <State state={row.state} /> },
+  { id: 'state', title: 'State', width: 190, sortKey: 'state', cell: (row) => <State state={row.state} /> },
   {
     id: 'reason',
     title: 'Reason',
-    width: 130,
+    width: 116,
     grow: true,
     sortKey: 'reason',
     cell: (row) => <DeviceText value={row.reason} />,
@@ -81,16 +89,16 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
     id: 'error',
     title: 'What is wrong, and what helps',
-    width: 130,
+    width: 116,
     grow: true,
     sortKey: 'error',
-    cell: (row) => (row.error === '' ? '–' : <DeviceText value={row.error} />),
+    cell: (row) => <DeviceText value={troubleOf(row)} />,
   },
   { id: 'by', title: 'By', width: 76, sortKey: 'by', cell: (row) => <DeviceText value={who(row.by)} /> },
   {
     id: 'since',
     title: 'Since',
-    width: 62,
+    width: 76,
     align: 'right',
     sortKey: 'createdAt',
     naturalSort: 'desc',

@@ -17,11 +17,11 @@ it('tells the story in words with the name of the system, and what is under way'
     state: 'applied',
     timeline: [step('asked'), step('applying'), step('delayed', false), step('applied')],
   })
-  expect(lines.map(({ words, isOk }) => [words, isOk])).toEqual([
-    ['Asked for', true],
-    ['Sent to Cisco ISE', true],
-    ['Tried again later', false],
-    ['Taken by Cisco ISE', true],
+  expect(lines.map(({ words, mark }) => [words, mark])).toEqual([
+    ['Asked for', 'done'],
+    ['Sent to Cisco ISE', 'done'],
+    ['Tried again later', 'failed'],
+    ['Taken by Cisco ISE', 'done'],
   ])
   // Steps of one moment are still different lines.
   expect(new Set(lines.map(({ key }) => key)).size).toBe(4)
@@ -31,4 +31,7 @@ it('tells the story in words with the name of the system, and what is under way'
 it('has nothing under way where it ended or a person has to act', () => {
   for (const state of ['verified', 'cleared', 'failed', 'dismissed', 'waiting'] as const)
     expect([state, storyOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
+  const timeline = [step('asked'), step('waiting', false)]
+  const lastMark = (state: Quarantine['state']) => storyOf({ system: 'ise', state, timeline }).lines.at(-1)?.mark
+  expect([lastMark('waiting'), lastMark('wanted')]).toEqual(['open', 'done'])
 })

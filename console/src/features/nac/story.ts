@@ -1,6 +1,6 @@
 import { nacSystemNames, type Quarantine, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 
-/** Steps of a story in words; `{system}` is who carries it out. */
+/** Steps of a story in words; `{system}` carries it out. */
 const stepWords: Readonly<Record<QuarantineStepName, string>> = {
   asked: 'Asked for',
   waiting: 'Waits for a person',
@@ -27,7 +27,8 @@ const nextWords: Readonly<Partial<Record<QuarantineState, string>>> = {
 export interface StoryLine {
   key: string
   words: string
-  isOk: boolean
+  /** One that waits is open until somebody decides. */
+  mark: 'done' | 'failed' | 'open'
   seen: string
   by: string
   at: string
@@ -42,7 +43,7 @@ export const storyOf = ({ system, state, timeline }: Pick<Quarantine, 'system' |
       ({ step, ok, message, by, at }, index): StoryLine => ({
         key: `${index} ${at}`,
         words: named(stepWords[step]),
-        isOk: ok,
+        mark: step === 'waiting' ? (state === 'waiting' ? 'open' : 'done') : ok ? 'done' : 'failed',
         seen: message,
         by,
         at,
