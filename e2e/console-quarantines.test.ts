@@ -172,6 +172,33 @@ describe.skipIf(chromiumPath === undefined)('quarantines', () => {
     await page.getByText('0 of 2').waitFor()
   })
 
+  it('are seen by a User, who decides nothing', async () => {
+    const password = 'nobody decides by looking'
+    await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })
+    const own = await openWindow(browser, server.url, 1440, 900)
+    await own.page.goto('/agents')
+    await own.page.getByLabel('User name').fill('ada')
+    await own.page.getByLabel('Password', { exact: true }).fill(password)
+    await own.page.getByRole('button', { name: 'Sign in' }).click()
+    // The configuration is not hers to read; that there are some is.
+    await own.page.getByRole('link', { name: 'Quarantines' }).click()
+    const first = own.page
+      .getByRole('grid', { name: 'Quarantines' })
+      .getByRole('row')
+      .filter({ hasText: 'second time' })
+    await first.getByText('Taken back').click()
+    const panel = own.page.getByRole('complementary', { name: 'Quarantine' })
+    await panel.getByText('Read back: in force').waitFor()
+    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['', ''])
+    expect(await own.page.getByRole('checkbox').count()).toBe(0)
+    await own.page.goto(`/agents/${host.agentId}`)
+    await own.page.getByRole('button', { name: 'More', exact: true }).click()
+    await own.page.getByRole('menuitem', { name: 'Copy as curl' }).waitFor()
+    expect(await own.page.getByRole('menuitem', { name: 'Quarantine…' }).count()).toBe(0)
+    expect(own.wrong).toEqual([])
+    await own.context.close()
+  })
+
   it('that wait for a person are approved or dismissed, as many as are selected', async () => {
     const quarantine = (await newest()) as Quarantine
     await page.goto('/agents')

@@ -46,7 +46,7 @@ export const quarantinesView: ViewSpec = {
 }
 
 /** `system` is the product: a name that a person would understand. */
-export const who = (by: string) => (by === 'system' ? 'by itself' : by)
+const who = (by: string) => (by === 'system' ? 'by itself' : by)
 
 /** What is wrong now, and what helps; of one that waits, why it does. */
 const troubleOf = ({ state, error, timeline }: Quarantine): string =>
