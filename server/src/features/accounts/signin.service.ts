@@ -226,7 +226,7 @@ export const createSigninService = (deps: SigninDeps) => {
       })
       const { account, local } = attempt
       const releases = [attempt.release]
-      if (local !== undefined && local.mfa_enabled) {
+      if (local?.mfa_enabled === true) {
         await attempt.release()
         return { secondFactorOf: local }
       }

@@ -23,7 +23,7 @@ import { assertConnection, secretsOf } from './connection.rules.ts'
 import type { ConnectionsStore, DefaultsRow } from './connections.store.ts'
 import type { PollsStore } from './polls.store.ts'
 import { sealed } from './secrets.ts'
-import type { WorkerRow, WorkerStore } from './worker.store.ts'
+import type { WorkerStore } from './worker.store.ts'
 
 export interface WorkerDeps {
   db: Db

@@ -13,7 +13,7 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char] as string)
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char] as string)
 
 /** One line without control or direction characters, for a subject: a line end would begin another header. */
 export const subjectLine = (text: string): string =>
@@ -27,9 +27,9 @@ export const layOut = ({ heading, paragraphs, link }: MailContent): { text: stri
   text: [heading, ...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n'),
   html: [
     '<!doctype html><html lang="en"><body style="font-family:sans-serif;max-width:40em;margin:1em auto;color:#212529">',
-    `<h1 style="font-size:1.25em">${escape(heading)}</h1>`,
-    ...paragraphs.map((text) => `<p>${escape(text).replaceAll('\n', '<br>')}</p>`),
-    ...(link === undefined ? [] : [`<p><a href="${escape(link.url)}">${escape(link.text)}</a></p>`]),
+    `<h1 style="font-size:1.25em">${escaped(heading)}</h1>`,
+    ...paragraphs.map((text) => `<p>${escaped(text).replaceAll('\n', '<br>')}</p>`),
+    ...(link === undefined ? [] : [`<p><a href="${escaped(link.url)}">${escaped(link.text)}</a></p>`]),
     '</body></html>',
   ].join('\n'),
 })

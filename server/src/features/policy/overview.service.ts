@@ -1,6 +1,5 @@
 import type { PolicySettings } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { PolicyRead } from './policy.read.ts'
@@ -9,7 +8,6 @@ import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
 
 export interface OverviewDeps {
   db: Db
-  clock: Clock
   audit: Pick<AuditApi, 'write'>
   read: PolicyRead
   settings: PolicySettingsApi
@@ -20,15 +18,7 @@ export interface OverviewDeps {
 }
 
 /** The policy at a glance, its settings, and whether a second person is asked. */
-export const createPolicyOverview = ({
-  db,
-  clock,
-  audit,
-  read,
-  settings,
-  administrators,
-  refuseSettings,
-}: OverviewDeps) => {
+export const createPolicyOverview = ({ db, audit, read, settings, administrators, refuseSettings }: OverviewDeps) => {
   /** Hosts above which a second person is needed, and why it is so; null: never. */
   const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
     const { twoPersonHosts } = await settings.read(db)
