@@ -1,15 +1,17 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { type ImportResult, importTags } from '@portcullis/contract'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import classes from './TagsPage.module.css'
 
-const Report = ({ result }: { result: ImportResult }) => (
+const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
+
+const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) => (
   <output className={classes.report}>
     <strong>
-      {result.imported.toLocaleString('en')} {result.imported === 1 ? 'line' : 'lines'} imported
+      {linesText(result.imported)} {isDone ? 'imported' : 'can be imported'}
       {result.failed === 0 ? '' : `, ${result.failed.toLocaleString('en')} not`}
     </strong>
     {result.errors.length === 0 ? null : (
@@ -26,14 +28,32 @@ const Report = ({ result }: { result: ImportResult }) => (
 
 const Body = ({ file, close }: { file: File; close: () => void }) => {
   const { api, queries } = useServices()
-  const [result, setResult] = useState<ImportResult | null>(null)
+  const [held, setHeld] = useState<File | null>(null)
+  const [tried, setTried] = useState<ImportResult | null>(null)
+  const [done, setDone] = useState<ImportResult | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
-  const run = async () => {
+  useEffect(() => {
+    const control = new AbortController()
+    const { signal } = control
+    const tryIt = async (): Promise<void> => {
+      // Held as it is now, so that what is stored is what was tried.
+      const copy = new File([await file.arrayBuffer()], file.name, { type: 'text/csv' })
+      const result = await api.call(importTags, { query: { dryRun: true }, file: copy, signal })
+      setHeld(copy)
+      setTried(result)
+    }
+    tryIt().catch((reason: unknown) => {
+      if (!signal.aborted) setFailure(reason)
+    })
+    return () => control.abort()
+  }, [api, file])
+  const run = async (): Promise<void> => {
+    if (held === null) return
     setBusy(true)
     setFailure(null)
     try {
-      setResult(await api.call(importTags, { file }))
+      setDone(await api.call(importTags, { file: held }))
       void queries.invalidateQueries({ queryKey: ['tags'] })
     } catch (reason) {
       setFailure(reason)
@@ -41,40 +61,51 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       setBusy(false)
     }
   }
+  const result = done ?? tried
   return (
     <form
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        if (result === null) void run()
+        if (done === null) void run()
         else close()
       }}
     >
-      {result === null ? (
+      {done === null ? (
         <p>
           <DeviceText value={file.name} />, {Math.ceil(file.size / 1024).toLocaleString('en')} KiB. Each host and device
           it names gets exactly the tags of its line; tags it had and the line does not name go. Hosts and devices it
-          does not name stay as they are. A line in error changes nothing and is told.
+          does not name stay as they are. A line in error changes nothing.
         </p>
+      ) : null}
+      {result === null ? (
+        failure === null ? (
+          <p aria-busy="true">Trying it…</p>
+        ) : null
       ) : (
-        <Report result={result} />
+        <Report result={result} isDone={done !== null} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        {result === null ? (
+        {done === null ? (
           <Button variant="default" onClick={close}>
             Cancel
           </Button>
         ) : null}
-        <Button type="submit" loading={busy} data-autofocus>
-          {result === null ? 'Import' : 'Done'}
+        <Button
+          type="submit"
+          loading={busy}
+          disabled={done === null && (tried === null || tried.imported === 0)}
+          data-autofocus
+        >
+          {done === null ? (tried === null ? 'Import' : `Import ${linesText(tried.imported)}`) : 'Done'}
         </Button>
       </Group>
     </form>
   )
 }
 
-/** Imports a file of tags: what it will do, then what it did, line by line where it did not. */
+/** Imports a file of tags: tried first, then what it did, line by line where it did not. */
 export const ImportTags = ({ file, close }: { file: File | null; close: () => void }) => (
   <Modal opened={file !== null} onClose={close} title="Import tags">
     {file === null ? null : <Body file={file} close={close} />}

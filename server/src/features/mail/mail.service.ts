@@ -138,6 +138,8 @@ export const createMail = (deps: MailDeps) => {
             const messageId = `<${newId(clock.now())}@portcullis>`
             await smtp.send({ to: recipient, subject: 'Portcullis: test mail', text, html, messageId })
             done('send', `The server took a mail to ${recipient}.`)
+            // What is stored was tried, not something that may never be.
+            if (Object.keys(given).length === 0) await settings.noteUse('smtp', null)
           }
         } finally {
           smtp.close()
