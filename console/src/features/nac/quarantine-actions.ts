@@ -57,7 +57,7 @@ export const useQuarantineActions = (onDone: () => void) => {
   const { api, queries } = useServices()
   return (decision: Decision, among: readonly Quarantine[]) => {
     const { operation, title, action, does, consequence, done } = decisions[decision]
-    const rows = among.filter(does).slice(0, most)
+    const rows = among.filter(does)
     const rest = among.length - rows.length
     confirm({
       title,
@@ -67,9 +67,13 @@ export const useQuarantineActions = (onDone: () => void) => {
       consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or can not have it, and stay as they are.`}`,
       action,
       run: async () => {
-        const { accepted, unchanged } = await api.call(operation, { body: { ids: rows.map(({ id }) => id) } })
-        const changed = unchanged.length === 0 ? '' : ` ${unchanged.length.toLocaleString('en')} had changed meanwhile.`
-        tell(`${done(accepted.length)}${changed}`)
+        let accepted = 0
+        for (let from = 0; from < rows.length; from += most) {
+          const ids = rows.slice(from, from + most).map(({ id }) => id)
+          accepted += (await api.call(operation, { body: { ids } })).accepted.length
+        }
+        const late = rows.length - accepted
+        tell(`${done(accepted)}${late === 0 ? '' : ` ${late.toLocaleString('en')} had changed meanwhile.`}`)
         onDone()
         await rereadQuarantines(queries)
       },
