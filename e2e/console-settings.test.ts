@@ -361,4 +361,31 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
     await context.close()
     await ise.close()
   })
+
+  it('tries a file of tags before it imports it, line by line', async () => {
+    const { page, context, wrong } = await open('/settings/tags', 1024, 768)
+    const file = (text: string) => ({ name: 'tags.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+    const head = 'Type,Identifier,Name,Tags\n'
+    const give = async (text: string) => {
+      const input = page.locator('input[type=file]')
+      if ((await input.count()) === 0) await page.getByRole('button', { name: 'More' }).click()
+      await input.setInputFiles(file(text))
+    }
+    await give(`${head}Tag,,,from a file\nAgent,nobody,,x\n`)
+    await dialog(page).getByText('1 line can be imported, 1 not').waitFor()
+    await dialog(page)
+      .getByText(/Line 3: There is no agent nobody/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+    expect((await server.get<{ name: string }[]>(`${base}/gethashtags`)).map(({ name }) => name)).not.toContain(
+      'from a file',
+    )
+    await give(`${head}Tag,,,from a file\n`)
+    await dialog(page).getByRole('button', { name: 'Import 1 line' }).click()
+    await dialog(page).getByText('1 line imported').waitFor()
+    await dialog(page).getByRole('button', { name: 'Done' }).click()
+    await page.getByText('from a file').first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })
