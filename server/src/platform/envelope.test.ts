@@ -47,6 +47,8 @@ describe('a sealed secret', () => {
       const box = first.seal(new Secret('hunter2'), 'a')
       expect([first.rewrap(box, 'a'), one.sealing.current().id]).toEqual([null, 0])
       expect(one.sealing.add().id).toBe(1)
+      // The other replica seals by it at once.
+      expect([two.sealing.current().id, second.rewrap(second.seal(new Secret('x'), 'a'), 'a')]).toEqual([1, null])
       const again = first.rewrap(box, 'a') as Buffer
       expect(() => first.rewrap(box, 'b')).toThrow()
       expect([first.rewrap(again, 'a'), second.open(again, 'a').reveal(), second.open(box, 'a').reveal()]).toEqual([
@@ -54,7 +56,7 @@ describe('a sealed secret', () => {
         'hunter2',
         'hunter2',
       ])
-      one.sealing.forgetOld()
+      one.sealing.forgetBefore(1)
       expect(first.open(again, 'a').reveal()).toBe('hunter2')
       expect(() => createEnvelope(loadKeys(join(dir, 'key')).sealing).open(box, 'a')).toThrow(/not in the key file/)
       expect(loadKeys(join(dir, 'key')).sealing.add().id).toBe(2)

@@ -6,7 +6,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
@@ -34,8 +34,8 @@ export interface SealingKeys {
   byId(id: number): Secret<Buffer> | undefined
   /** Makes a new key and writes the file; from now on it seals. */
   add(): SealingKey
-  /** Takes all but the newest out of the file. */
-  forgetOld(): void
+  /** Takes keys before this one out of the file. */
+  forgetBefore(id: number): void
 }
 
 interface KeyFile {
@@ -78,13 +78,22 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
     writeKeyFile(file, content)
     load(content)
   }
-  load(read())
-  const current = (): SealingKey => known.at(-1) as SealingKey
+  let seenAt = 0
+  const refresh = (): void => {
+    seenAt = statSync(file).mtimeMs
+    load(read())
+  }
+  refresh()
+  /** The newest of the file: another replica may have turned to a new key a moment ago, and what is sealed by an old one is lost. */
+  const current = (): SealingKey => {
+    if (statSync(file).mtimeMs !== seenAt) refresh()
+    return known.at(-1) as SealingKey
+  }
   return {
     current,
     byId: (id) => {
       const found = (): Secret<Buffer> | undefined => known.find((one) => one.id === id)?.key
-      if (found() === undefined) load(read())
+      if (found() === undefined) refresh()
       return found()
     },
     add: () => {
@@ -92,7 +101,7 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
       write([...sealing, { id: (sealing.at(-1)?.id ?? 0) + 1, key: randomBytes(32).toString('base64') }])
       return current()
     },
-    forgetOld: () => write((read().sealing ?? []).slice(-1)),
+    forgetBefore: (id) => write((read().sealing ?? []).filter((one) => one.id >= id)),
   }
 }
 

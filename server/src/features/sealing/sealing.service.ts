@@ -1,5 +1,6 @@
 import type { AuditApi } from '#features/audit/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
+import { AppError } from '#platform/app-error.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -27,6 +28,8 @@ interface Cursor {
   key: number
   column: number
   after: string
+  /** Boxes that this round found wrapped by an old key. */
+  changed?: number
 }
 
 /**
@@ -42,11 +45,12 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
         return next === null ? [] : [{ key, box: next }]
       })
       if (changed.length > 0) await store.write(tx, column, changed)
+      const round = { ...at, changed: (at.changed ?? 0) + changed.length }
       const last = rows.at(-1)
       const next: Cursor =
         rows.length < atOnce || last === undefined
-          ? { ...at, column: at.column + 1, after: '' }
-          : { ...at, after: last.key }
+          ? { ...round, column: at.column + 1, after: '' }
+          : { ...round, after: last.key }
       await job.save(tx, { done: isFirst ? rows.length : 0, cursor: next })
       return next
     })
@@ -63,11 +67,14 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
       }
       for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
         at = await rewrapSome(job, at, column, true)
-      // A second look: what was sealed by another replica meanwhile, before it knew of the new key.
-      at = { ...at, column: 0, after: '' }
-      for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
-        at = await rewrapSome(job, at, column, false)
-      keys.forgetOld()
+      // What was being written while its table was gone over: until nothing is left that an old key wraps.
+      for (let isClean = false; !isClean; ) {
+        at = { ...at, column: 0, after: '', changed: 0 }
+        for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
+          at = await rewrapSome(job, at, column, false)
+        isClean = at.changed === 0
+      }
+      keys.forgetBefore(at.key)
       return 'done'
     },
   })
@@ -76,7 +83,9 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
     /** Starts it; the id of its job. */
     rotate: (actor: Actor): Promise<{ jobId: string }> =>
       db.transaction(async (tx) => {
-        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Seal secrets by a new key', mostPerPerson: 1 })
+        if (await store.isUnderWay(tx, kind))
+          throw new AppError('conflict', { detail: 'Secrets are being sealed by a new key already.' })
+        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Seal secrets by a new key' })
         await audit.write(tx, actor, { action: 'keys.rotated', entity: 'secrets at rest', severity: 4 })
         return { jobId }
       }),

@@ -3,6 +3,12 @@ import { raw, sql } from '#platform/db/sql.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 
 export const createSealingStore = () => ({
+  /** Whether such a job runs or waits; nobody else starts one until the transaction ends. */
+  isUnderWay: async (tx: Tx, kind: string): Promise<boolean> => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${kind}))`)
+    return (await tx.query(sql`select 1 from jobs j where j.kind = ${kind} and j.state = 'running'`)).length > 0
+  },
+
   count: async (q: Queryable, { table, column }: SealedColumn): Promise<number> =>
     (
       await q.query<{ n: number }>(

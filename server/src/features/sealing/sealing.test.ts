@@ -41,6 +41,7 @@ it('secrets at rest turn to a new key while the server works; the old one opens 
   const manager = await person(t, { profile: 20 })
   expect((await manager.api.post(`${config}/RotateKeys`)).statusCode).toBe(403)
   const { jobId } = (await admin.post(`${config}/RotateKeys`)).json()
+  expect((await admin.post(`${config}/RotateKeys`)).statusCode).toBe(409)
   // Another replica that still knows the old key only reads the file again when it meets the new one.
   const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
   try {

@@ -74,8 +74,9 @@ const filterFault = (text: string): string | null => {
   return text.includes('{username}') ? null : 'has to hold {username}, where the name of who signs in is put'
 }
 
-const dn =
-  /^(?:[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\.[0-9]+)+)=[^=]*(?:[,+]\s*(?:[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\.[0-9]+)+)=(?:\\.|[^\\])*?)*$/
+// Each value ends at the next separator: nothing is tried twice, however long it is.
+const attributeType = '(?:[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\\.[0-9]+)+)'
+const dn = new RegExp(`^${attributeType}=(?:\\\\.|[^\\\\,+])*(?:[,+]\\s*${attributeType}=(?:\\\\.|[^\\\\,+])*)*$`)
 
 const listFault = (text: string, most: number, fault: (part: string) => string | null): string | null => {
   const parts = text.split(/\s+/).filter((part) => part !== '')

@@ -134,6 +134,28 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
     if (faults.length > 0) throw faulty(faults)
   }
 
+  /** A secret comes back only with the place it was sent to then: else going back would send it elsewhere. */
+  const assertTogether = (
+    group: ConfigGroupName,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    then: ReadonlyMap<string, string | null>,
+  ): void => {
+    const placeThen = (name: string): string =>
+      then.has(name) ? (then.get(name) ?? defaultOf(name)) : textOf(before, name)
+    const moved = configGroups[group].place.find((name) => placeThen(name) !== textOf(after, name))
+    const restored = namesOf(group).filter(
+      (name) => isSecret(name) && after.get(name)?.isFresh === true && differs(before.get(name), after.get(name)),
+    )
+    if (moved !== undefined && restored.length > 0)
+      throw faulty(
+        restored.map((name) => ({
+          field: `body.${name}`,
+          message: `belonged to another ${moved} then: go back with the whole group`,
+        })),
+      )
+  }
+
   const changesOf = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): ConfigChange[] =>
     [...new Set([...before.keys(), ...after.keys()])]
       .filter((name) => differs(before.get(name), after.get(name)))
@@ -305,13 +327,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
 
     /** Makes items what they were at a version. */
     rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
-      const run = async (tx: Tx, judged: boolean) => {
+      const run = async (tx: Tx) => {
         const last = await store.lock(tx)
         if (version > last)
           throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
-        const rows = (await store.asOf(tx, version)).filter(
-          ({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined,
-        )
+        const then = await store.asOf(tx, version)
+        const rows = then.filter(({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined)
         const names = rows.map(({ name }) => name)
         const groups = [...new Set(names.map((name) => groupOfItem(name) as ConfigGroupName))]
         const before = await readDrafts(tx, groups.flatMap(namesOf))
@@ -320,14 +341,17 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
           if (value === null) after.delete(name)
           else if (!(sealed !== null && before.get(name)?.sealed?.equals(sealed)))
             after.set(name, { value, sealed, isFresh: true })
-        if (judged) for (const group of groups) judge(group, before, after)
+        for (const group of groups) {
+          assertTogether(group, before, after, new Map(then.map((row) => [row.name, row.value])))
+          judge(group, before, after)
+        }
         return { last, names, groups, before, after, changes: changesOf(before, after) }
       }
-      const plan = await db.transaction((tx) => run(tx, true))
+      const plan = await db.transaction((tx) => run(tx))
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
       for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
       return db.transaction(async (tx) => {
-        const { last, names, after, changes } = await run(tx, true)
+        const { last, names, after, changes } = await run(tx)
         return saved(await store_(tx, actor, last, after, changes, 'config.rolledBack'), changes, after, names)
       })
     },

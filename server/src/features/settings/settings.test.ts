@@ -134,6 +134,15 @@ describe('the general configuration', () => {
     await save(`rollback/${version - 1}?prefix=SMTP_`, undefined)
     expect((await t.server.settings.values(t.db, 'smtp')).secret('SMTP_PASSWORD')?.reveal()).toBe('correct horse')
     expect((await refused('rollback/9999', undefined))[0]).toBe(404)
+    // A secret of then does not come back alone to where something else is now.
+    const now = (await history())[0]?.version ?? 0
+    await save('AddOrUpdateSMPTConfig', { SMTP_HOST: 'evil.example.org', SMTP_PASSWORD: 'other' })
+    expect(await refused(`rollback/${now}?prefix=SMTP_PASSWORD`, undefined)).toEqual([
+      400,
+      expect.stringMatching(/SMTP_PASSWORD: belonged to another SMTP_HOST then/),
+    ])
+    await save(`rollback/${now}?prefix=SMTP`, undefined)
+    expect((await t.server.settings.values(t.db, 'smtp')).secret('SMTP_PASSWORD')?.reveal()).toBe('correct horse')
   })
 
   it('refuses what makes no sense, says which and why, and keeps what was in force', async () => {
@@ -165,6 +174,7 @@ describe('the general configuration', () => {
       ['AddOrUpdateLDAPServer', { LDAP_ENABLED: 'true', LDAP_URL: 'ldap://x' }, /LDAP_BASE_DN: is needed/],
       ['AddOrUpdateLDAPServer', { LDAP_USER_FILTER: '(uid=*)' }, /\{username\}/],
       ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: 'example' }, /no distinguished name/],
+      ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: `a=b${',a=b'.repeat(200)}\\` }, /no distinguished name/],
       ['AddOrUpdateISEServer', { ISE_URL: 'http://ise' }, /has to begin with https/],
       ['AddOrUpdateISEServer', { ISE_URL: 'https://u:p@ise' }, /user or password/],
       ['AddOrUpdateISEServer', { ISE_ENABLED: 'true' }, /ISE_URL: is needed.*ISE_PASSWORD: is needed/],
