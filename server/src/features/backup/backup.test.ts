@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -144,6 +145,50 @@ describe('a backup', () => {
     expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
     expect((await admin.post(path, {})).statusCode).toBe(200)
   })
+
+  it('whose reader goes away or comes to nothing holds nothing up', async () => {
+    const token = await t.signIn()
+    const post = (): Promise<{ socket: Socket; first: Promise<Buffer> }> =>
+      new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(t.address)
+        const socket = connect(Number(port), hostname, () => {
+          const body = '{}'
+          const head = [
+            `POST ${path} HTTP/1.1`,
+            `host: ${hostname}`,
+            `authorization: Bearer ${token}`,
+            'content-type: application/json',
+            `content-length: ${body.length}`,
+          ]
+          socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+          resolve({ socket, first: new Promise((got) => socket.once('data', got)) })
+        })
+        socket.on('error', reject)
+      })
+    const again = async (): Promise<number> => {
+      for (let i = 0; ; i++) {
+        const { statusCode } = await (await t.admin()).post(path, {})
+        if (statusCode !== 409 || i === 100) return statusCode
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+    // Some 20 MB, more than all buffers on the way hold.
+    await t.db.withClient((client) =>
+      client.query(`
+        insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)
+        select gen_random_uuid(), 'x', 'x', 'completed', to_jsonb(long.text), 'x', now(), false, false
+        from generate_series(1, 300) n,
+          lateral (select string_agg(md5(random()::text || n), '') as text from generate_series(1, 2000)) long`),
+    )
+    const at = await post()
+    at.socket.destroy()
+    expect(await again()).toBe(200)
+    const slow = await post()
+    await slow.first
+    slow.socket.pause()
+    slow.socket.destroy()
+    expect(await again()).toBe(200)
+  }, 60_000)
 
   it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {
     const file = join(dir, 'a.backup')

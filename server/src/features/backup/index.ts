@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createBackup } from '@portcullis/contract'
+import type { FastifyReply } from 'fastify'
+import type { PoolClient } from 'pg'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
@@ -20,46 +22,70 @@ export interface BackupDeps {
   version: string
 }
 
+/** A reader that takes nothing for so long has gone: a snapshot that is held keeps the database from tidying up. */
+const stalledMs = 120_000
+
+/** Lends a connection until it is given back; one that was broken off in the middle is closed, not used again. */
+const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolean): void }> =>
+  new Promise((resolve, reject) => {
+    pool
+      .withClient(
+        (client) =>
+          new Promise<void>((done, broken) => {
+            resolve({ client, giveBack: (isBroken) => (isBroken ? broken(new Error('broken off')) : done()) })
+          }),
+      )
+      .catch(reject)
+  })
+
 /** Backups of a running server; restoring one is for the command line, with the server stopped. */
 export const backupFeature = (app: HttpApp, { db, exportDb, clock, audit, keyFile, version }: BackupDeps): void => {
   let isRunning = false
 
-  /** The bytes, from one connection that is given back when the reader has all or goes away. */
-  async function* bytes(passphrase: Secret | null, keys: string | null): AsyncGenerator<Buffer> {
-    let release = (): void => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    try {
-      const client = await new Promise<import('pg').PoolClient>((resolve, reject) => {
-        exportDb
-          .withClient(async (lent) => {
-            resolve(lent)
-            await held
-          })
-          .catch(reject)
-      })
+  /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
+  const open = async (passphrase: Secret | null, keys: string | null, reply: FastifyReply): Promise<Readable> => {
+    const { client, giveBack } = await lend(exportDb)
+    let isComplete = false
+    let timer: NodeJS.Timeout | undefined
+    async function* bytes(): AsyncGenerator<Buffer> {
       const head = {
         createdAt: new Date(clock.now()).toISOString(),
         product: version,
         schema: await schemaOf(client),
         hasKeys: keys !== null,
       }
-      yield* writeArchive(dump(client, keys), { head, passphrase })
-    } finally {
-      release()
+      for await (const chunk of writeArchive(dump(client, keys), { head, passphrase })) {
+        timer?.refresh()
+        yield chunk
+      }
+      isComplete = true
+    }
+    const stream = Readable.from(bytes(), { objectMode: false })
+    const end = (): void => {
+      clearTimeout(timer)
+      reply.raw.removeListener('close', end)
+      stream.removeListener('close', end)
+      stream.destroy()
+      giveBack(!isComplete)
       isRunning = false
     }
+    timer = setTimeout(() => stream.destroy(new Error('the reader of a backup stands still')), stalledMs)
+    stream.once('close', end)
+    // A reader that goes before the first byte never touches the stream.
+    if (reply.raw.destroyed) end()
+    else reply.raw.once('close', end)
+    return stream
   }
 
-  app.register(createBackup, async ({ actor, body }) => {
+  app.register(createBackup, async ({ actor, body, reply }) => {
     const passphrase = body?.passphrase ?? null
     const withKeys = body?.withKeys === true
     if (withKeys && passphrase === null) throw invalid('body.passphrase', 'is needed with the key file')
     if (isRunning) throw new AppError('conflict', { detail: 'A backup is being made; wait for it to end.' })
     isRunning = true
-    await db
-      .transaction((tx) =>
+    try {
+      const keys = withKeys ? readFileSync(keyFile, 'utf8') : null
+      await db.transaction((tx) =>
         audit.write(tx, actor, {
           action: 'backup.made',
           entity: withKeys ? 'database and key file' : 'database',
@@ -67,16 +93,12 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, audit, keyFil
           severity: 4,
         }),
       )
-      .catch((error: unknown) => {
-        isRunning = false
-        throw error
-      })
-    const name = `portcullis-${new Date(clock.now()).toISOString().slice(0, 16).replaceAll(/[:T]/g, '-')}.backup`
-    const keys = withKeys ? readFileSync(keyFile, 'utf8') : null
-    return new FileAnswer(
-      name,
-      'application/octet-stream',
-      Readable.from(bytes(passphrase === null ? null : new Secret(passphrase), keys), { objectMode: false }),
-    )
+      const name = `portcullis-${new Date(clock.now()).toISOString().slice(0, 16).replaceAll(/[:T]/g, '-')}.backup`
+      const stream = await open(passphrase === null ? null : new Secret(passphrase), keys, reply)
+      return new FileAnswer(name, 'application/octet-stream', stream)
+    } catch (error) {
+      isRunning = false
+      throw error
+    }
   })
 }

@@ -156,6 +156,11 @@ export const readArchive = async (source: AsyncIterable<Buffer>, passphrase: Sec
   const head = readHead(line)
   if (head.encryption !== null && passphrase === null)
     throw new ArchiveError('This backup is encrypted: give its passphrase.')
+  // Whoever can put another file in its place could have keys of his own restored.
+  if (head.encryption === null && passphrase !== null)
+    throw new ArchiveError(
+      'A passphrase was given, but this file is not encrypted: it is not the backup that was made with it.',
+    )
   async function* remaining(): AsyncGenerator<Buffer> {
     yield rest
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value

@@ -24,7 +24,10 @@ export async function* dump(client: pg.ClientBase, keyFile: string | null): Asyn
       yield { kind: 'tableEnd' }
     }
     yield { kind: 'end' }
-  } finally {
-    await client.query('ROLLBACK').catch(() => {})
+    await client.query('COMMIT')
+  } catch (error) {
+    // Broken off in the middle of a COPY the connection answers nothing any more: whoever lent it closes it.
+    client.query('ROLLBACK').catch(() => {})
+    throw error
   }
 }

@@ -16,7 +16,12 @@ export interface Loaded {
 const eventRange = 5_000_000
 
 /** Fills a database that has the schema of the backup and nothing else: all of it or nothing. */
-export const load = async (client: pg.ClientBase, parts: AsyncIterable<ArchivePart>): Promise<Loaded> => {
+export const load = async (
+  client: pg.ClientBase,
+  parts: AsyncIterable<ArchivePart>,
+  /** The archive is encrypted: only such a one may hold keys. */
+  mayHoldKeys: boolean,
+): Promise<Loaded> => {
   await client.query('BEGIN')
   let copy: ReturnType<typeof copyFrom> | null = null
   try {
@@ -29,8 +34,10 @@ export const load = async (client: pg.ClientBase, parts: AsyncIterable<ArchivePa
     let sequences: Record<string, number> = {}
     let keyFile: string | null = null
     for await (const part of parts) {
-      if (part.kind === 'keys') keyFile = part.content
-      else if (part.kind === 'sequences') {
+      if (part.kind === 'keys') {
+        if (!mayHoldKeys) throw new ArchiveError('Keys stand in a file that is not encrypted: no server writes that.')
+        keyFile = part.content
+      } else if (part.kind === 'sequences') {
         sequences = part.values
         await makeEventPartitions(client, part.lastEvent)
       } else if (part.kind === 'table') {

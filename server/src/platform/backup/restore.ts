@@ -21,6 +21,6 @@ export const restore = async (
     throw new StartError(
       `The backup has schema version ${head.schema}, this release knows ${reached}. Restore it with the release that wrote it, or a newer one.`,
     )
-  const loaded = await db.withClient((client) => load(client, parts))
+  const loaded = await db.withClient((client) => load(client, parts, head.encryption !== null))
   return { ...loaded, schema: await migrate(db, migrations) }
 }
