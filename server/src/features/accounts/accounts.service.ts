@@ -228,6 +228,8 @@ export const createAccountsService = (deps: AccountsDeps) => {
           user_profile: profile,
           is_enabled: enabled,
           must_change_password: given.mustChangePassword ?? before.must_change_password,
+          // Disabled by a person it stays so, whatever a directory says later.
+          withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
         }
         assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
         const details = differences(before, next)

@@ -213,7 +213,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     redeemTicket: credentials.redeemTicket,
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     administrators: read(db).administrators,
-    resetPassword: createLockOutExit({ db, audit, links, store }),
+    resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
     baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))

@@ -1,4 +1,4 @@
-import type { Db, Queryable } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
@@ -10,6 +10,8 @@ export interface LockOutDeps {
   audit: Audit
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
+  /** Takes its second factors away: who lost the password may have lost them with it. */
+  removeFactors(tx: Tx, accountId: string): Promise<boolean>
 }
 
 /**
@@ -17,18 +19,19 @@ export interface LockOutDeps {
  * link is a keyed hash, so it works only when it is made with the key file of the server. Null without such an account.
  */
 export const createLockOutExit =
-  ({ db, audit, links, store }: LockOutDeps) =>
+  ({ db, audit, links, store, removeFactors }: LockOutDeps) =>
   (userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null> =>
     db.transaction(async (tx) => {
       const key = nameKey(userName)
       const row = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)
       if (row === undefined || row.auth_source !== 'Local') return null
       if (!row.is_enabled) await store(tx).update({ ...row, is_enabled: true })
+      const hadFactors = await removeFactors(tx, row.account_id)
       const { url, expiresAt } = await links.create(tx, row.account_id)
       await audit.write(tx, systemActor('command line'), {
         action: 'account.linkCreated',
         entity: row.user_name,
-        details: row.is_enabled ? 'reset-password on the server' : 'reset-password on the server; enabled again',
+        details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors taken away' : ''}`,
       })
       return { userName: row.user_name, url, expiresAt }
     })

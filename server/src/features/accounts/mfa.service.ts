@@ -104,10 +104,17 @@ export const createMfa = (deps: MfaDeps) => {
     return found
   }
 
+  /** Factors are for a person who is signed in, not for a connector with a token. */
+  const assertSession = (actor: Actor): void => {
+    if (actor.kind !== 'session')
+      throw new AppError('forbidden_object', { detail: 'This is for a person who is signed in, not for an API token.' })
+  }
+
   /** The caller's account, its password proved. */
   const proved = async (actor: Actor, password: string): Promise<AccountRow> => {
     const account = await accounts(db).byId(actor.accountId as string)
-    if (account === undefined || actor.kind !== 'session') throw new AppError('unauthorized')
+    assertSession(actor)
+    if (account === undefined) throw new AppError('unauthorized')
     if (account.auth_source !== 'Local')
       throw new AppError('unprocessable', { detail: 'The second factor of a directory account is set up there.' })
     if (!(await prove(account, password))) throw new AppError('old_password_wrong')
@@ -225,16 +232,23 @@ export const createMfa = (deps: MfaDeps) => {
       return { secret: secret.base32, uri: totpOf(account.user_name, secret).toString() }
     },
 
-    confirmTotp: (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> =>
-      db.transaction(async (tx) => {
+    confirmTotp: async (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> => {
+      assertSession(actor)
+      const release = await bookFactor(actor.accountId as string)
+      const done = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
+        if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
+          throw new AppError('unprocessable', { detail: 'The authenticator app is in use already.' })
         if (!(await takeCode(tx, account, code, true))) throw wrong()
         const recoveryCodes = await firstCodes(tx, account.account_id)
         await store.mark(tx, account.account_id)
         await note(tx, actor, 'totpAdded', account)
         return { recoveryCodes }
-      }),
+      })
+      await release()
+      return done
+    },
 
     removeTotp: async (actor: Actor, password: string): Promise<MfaState> => {
       const account = await proved(actor, password)
@@ -289,8 +303,9 @@ export const createMfa = (deps: MfaDeps) => {
       return { options: { ...options } }
     },
 
-    finishPasskey: (actor: Actor, name: string, response: Record<string, unknown>) =>
-      db.transaction(async (tx) => {
+    finishPasskey: async (actor: Actor, name: string, response: Record<string, unknown>) => {
+      assertSession(actor)
+      return db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
         const bound = await requireParty()
@@ -319,7 +334,8 @@ export const createMfa = (deps: MfaDeps) => {
         await store.mark(tx, account.account_id)
         await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
         return { recoveryCodes }
-      }),
+      })
+    },
 
     removePasskey: async (actor: Actor, password: string, id: string): Promise<MfaState> => {
       const account = await proved(actor, password)
@@ -394,6 +410,7 @@ export const createMfa = (deps: MfaDeps) => {
 
     /** Takes all factors of somebody else away. */
     reset: async (actor: Actor, userName: string): Promise<{ reset: boolean }> => {
+      assertSession(actor)
       const done = await db.transaction(async (tx) => {
         const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
         const account = rows.find((row) => row.name_key === nameKey(userName))
@@ -411,6 +428,13 @@ export const createMfa = (deps: MfaDeps) => {
       })
       credentials.forget([done.id])
       return { reset: done.reset }
+    },
+
+    /** Takes all factors of an account away, in the transaction of whoever may. True when there were any. */
+    removeAll: async (tx: Tx, accountId: string): Promise<boolean> => {
+      const removed = await store.removeAll(tx, accountId)
+      await store.mark(tx, accountId)
+      return removed > 0
     },
 
     maintain: (): Promise<number> => store.forget(db, now()),

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createSign, generateKeyPairSync, type Key
 import type { LocalLoginAnswer, MfaRequired, MfaState } from '@portcullis/contract'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
 
 const base = '/prime/webui/Auth'
@@ -257,15 +257,31 @@ describe('a passkey', () => {
     expect((await login(userName, password)).json()).toHaveProperty('token')
   })
 
-  it('is for the account of a person: not for directory accounts, nor for API tokens', async () => {
-    await t.db.withClient((client) =>
-      client.query("update accounts set auth_source = 'LDAP' where user_name = 'admin'"),
+  it('is for a person who is signed in: no API token sets one up, confirms or resets one', async () => {
+    const { userName, password, secret } = await withTotp()
+    const { mfaToken } = await pending(userName, password)
+    const session = (await finish(mfaToken, { code: codeOf(secret) })).json().token as string
+    // In use already: a code is no way to new recovery codes.
+    t.clock.advance(30_000)
+    expect((await post(`${base}/Mfa/totp/confirm`, { code: codeOf(secret) }, session)).json().code).toBe(
+      'unprocessable',
     )
-    const token = await t.signIn().catch(() => null)
-    expect(token).toBeNull()
-    await t.db.withClient((client) =>
-      client.query("update accounts set auth_source = 'Local' where user_name = 'admin'"),
-    )
-    expect(await tokenOf('admin', adminPassword)).toMatch(/^ey/)
+    const { token } = (
+      await (await t.admin()).post('/prime/webui/admin/apitokens', { name: 'soar', userProfile: 10 })
+    ).json()
+    for (const [path, body] of [
+      [`${base}/Mfa/totp/start`, { password: 'x' }],
+      [`${base}/Mfa/totp/confirm`, { code: '123456' }],
+      [`${base}/Mfa/passkeys/finish`, { name: 'x', response: {} }],
+      ['/prime/webui/admin/resetmfa', { userName }],
+    ] as const)
+      expect([path, (await post(path, body, token)).statusCode]).toEqual([path, 403])
+  })
+
+  it('goes with a password that is reset on the machine of the server', async () => {
+    const { userName, password } = await withTotp()
+    const link = await t.server.accounts.resetPassword(userName)
+    expect(link?.userName).toBe(userName)
+    expect((await login(userName, password)).json()).toHaveProperty('token')
   })
 })

@@ -187,7 +187,15 @@ export const createSigninService = (deps: SigninDeps) => {
       })
     if (verdict.person === null) {
       const { lost } = verdict
-      if (lost !== null && account?.is_enabled === true && nameKey(lost.userName) === key)
+      // By its own spelling only: what a directory does not find under another one may be there all the same, and anybody
+      // can type one.
+      const isItsName = account !== undefined && given.username === account.user_name
+      if (
+        lost !== null &&
+        account?.is_enabled === true &&
+        (lost.isProven || isItsName) &&
+        nameKey(lost.userName) === key
+      )
         await external.withdraw(account.account_id, lost.why)
       if (lost?.isProven === true) await recordNotAdmitted(lost.userName, lost.why, from.ip)
       return null
@@ -252,8 +260,9 @@ export const createSigninService = (deps: SigninDeps) => {
       identify: () => Promise<ExternalVerdict>,
       from: SigninFrom,
     ): Promise<{ opened: Opened } | { refused: NotAdmitted | 'lost' }> => {
-      const release = await book([ipBucket(addressBucket(from.ip))])
+      // What brings no state of this browser is refused before it counts: any page could have a whole address shut out.
       const verdict = await identify()
+      const release = await book([ipBucket(addressBucket(from.ip))])
       if (verdict.person === null) {
         if (verdict.lost !== null) await recordNotAdmitted(verdict.lost.userName, verdict.lost.why, from.ip)
         return { refused: 'lost' }

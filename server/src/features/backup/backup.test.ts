@@ -178,7 +178,7 @@ describe('a backup', () => {
         insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)
         select gen_random_uuid(), 'x', 'x', 'completed', to_jsonb(long.text), 'x', now(), false, false
         from generate_series(1, 300) n,
-          lateral (select string_agg(md5(random()::text || n), '') as text from generate_series(1, 2000)) long`),
+          lateral (select string_agg(md5(random()::text), '') || n as text from generate_series(1, 2000) m) long`),
     )
     const at = await post()
     at.socket.destroy()

@@ -25,7 +25,15 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
     clock,
     settings,
     store: createLicenceStore(db),
-    keys: () => (existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []),
+    keys: () => {
+      try {
+        return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []
+      } catch (error) {
+        // A file that can not be read trusts nobody; the health page says so by the licence that is Invalid then.
+        log.error({ err: error, keysFile }, 'the file of licence keys can not be read')
+        return []
+      }
+    },
   })
   app.register(getLicence, () => licence.details())
   app.register(addOrUpdateLicense, async ({ actor, body }) => {

@@ -143,6 +143,10 @@ describe('a licence', () => {
   })
 
   it('counts for nothing once its issuer is not trusted any more, and can be taken away', async () => {
+    writeFileSync(keysFile(), '-----BEGIN PUBLIC KEY-----\nnonsense\n-----END PUBLIC KEY-----\n')
+    await later(6_000)
+    expect(await details()).toMatchObject({ status: 'Invalid', trustedKeys: 0 })
+    expect((await t.admin()).get).toBeDefined()
     rmSync(keysFile())
     await later(6_000)
     expect(await details()).toMatchObject({ status: 'Invalid', trustedKeys: 0 })

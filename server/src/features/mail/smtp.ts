@@ -45,9 +45,12 @@ const mailError = (failure: Failure, host: string): MailError => {
   if (code === 'ETIMEDOUT' || code === 'ECONNECTION')
     return new MailError(
       'connect',
-      `No answer (${said(failure)}). Check host, port and security: a server that expects TLS from the first byte says nothing else.`,
+      'No answer. Check host, port and security: a server that expects TLS from the first byte says nothing else.',
     )
-  return new MailError('connect', `The connection failed (${said(failure)}). Check port and security.`)
+  return new MailError(
+    'connect',
+    'The connection failed, or something else than a mail server answers there. Check port and security.',
+  )
 }
 
 export interface SmtpMail {

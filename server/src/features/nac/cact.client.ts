@@ -37,6 +37,8 @@ export interface CactDeps {
   token: { current: CactToken | null }
   /** A person waits: a pause after failures does not count. */
   isTrial?: boolean
+  /** A person looks: quarantines go first. */
+  isLive?: boolean
 }
 
 /** Tokens are good for five minutes; one is not begun with in its last. */
@@ -60,9 +62,10 @@ const saidBy = ({ text }: Answered): string => {
 }
 
 /** Forescout CounterACT: read by the Web API (HAL JSON), written by Data Exchange (XML). */
-export const createCact = ({ config, traffic, clock, signal, before, token, isTrial }: CactDeps) => {
+export const createCact = ({ config, traffic, clock, signal, before, token, isTrial, isLive }: CactDeps) => {
   const where = config.url.host
 
+  const manner = { signal, isTrial, isLive }
   const send = async (asked: Asked): Promise<Answered> => {
     await before?.()
     return traffic.run(async () => {
@@ -76,7 +79,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
           `${where} sends elsewhere (${answer.status}). Give the address of the Enterprise Manager itself.`,
         )
       return answer
-    }, isTrial)
+    }, manner)
   }
 
   const assertNoPage = (answer: Answered, what: string): void => {

@@ -18,6 +18,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
+import { assertAddresses } from './addresses.ts'
 import { createNacLive } from './live.ts'
 import { quarantinesList } from './nac.read.ts'
 import { createNacStore } from './nac.store.ts'
@@ -81,8 +82,14 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     health: (system: NacSystem) => (): ReturnType<typeof trial.health> => trial.health(system),
     /** Judge values before they are stored. */
     guards: {
-      ise: (_actor: unknown, next: ReadonlyMap<string, string>) => assertPlace(next.get('ISE_URL') ?? ''),
-      cact: (_actor: unknown, next: ReadonlyMap<string, string>) => assertPlace(next.get('CACT_URL') ?? ''),
+      ise: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
+        assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
+        await assertPlace(next.get('ISE_URL') ?? '')
+      },
+      cact: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
+        assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
+        await assertPlace(next.get('CACT_URL') ?? '')
+      },
     },
   }
 }

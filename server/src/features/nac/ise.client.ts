@@ -42,6 +42,8 @@ export interface IseDeps {
   known: AncKnowledge
   /** A person waits: a pause after failures does not count. */
   isTrial?: boolean
+  /** A person looks: quarantines go first. */
+  isLive?: boolean
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -69,12 +71,13 @@ const maxPages = 200
 const tokenMs = 50_000
 
 /** Cisco ISE by ERS (JSON) and the monitoring node (XML). */
-export const createIse = ({ config, traffic, signal, before, known, isTrial }: IseDeps) => {
+export const createIse = ({ config, traffic, signal, before, known, isTrial, isLive }: IseDeps) => {
   const where = config.url.host
   const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
   const json = { accept: 'application/json', 'content-type': 'application/json', authorization }
   let csrf: { token: string; cookie: string; at: number } | null = null
 
+  const manner = { signal, isTrial, isLive }
   const send = async (asked: Asked, place: Place = config): Promise<Answered> => {
     await before?.()
     return traffic.run(async () => {
@@ -82,7 +85,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial }: I
       if (answer.status >= 500 || answer.status === 429)
         throw new NacFault('away', 'answer', `${where} answered ${answer.status}${colon(saidBy(answer))}`)
       return answer
-    }, isTrial)
+    }, manner)
   }
   const colon = (said: string): string => (said === '' ? '.' : `: ${said}`)
 
@@ -183,15 +186,19 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial }: I
   }
   /** Address of an id; several quarantines at once read it once. */
   const learn = async (id: string): Promise<string> => {
+    const read = (): Promise<string> =>
+      ancEndpoint(id).then(({ mac }) => {
+        if (mac !== '') known.macs.set(id, mac)
+        return mac
+      })
+    // A look ends when its time is over, and has its turn last: no quarantine may hang on it.
+    if (isLive === true) return read()
     const other = known.reading.get(id)
     if (other !== undefined) {
       await before?.()
       return other
     }
-    const mine = ancEndpoint(id).then(({ mac }) => {
-      if (mac !== '') known.macs.set(id, mac)
-      return mac
-    })
+    const mine = read()
     known.reading.set(id, mine)
     try {
       return await mine

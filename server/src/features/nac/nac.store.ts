@@ -120,6 +120,14 @@ export const createNacStore = () => ({
       ])} with ordinality u(quarantine_id, at, step, is_ok, actor, message, ord) order by u.ord`)
   },
 
+  /** Where a quarantine was asked for last, by its story; null: nowhere, or by a server that did not write that down. */
+  appliedAt: async (q: Queryable, id: string): Promise<string | null> =>
+    (
+      await q.query<{ place: string | null }>(sql`
+        select substring(s.message from ' at (\\S+)\\.$') as place from nac_steps s
+        where s.quarantine_id = ${id}::uuid and s.step = 'applying' order by s.step_id desc limit 1`)
+    )[0]?.place ?? null,
+
   /** Locks quarantines, in the order of their ids. */
   lock: (tx: Tx, ids: readonly string[]): Promise<QuarantineRow[]> =>
     tx.query<QuarantineRow>(sql`
@@ -244,11 +252,11 @@ export const createNacStore = () => ({
       where s.agent_id = ${agentId}::uuid and not (${system} = any(s.told))`)
   },
 
-  /** Automatic ones that began since then. */
+  /** Addresses of automatic ones that began since then. */
   begunSince: async (tx: Tx, system: NacSystem, since: Date): Promise<number> =>
     (
       await tx.query<{ n: number }>(sql`
-        select count(*)::int as n from nac_quarantines q
+        select coalesce(sum(cardinality(q.macs)), 0)::int as n from nac_quarantines q
         where q.system = ${system} and q.is_automatic and q.started_at > ${since}`)
     )[0]?.n ?? 0,
 

@@ -42,12 +42,16 @@ export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): bool
  */
 export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortSignal): Promise<Answered> => {
   const where = url.host
+  const late = (): NacFault => new NacFault('away', 'answer', `${where} did not answer in time.`)
+  if (signal?.aborted === true) throw late()
   const destination = await resolveDestination(url.hostname).catch((error: unknown) => {
     if (!(error instanceof DestinationError)) throw error
     throw error.fault === 'refused'
       ? new NacFault('setup', 'connect', error.message)
       : new NacFault('away', 'connect', `The name ${error.host} has no address. Check the spelling, and DNS.`)
   })
+  // Names may take seconds: nothing is begun for somebody who is gone.
+  if (signal?.aborted === true) throw late()
   return new Promise<Answered>((resolve, reject) => {
     const ends: (() => void)[] = []
     const finish = (work: () => void): void => {
@@ -76,6 +80,8 @@ export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortS
         reject(fault)
         request.destroy()
       })
+    // Before anything can end the request: an error that nobody hears ends the process.
+    request.on('error', (error) => fail(connectionFault(error, where)))
     const after = (milliseconds: number, message: string, stage: 'connect' | 'answer'): (() => void) => {
       const timer = setTimeout(() => fail(new NacFault('away', stage, message)), milliseconds)
       const end = (): void => clearTimeout(timer)
@@ -89,13 +95,11 @@ export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortS
       'connect',
     )
     if (signal !== undefined) {
-      const stop = (): void => fail(new NacFault('away', 'answer', `${where} did not answer in time.`))
-      if (signal.aborted) return stop()
+      const stop = (): void => fail(late())
       signal.addEventListener('abort', stop)
       ends.push(() => signal.removeEventListener('abort', stop))
     }
     request.on('socket', (socket) => socket.once('secureConnect', connected))
-    request.on('error', (error) => fail(connectionFault(error, where)))
     request.on('response', (response) => {
       const parts: Buffer[] = []
       let size = 0

@@ -1,6 +1,7 @@
 import {
   type NacSystem,
   nacSystemNames,
+  nacSystems,
   type QuarantineStepName,
   type QuarantinesChanged,
   quarantineLimits,
@@ -31,8 +32,20 @@ export interface QuarantinesDeps {
   systems: Pick<Systems, 'rules'>
 }
 
-/** Addresses to quarantine. One that several hosts report (bridges of containers, copied machines) names none of them. */
-export const macsToUse = ({ macs, shared }: HostRow): { macs: string[]; sharedWith: string | null } => {
+/** How an error begins that says that a system moved: a person may end such a quarantine, who took it back by hand. */
+const movedSays = 'It was applied at '
+export const movedError = (applied: string, now: string, targets: readonly string[]): string =>
+  `${movedSays}${applied}, and the settings name ${now}, which knows nothing of it. Clear ${targets.join(', ')} at ${applied} by hand and then take it back here once more, or enter the address of before.`
+
+/**
+ * Addresses to quarantine, without those that are never. One that several hosts report (bridges of containers, copied
+ * machines) names none of them.
+ */
+export const macsToUse = (
+  { macs: reported, shared }: HostRow,
+  never: ReadonlySet<string>,
+): { macs: string[]; sharedWith: string | null } => {
+  const macs = reported.filter((mac) => !never.has(mac))
   const own = macs.filter((mac) => shared[mac] === undefined)
   const [first] = macs
   return own.length > 0
@@ -116,12 +129,18 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     actor: Actor,
     host: HostRow,
     active: QuarantineRow | undefined,
-    { system, hours, reason, policy }: { system: NacSystem; hours: number; reason: string; policy: string },
+    {
+      system,
+      hours,
+      reason,
+      policy,
+      never,
+    }: { system: NacSystem; hours: number; reason: string; policy: string; never: ReadonlySet<string> },
   ): Promise<{ id: string; isNew: boolean }> => {
     if (active !== undefined && active.state !== 'failed' && active.state !== 'waiting')
       return { id: active.quarantine_id, isNew: false }
     const now = new Date(clock.now())
-    const { macs, sharedWith } = macsToUse(host)
+    const { macs, sharedWith } = macsToUse(host, never)
     const id = active?.quarantine_id ?? newId(clock.now())
     if (active !== undefined) await store.want(tx, id, now, { hours, reason, policy, macs })
     else {
@@ -204,7 +223,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       }>,
     ) => {
       const rules = await rulesOf(system)
-      const wanted = { system, hours: hours ?? rules.hours, reason, policy: rules.policy }
+      const wanted = { system, hours: hours ?? rules.hours, reason, policy: rules.policy, never: rules.never }
       return db.transaction(async (tx) => {
         const ids = agentIds.filter(isId)
         const hosts = await store.hosts(tx, ids)
@@ -212,6 +231,11 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
         if (without !== undefined)
           throw new AppError('unprocessable', {
             detail: `${without.host} reports no network interface that is up, so there is no address to quarantine. Wait for its next report, or quarantine it at its switch.`,
+          })
+        const spared = hosts.find((host) => macsToUse(host, rules.never).macs.length === 0)
+        if (spared !== undefined)
+          throw new AppError('unprocessable', {
+            detail: `All addresses of ${spared.host} are among those that are never quarantined. An Administrator changes that in the settings.`,
           })
         const active = new Map((await store.lockActive(tx, system, ids)).map((row) => [row.agent_id, row]))
         const accepted: { id: string; uuid: string }[] = []
@@ -237,13 +261,27 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       })
     },
 
-    clear: (actor: Actor, ids: readonly string[]) =>
-      decide(
-        actor,
-        ids,
-        'nac.clearAsked',
-        async (tx, row) => (await end(tx, row, actor, 'Asked for by a person.')) !== null,
-      ),
+    clear: async (actor: Actor, ids: readonly string[]) => {
+      const places = new Map<NacSystem, string>()
+      for (const system of nacSystems) places.set(system, (await systems.rules(system)).place)
+      return decide(actor, ids, 'nac.clearAsked', async (tx, row) => {
+        if (row.state !== 'clearing') return (await end(tx, row, actor, 'Asked for by a person.')) !== null
+        // It is out of reach until the settings name its place again, so a person's word is all there is.
+        if (!row.error.startsWith(movedSays)) return false
+        const applied = await store.appliedAt(tx, row.quarantine_id)
+        if (applied === null || applied === places.get(row.system)) return false
+        await store.close(tx, row.quarantine_id, new Date(clock.now()), 'cleared')
+        await store.addSteps(tx, [
+          stepOf(
+            row.quarantine_id,
+            actor,
+            'cleared',
+            `A person says that it was taken back at ${applied}; not read back.`,
+          ),
+        ])
+        return true
+      })
+    },
 
     dismiss: (actor: Actor, ids: readonly string[]) =>
       decide(actor, ids, 'nac.quarantineDismissed', async (tx, row) =>

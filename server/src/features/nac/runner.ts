@@ -9,7 +9,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import { NacFault } from './fault.ts'
 import type { NacStore, QuarantineRow } from './nac.store.ts'
-import { entityOf, type Quarantines } from './quarantines.service.ts'
+import { entityOf, movedError, type Quarantines } from './quarantines.service.ts'
 import type { NacPeer, Systems } from './systems.ts'
 
 /** Kept by each request, so longer than one can take with its turn in a busy queue. */
@@ -18,6 +18,11 @@ const atOnce = 8
 /** Looks for what was applied or cleared, 2 to 32 seconds apart, before it counts as without effect. */
 const looks = 6
 const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
+/**
+ * Tries of an automatic quarantine with the same fault in the setup before it fails: four hours with the back-off. Nobody
+ * waits in front of it, and the certificate or the password is corrected within a shift, or never.
+ */
+const setupTries = 54
 const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
 
 /** Somebody else decided, or took over: nothing more is asked or written here. */
@@ -112,11 +117,16 @@ export const createRunner = (deps: RunnerDeps) => {
 
   const later = (milliseconds: number): Date => new Date(clock.now() + milliseconds)
 
+  const spared = (macs: readonly string[]): NacFault =>
+    new NacFault('refused', 'answer', `${macs.join(', ')}: never quarantined, as the settings say. Take this one back.`)
+
   const apply = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
     let seen: Map<string, string> | null = null
     if (row.state === 'wanted') {
       await peer.assertPolicy(row.policy)
-      const macs = await peer.reachable(row.macs)
+      const allowed = row.macs.filter((mac) => !peer.never.has(mac))
+      if (allowed.length === 0) throw spared(row.macs)
+      const macs = await peer.reachable(allowed)
       const there = await peer.quarantined(macs)
       seen = there
       for (const [mac, policy] of there)
@@ -136,14 +146,17 @@ export const createRunner = (deps: RunnerDeps) => {
       await become(row, {
         state: 'applying',
         targets,
-        step: ['applying', `${row.policy} for ${targets.join(', ')}.`],
+        step: ['applying', `${row.policy} for ${targets.join(', ')} at ${peer.place}.`],
         nextAt: later(0),
       })
     }
     if (row.state === 'applying') {
       // After a crash some may be through already: each is asked for once.
       const there = seen ?? (await peer.quarantined(row.targets))
-      for (const mac of row.targets) if (!there.has(mac)) await peer.apply(mac, row.policy)
+      const absent = row.targets.filter((mac) => !there.has(mac))
+      const never = absent.filter((mac) => peer.never.has(mac))
+      if (never.length > 0) throw spared(never)
+      for (const mac of absent) await peer.apply(mac, row.policy)
       await become(row, { state: 'applied', step: ['applied', 'The request was taken.'], nextAt: later(0) })
     }
     const there = await peer.quarantined(row.targets)
@@ -172,6 +185,11 @@ export const createRunner = (deps: RunnerDeps) => {
       return row.targets.filter((mac) => there.get(mac) === row.policy)
     }
     const before = await ours()
+    if (before.length === 0) {
+      const applied = await store.appliedAt(db, row.quarantine_id)
+      if (applied !== null && applied !== peer.place)
+        throw new NacFault('refused', 'answer', movedError(applied, peer.place, row.targets))
+    }
     for (const mac of before) await peer.clear(mac, row.policy)
     const still = before.length === 0 ? [] : await ours()
     if (still.length === 0) {
@@ -196,13 +214,16 @@ export const createRunner = (deps: RunnerDeps) => {
   const setback = async (row: QuarantineRow, fault: NacFault): Promise<void> => {
     const message = cleanText(fault.message, 500)
     // To take a host's quarantine back is never given up: it would stay off the network for ever.
-    if (row.state === 'clearing' || fault.kind === 'away') {
-      const isNew = row.error === ''
+    const isSetup = fault.kind === 'setup' && row.is_automatic && row.state !== 'clearing'
+    // Tries for another reason, an outage say, do not use up those of this one.
+    const tries = isSetup && row.error !== message ? 1 : row.attempts + 1
+    if (row.state === 'clearing' || fault.kind === 'away' || (isSetup && tries < setupTries)) {
+      const isNew = row.error === '' || (isSetup && row.error !== message)
       return become(row, {
         state: row.state,
         error: message,
-        attempts: row.attempts + 1,
-        nextAt: later(backOffMs(row.attempts)),
+        attempts: tries,
+        nextAt: later(backOffMs(tries - 1)),
         isOk: false,
         ...(isNew ? { step: ['delayed', message] as const } : {}),
         ...(isNew && fault.kind !== 'away' ? { event: ['quarantineFailed', message] as const } : {}),

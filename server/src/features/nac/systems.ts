@@ -2,6 +2,7 @@ import type { NacSystem } from '@portcullis/contract'
 import { certificatesOf, type GivenItems, type GroupValues, type SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { addressesOf } from './addresses.ts'
 import { type CactToken, createCact } from './cact.client.ts'
 import { NacFault } from './fault.ts'
 import { createIse, nothingKnown } from './ise.client.ts'
@@ -19,10 +20,15 @@ export interface Manner {
   signal?: AbortSignal
   before?(): Promise<void>
   isTrial?: boolean
+  isLive?: boolean
 }
 
 /** A system that quarantines, by MAC address `AA:BB:CC:DD:EE:FF`. */
 export interface NacPeer {
+  /** Host and port it is reached at. */
+  place: string
+  /** Addresses that are never quarantined there, by anybody. */
+  never: ReadonlySet<string>
   /** Throws when it could not quarantine by this policy: it is not defined there. */
   assertPolicy(policy: string): Promise<void>
   /** Those addresses that it can act on. */
@@ -34,6 +40,8 @@ export interface NacPeer {
   /** Leaves what is known for people and rules over there; what became of it. null: this system has no place for it. */
   annotate(macs: readonly string[], note: Note): Promise<string | null>
 }
+
+const placeOf = (url: string): string => (url === '' ? '' : new URL(url).host)
 
 /** Value of the property while a host is quarantined. */
 const quarantinedValue = 'quarantine'
@@ -93,6 +101,8 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
   const isePeer = (values: GroupValues<'ise'>, manner: Manner): NacPeer => {
     const ise = iseOf(values, manner)
     return {
+      place: placeOf(values.text('ISE_URL')),
+      never: addressesOf(values.text('ISE_NEVER_ADDRESSES')),
       assertPolicy: async (policy) => {
         if (!(await ise.hasPolicy(policy)))
           throw new NacFault(
@@ -126,6 +136,8 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
     const cact = cactOf(values, manner)
     const property = values.text('CACT_PROPERTY')
     return {
+      place: placeOf(values.text('CACT_URL')),
+      never: addressesOf(values.text('CACT_NEVER_ADDRESSES')),
       assertPolicy: async (policy) => {
         if (!(await cact.hasProperty()))
           throw new NacFault(
@@ -179,6 +191,8 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
         const v = await values.ise()
         return {
           isOn: v.flag('ISE_ENABLED'),
+          place: placeOf(v.text('ISE_URL')),
+          never: addressesOf(v.text('ISE_NEVER_ADDRESSES')),
           isAutomatic: v.flag('ISE_AUTO_QUARANTINE'),
           policy: v.text('ISE_ANC_POLICY'),
           perTenMinutes: v.number('ISE_MAX_PER_10_MINUTES'),
@@ -189,6 +203,8 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
       const v = await values.cact()
       return {
         isOn: v.flag('CACT_ENABLED'),
+        place: placeOf(v.text('CACT_URL')),
+        never: addressesOf(v.text('CACT_NEVER_ADDRESSES')),
         isAutomatic: v.flag('CACT_AUTO_QUARANTINE'),
         policy: v.text('CACT_PROPERTY'),
         perTenMinutes: v.number('CACT_MAX_PER_10_MINUTES'),

@@ -7,19 +7,47 @@ const perSecond = 10
 const failuresToPause = 5
 const pauseMs = 30_000
 
+export interface TrafficManner {
+  /** Ends the wait for a turn too. What is ended by it says nothing about the system. */
+  signal?: AbortSignal | undefined
+  /** A person tries a configuration: goes through a pause, and neither begins nor ends one. */
+  isTrial?: boolean | undefined
+  /** A person looks: takes its turn after everything that carries out quarantines. */
+  isLive?: boolean | undefined
+}
+
 export type Traffic = ReturnType<typeof createTraffic>
 
 /** Keeps a system from being asked too often, and while it is down. One per system and process. */
 export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) => {
   let free = perSecond
-  const queue: (() => void)[] = []
+  /** In the order in which they are served; what waits for people comes second. */
+  const first = new Set<() => void>()
+  const second = new Set<() => void>()
   let failures = 0
   let pausedUntil = 0
   let reason = ''
 
-  const turn = async (): Promise<void> => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => queue.push(resolve))
+  const late = (): NacFault => new NacFault('away', 'answer', `${name} did not answer in time.`)
+  const turn = async (queue: Set<() => void>, signal: AbortSignal | undefined): Promise<void> => {
+    if (signal?.aborted === true) throw late()
+    if (free > 0) {
+      free--
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const go = (): void => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }
+      // Leaves the queue: a turn for somebody who is gone would be taken from the others.
+      const stop = (): void => {
+        queue.delete(go)
+        reject(late())
+      }
+      queue.add(go)
+      signal?.addEventListener('abort', stop, { once: true })
+    })
   }
   /**
    * A place is given on a second after its request was answered, not after it was sent: however long requests were on
@@ -27,27 +55,34 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
    */
   const leave = (): void => {
     setTimeout(() => {
-      const next = queue.shift()
+      const queue = first.size > 0 ? first : second
+      const [next] = queue
       if (next === undefined) free++
-      else next()
+      else {
+        queue.delete(next)
+        next()
+      }
     }, 1_000).unref()
   }
 
   return {
-    /** Runs one exchange in its turn. `isTrial` goes through a pause: a person asked. */
-    run: async <T>(work: () => Promise<T>, isTrial = false): Promise<T> => {
+    /** Runs one exchange in its turn. */
+    run: async <T>(work: () => Promise<T>, manner: TrafficManner = {}): Promise<T> => {
+      const { signal, isTrial = false, isLive = false } = manner
       if (!isTrial && clock.now() < pausedUntil)
         throw new NacFault('away', 'connect', `${name} is left alone for half a minute after five failures: ${reason}`)
       // One finds out whether it is back, the others keep away meanwhile.
-      if (failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
-      await turn()
+      if (!isTrial && failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
+      await turn(isLive || isTrial ? second : first, signal)
       try {
         const result = await work()
-        failures = 0
-        pausedUntil = 0
+        if (!isTrial) {
+          failures = 0
+          pausedUntil = 0
+        }
         return result
       } catch (error) {
-        if (error instanceof NacFault && error.kind === 'away') {
+        if (!isTrial && signal?.aborted !== true && error instanceof NacFault && error.kind === 'away') {
           failures++
           reason = error.message
           if (failures >= failuresToPause) pausedUntil = clock.now() + pauseMs

@@ -14,6 +14,8 @@ import type { Systems } from './systems.ts'
 /** A tool that is pulled out again before that causes nothing. */
 const debounceMs = 30_000
 const capMs = 10 * 60_000
+/** A host says itself which addresses it has: one that names more may mean those of others. */
+const mostAddresses = 4
 /** Hosts that one look decides about; a flood is decided in the next ones. */
 const mostAtOnce = 100
 
@@ -45,7 +47,7 @@ interface Said {
 export const createWatch = (deps: WatchDeps) => {
   const { db, clock, bus, audit, store, systems, quarantines, announce } = deps
 
-  /** What becomes of one host with an attack tool. */
+  /** What becomes of one host with an attack tool; how many addresses are quarantined. */
   const consider = async (
     tx: Tx,
     system: NacSystem,
@@ -53,23 +55,27 @@ export const createWatch = (deps: WatchDeps) => {
     sighting: Sighting,
     begun: number,
     said: Said,
-  ): Promise<boolean> => {
+  ): Promise<number> => {
     const [host] = await store.hosts(tx, [sighting.agent_id])
-    if (host === undefined) return false
+    if (host === undefined) return 0
     const [active] = await store.lockActive(tx, system, [host.agent_id])
     // One that is being taken back comes first; then this is looked at again.
-    if (active?.state === 'clearing') return false
+    if (active?.state === 'clearing') return 0
     await store.told(tx, system, host.agent_id)
-    if (active !== undefined) return false
-    const { macs, sharedWith } = macsToUse(host)
+    if (active !== undefined) return 0
+    const { macs, sharedWith } = macsToUse(host, rules.never)
     const doubt =
       macs.length === 0
-        ? 'The host reports no network interface that is up. Quarantine it at its switch.'
+        ? host.macs.length === 0
+          ? 'The host reports no network interface that is up. Quarantine it at its switch.'
+          : 'All its addresses are among those that are never quarantined. Look at the host itself.'
         : sharedWith !== null
           ? `Its addresses are reported by ${sharedWith} too: quarantining them may hit another host.`
-          : begun >= rules.perTenMinutes
-            ? `${begun} ${begun === 1 ? 'host was' : 'hosts were'} quarantined within ten minutes, and ${rules.perTenMinutes} are allowed without a person.`
-            : null
+          : macs.length > mostAddresses
+            ? `It reports ${macs.length} addresses, and more than ${mostAddresses} are not quarantined without a person: they may be those of others.`
+            : begun + macs.length > rules.perTenMinutes
+              ? `${begun} ${begun === 1 ? 'address was' : 'addresses were'} quarantined within ten minutes, it has ${macs.length} more, and ${rules.perTenMinutes} are allowed without a person.`
+              : null
     const state = macs.length === 0 ? 'failed' : doubt === null ? 'wanted' : 'waiting'
     const id = newId(clock.now())
     const reason = `Attack tool ${sighting.device} is attached.`
@@ -90,7 +96,7 @@ export const createWatch = (deps: WatchDeps) => {
       asked_by: 'system',
       created_at: new Date(clock.now()),
     })
-    if (!isNew) return false
+    if (!isNew) return 0
     await store.addSteps(tx, [
       quarantines.stepOf(id, us, 'asked', reason),
       ...(doubt === null ? [] : [quarantines.stepOf(id, us, state === 'failed' ? 'failed' : 'waiting', doubt, false)]),
@@ -110,7 +116,7 @@ export const createWatch = (deps: WatchDeps) => {
       entity: entityOf(host),
       details: `${system}: ${reason}${doubt === null ? '' : ` ${doubt}`}`,
     })
-    return state === 'wanted'
+    return state === 'wanted' ? macs.length : 0
   }
 
   const quarantineNew = async (tx: Tx, system: NacSystem, rules: Rules, said: Said): Promise<void> => {
@@ -122,7 +128,7 @@ export const createWatch = (deps: WatchDeps) => {
     const sightings = await store.sightings(tx, system, new Date(now - debounceMs), excluded, mostAtOnce)
     if (sightings.length === 0) return
     let begun = await store.begunSince(tx, system, new Date(now - capMs))
-    for (const sighting of sightings) if (await consider(tx, system, rules, sighting, begun, said)) begun++
+    for (const sighting of sightings) begun += await consider(tx, system, rules, sighting, begun, said)
   }
 
   const endOld = async (tx: Tx, said: Said): Promise<void> => {

@@ -25,7 +25,7 @@ const decode = (text: string): string =>
   })
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1)
-const tag = /^<(\/?)([A-Za-z_][\w.:-]{0,127})((?:\s+[A-Za-z_][\w.:-]{0,127}\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/
+const tag = /<(\/?)([A-Za-z_][\w.:-]{0,127})((?:\s+[A-Za-z_][\w.:-]{0,127}\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
 const attribute = /([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g
 
 interface Open {
@@ -40,50 +40,56 @@ interface Open {
  * inside, or anything unbalanced is null, so there is nothing to expand and nothing to fetch.
  */
 export const readXml = (source: string): XmlElement | null => {
-  let rest = source.replace(/^\ufeff/, '').trimStart()
-  rest = rest.replace(/^<\?xml[^?<>]*\?>/, '')
+  const text = source
+    .replace(/^\ufeff/, '')
+    .trimStart()
+    .replace(/^<\?xml[^?<>]*\?>/, '')
+  // An index into one text: to cut it, or to put something before it, copied megabytes for each element.
+  let from = 0
   const open: Open[] = []
-  let root: XmlElement | null = null
+  const roots: XmlElement[] = []
   let count = 0
+  const close = (): void => {
+    const last = open.pop()
+    if (last === undefined) return
+    const element = { ...last, name: local(last.name), text: last.text.trim() }
+    ;(open.at(-1)?.children ?? roots).push(element)
+  }
   try {
-    while (rest.length > 0) {
-      const at = rest.indexOf('<')
-      const text = at < 0 ? rest : rest.slice(0, at)
+    while (from < text.length) {
+      const at = text.indexOf('<', from)
+      const between = text.slice(from, at < 0 ? text.length : at)
       const inside = open.at(-1)
-      if (inside !== undefined) inside.text += decode(text)
-      else if (text.trim() !== '') return null
+      if (inside !== undefined) inside.text += decode(between)
+      else if (between.trim() !== '') return null
       if (at < 0) break
-      rest = rest.slice(at)
-      if (rest.startsWith('<!--')) {
-        const end = rest.indexOf('-->', 4)
+      if (text.startsWith('<!--', at)) {
+        const end = text.indexOf('-->', at + 4)
         if (end < 0) return null
-        rest = rest.slice(end + 3)
+        from = end + 3
         continue
       }
-      const found = tag.exec(rest)
+      tag.lastIndex = at
+      const found = tag.exec(text)
       if (found === null) return null
       const [whole, closing, name, given, empty] = found as unknown as [string, string, string, string, string]
-      rest = rest.slice(whole.length)
+      from = at + whole.length
       if (closing === '/') {
-        const last = open.pop()
-        if (last === undefined || last.name !== name) return null
-        const element = { ...last, name: local(last.name), text: last.text.trim() }
-        const parent = open.at(-1)
-        if (parent === undefined) root = element
-        else parent.children.push(element)
+        if (open.at(-1)?.name !== name) return null
+        close()
         continue
       }
-      if (root !== null || ++count > maxElements || open.length >= maxDepth) return null
+      if (roots.length > 0 || ++count > maxElements || open.length >= maxDepth) return null
       const attributes: Record<string, string> = Object.create(null)
       for (const [, key, double, single] of given.matchAll(attribute))
         attributes[key as string] = decode(double ?? single ?? '')
       open.push({ name, attributes, text: '', children: [] })
-      if (empty === '/') rest = `</${name}>${rest}`
+      if (empty === '/') close()
     }
   } catch {
     return null
   }
-  return open.length === 0 ? root : null
+  return open.length === 0 ? (roots[0] ?? null) : null
 }
 
 /** The first element of a name, in the order of the document. */

@@ -18,7 +18,7 @@ export const linkBase = (domainName: string, serverUrl: string): string => {
 
 /** What stands at the address: its certificate, and whether it is this product. */
 const look = (url: URL, lookup: Awaited<ReturnType<typeof resolveDestination>>['lookup']) =>
-  new Promise<{ status: number; certificate: DetailedPeerCertificate | null }>((resolve, reject) => {
+  new Promise<{ status: number; certificate: DetailedPeerCertificate | null; isKnown: boolean }>((resolve, reject) => {
     // The certificate is judged below, so that what is wrong with it can be said.
     const tls = { rejectUnauthorized: false }
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
@@ -26,14 +26,20 @@ const look = (url: URL, lookup: Awaited<ReturnType<typeof resolveDestination>>['
       const { socket } = answer
       const certificate = 'getPeerCertificate' in socket ? (socket as TLSSocket).getPeerCertificate(true) : null
       answer.resume()
-      resolve({ status: answer.statusCode ?? 0, certificate })
+      const isKnown = 'authorized' in socket && (socket as TLSSocket).authorized
+      resolve({ status: answer.statusCode ?? 0, certificate, isKnown })
     })
     call.on('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)))
     call.on('error', reject)
     call.end()
   })
 
-const certificateStep = (url: URL, certificate: DetailedPeerCertificate | null, now: number): ConfigTestStep => {
+const certificateStep = (
+  url: URL,
+  certificate: DetailedPeerCertificate | null,
+  isKnown: boolean,
+  now: number,
+): ConfigTestStep => {
   const step = 'Certificate'
   if (certificate === null)
     return {
@@ -45,7 +51,14 @@ const certificateStep = (url: URL, certificate: DetailedPeerCertificate | null, 
   if (fault !== undefined) return { step, ok: false, message: `It is for another name: ${fault.message}` }
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / 86_400_000)
   if (days < 0) return { step, ok: false, message: `It ended on ${certificate.valid_to}.` }
-  return { step, ok: true, message: `It names ${url.hostname} and ends in ${days} days.` }
+  const said = `It names ${url.hostname} and ends in ${days} days`
+  return isKnown
+    ? { step, ok: true, message: `${said}.` }
+    : {
+        step,
+        ok: false,
+        message: `${said}, but no authority that this machine knows has issued it: browsers warn unless they are given its CA.`,
+      }
 }
 
 /** Tries the name people reach the server by, as a browser elsewhere would. */
@@ -64,7 +77,7 @@ export const testDomain = async (domainName: string, serverUrl: string, now: num
     return end()
   }
   try {
-    const { status, certificate } = await look(url, lookup)
+    const { status, certificate, isKnown } = await look(url, lookup)
     steps.push(
       status === 200
         ? { step: 'Answer', ok: true, message: `${url.origin} answers as this product does.` }
@@ -74,7 +87,7 @@ export const testDomain = async (domainName: string, serverUrl: string, now: num
             message: `${url.origin} answers ${status}: something else stands there, or a proxy that does not pass it on.`,
           },
     )
-    steps.push(certificateStep(url, certificate, now))
+    steps.push(certificateStep(url, certificate, isKnown, now))
   } catch (error) {
     steps.push({
       step: 'Answer',
