@@ -86,13 +86,19 @@ const autoQuarantine = item(
 const perTenMinutes = item(
   'integer',
   'At most in ten minutes',
-  'More hosts than this within ten minutes wait for a person: a mistake must not take a site off the network.',
+  'More addresses than this within ten minutes wait for a person, and so does a host with more than four: a mistake must not take a site off the network.',
   { default: '5', range: [0, 1_000] },
 )
 const excludeTags = item(
   'tags',
   'Never these tags',
   'Hosts that carry one of these tags (comma list) are never quarantined without a person.',
+)
+const neverAddresses = item(
+  'text',
+  'Never these addresses',
+  'MAC addresses (comma list) that are never quarantined, by anybody: routers, servers, controllers.',
+  { max: 1_000 },
 )
 const quarantineHours = item('integer', 'Hours', 'A quarantine ends by itself after so many hours; 0: it does not.', {
   default: '24',
@@ -192,6 +198,7 @@ export const configGroups = {
     ISE_AUTO_QUARANTINE: autoQuarantine,
     ISE_MAX_PER_10_MINUTES: perTenMinutes,
     ISE_EXCLUDE_TAGS: excludeTags,
+    ISE_NEVER_ADDRESSES: neverAddresses,
     ISE_QUARANTINE_HOURS: quarantineHours,
   }),
   cact: group('Forescout CounterACT', ['CACT_URL', 'CACT_CA', 'CACT_DEX_ACCOUNT'], {
@@ -215,6 +222,7 @@ export const configGroups = {
     CACT_AUTO_QUARANTINE: autoQuarantine,
     CACT_MAX_PER_10_MINUTES: perTenMinutes,
     CACT_EXCLUDE_TAGS: excludeTags,
+    CACT_NEVER_ADDRESSES: neverAddresses,
     CACT_QUARANTINE_HOURS: quarantineHours,
   }),
   login: group('Login page', [], {

@@ -118,7 +118,7 @@ export const quarantineHosts = operation({
   tag,
   summary: 'Asks for the quarantine of hosts',
   description:
-    'It is written down and answered at once; it is carried out, and read back, afterwards: follow its state. All interfaces of a host that are up are meant. A host without a MAC address, or a system that is not in use: 422, nothing is asked for. A host that is quarantined there already keeps that; one that failed is tried again.',
+    'It is written down and answered at once; it is carried out, and read back, afterwards: follow its state. All interfaces of a host that are up are meant, but for addresses that are never quarantined. A host without a MAC address, or a system that is not in use: 422, nothing is asked for. A host that is quarantined there already keeps that; one that failed is tried again.',
   permission: 'fleet:write',
   body: closed({
     agentIds: Type.Array(Type.String({ maxLength: 64 }), {
@@ -181,7 +181,7 @@ export const clearQuarantines = decide(
   'clearQuarantines',
   'clear',
   'Takes quarantines back',
-  'Written down and answered at once; the system is asked, and read back, afterwards. One that was never asked for there is cleared at once.',
+  'Written down and answered at once; the system is asked, and read back, afterwards. One that was never asked for there is cleared at once, and so is one that is being taken back at an address that the settings do not name any more: a person took it back there.',
 )
 export const approveQuarantines = decide(
   'approveQuarantines',
@@ -210,7 +210,7 @@ export const NacEndpoint = closed({
         isKnown: Type.Boolean({ description: 'ISE has an endpoint with this address.' }),
         groupId: Type.String(),
         ancPolicy: Type.String({ description: 'Policy that is applied to it; empty: none.' }),
-        attributes: Type.Record(Type.String(), Type.String(), { description: 'Custom attributes.' }),
+        attributes: Type.Record(Type.String(), Type.String(), { description: 'Custom attributes, at most 64.' }),
         session: nullable(
           closed({
             userName: Type.String(),
@@ -244,10 +244,12 @@ export const readNacEndpoint = operation({
   path: `${base}/endpoint/{agentId}`,
   tag,
   summary: 'Says what Cisco ISE and CounterACT know of a host, asked now',
-  description: 'The first four addresses of the host that are up; waits at most eight seconds for each system.',
+  description:
+    'The first four addresses of the host that are up; waits at most eight seconds for each system. Four at once: others get 503 with `retry-after`.',
   permission: 'fleet:read',
   params: closed({ agentId: Type.String({ maxLength: 64 }) }),
   response: NacEndpoint,
+  errors: ['unavailable'],
 })
 
 export const testIse = testOperation('testIse', 'TestISE', 'ise', 'Tries Cisco ISE; changes nothing there')

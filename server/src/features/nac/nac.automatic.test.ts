@@ -134,7 +134,7 @@ describe('a confirmed attack tool', () => {
     const waiting = (await n.all('&state=waiting')).filter((q) => agents.some((agent) => agent.agentId === q.uuid))
     expect(waiting[0]?.timeline.at(-1)).toMatchObject({
       step: 'waiting',
-      message: expect.stringMatching(/3 hosts were quarantined within ten minutes/),
+      message: expect.stringMatching(/3 addresses were quarantined within ten minutes/),
     })
     const [one, two] = waiting.map(({ id }) => id) as [string, string]
     const events = await n.t.db.query<{ n: number }>(
@@ -202,6 +202,62 @@ describe('a confirmed attack tool', () => {
     await n.pass(5_000)
     expect((await of(agent))[0]).toMatchObject({ state: 'dismissed', isActive: false })
   }, 30_000)
+
+  it('on a host with more than four addresses waits for a person, and addresses count, not hosts', async () => {
+    const many = await plugged({ nics: 5 })
+    const [two, more] = [await plugged({ nics: 2 }), await plugged({ nics: 2 })]
+    await settle()
+    const story = async (agent: TestAgent) => (await of(agent))[0]
+    expect(await story(many)).toMatchObject({
+      state: 'waiting',
+      timeline: [{ step: 'asked' }, { step: 'waiting', message: expect.stringMatching(/reports 5 addresses/) }],
+    })
+    const pair = [await story(two), await story(more)]
+    expect(pair.map((q) => q?.state).toSorted()).toEqual(['verified', 'waiting'])
+    expect(pair.find((q) => q?.state === 'waiting')?.timeline.at(-1)?.message).toMatch(
+      /^2 addresses were quarantined within ten minutes, it has 2 more, and 3 are allowed/,
+    )
+  }, 30_000)
+
+  it('whose address is never to be quarantined leaves that alone', async () => {
+    const agent = await nacHost(n.t)
+    const [mac] = macsOf(agent) as [string]
+    await n.useIse({ ISE_NEVER_ADDRESSES: mac })
+    await agent.plug(tool())
+    await settle()
+    expect((await of(agent))[0]).toMatchObject({ state: 'failed', error: expect.stringMatching(/never quarantined/) })
+    expect(n.ise.policyOf(mac)).toBeUndefined()
+    await n.useIse({ ISE_NEVER_ADDRESSES: '' })
+  }, 30_000)
+
+  it('is not given up while the setup is wrong for some hours', async () => {
+    const agent = await nacHost(n.t)
+    await n.useIse({ ISE_PASSWORD: 'wrong' })
+    await agent.plug(tool())
+    await settle()
+    const wanted = (await of(agent))[0]
+    expect(wanted).toMatchObject({ state: 'wanted', error: expect.stringMatching(/User or password is refused/) })
+    expect(wanted && stepsOf(wanted)).toEqual(['asked', 'delayed'])
+    const tries = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        n.t.clock.advance(300_000)
+        await n.run()
+      }
+    }
+    await tries(20)
+    expect((await of(agent))[0]?.state).toBe('wanted')
+    await n.useIse()
+    await tries(1)
+    expect((await of(agent))[0]).toMatchObject({ state: 'verified', error: '' })
+
+    const other = await nacHost(n.t)
+    await n.useIse({ ISE_PASSWORD: 'wrong' })
+    await other.plug(tool())
+    await settle()
+    await tries(54)
+    expect((await of(other))[0]).toMatchObject({ state: 'failed', error: expect.stringMatching(/password is refused/) })
+    await n.useIse()
+  }, 60_000)
 
   it('on a host without an address fails with what helps', async () => {
     const agent = await plugged({ facts: { nics: [] } })

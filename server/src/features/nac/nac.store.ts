@@ -120,12 +120,12 @@ export const createNacStore = () => ({
       ])} with ordinality u(quarantine_id, at, step, is_ok, actor, message, ord) order by u.ord`)
   },
 
-  /** Where a quarantine was asked for last, by its story; null: nowhere, or by a server that did not write that down. */
+  /** Where a quarantine was taken last, by its story; null: nowhere, or by a server that did not write that down. */
   appliedAt: async (q: Queryable, id: string): Promise<string | null> =>
     (
       await q.query<{ place: string | null }>(sql`
         select substring(s.message from ' at (\\S+)\\.$') as place from nac_steps s
-        where s.quarantine_id = ${id}::uuid and s.step = 'applying' order by s.step_id desc limit 1`)
+        where s.quarantine_id = ${id}::uuid and s.step = 'applied' order by s.step_id desc limit 1`)
     )[0]?.place ?? null,
 
   /** Locks quarantines, in the order of their ids. */

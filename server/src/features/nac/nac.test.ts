@@ -102,6 +102,69 @@ describe('a host that a person quarantines', () => {
       expect((await n.post('nac/quarantines', body)).statusCode).toBe(400)
   })
 
+  it('is spared where its address is never to be quarantined, whoever asks', async () => {
+    const wrong = await n.post('generalconfig/AddOrUpdateISEServer', n.iseItems({ ISE_NEVER_ADDRESSES: '00:11:22' }))
+    expect([wrong.statusCode, wrong.json().detail]).toEqual([400, expect.stringMatching(/ISE_NEVER_ADDRESSES.*no MAC/)])
+    const [agent, other] = [await nacHost(n.t, { nics: 2 }), await nacHost(n.t)]
+    const [first, second] = macsOf(agent) as [string, string]
+    const [only] = macsOf(other) as [string]
+    await n.ask([other])
+    // Written down before it was to be spared, and asked for after.
+    await n.useIse({ ISE_NEVER_ADDRESSES: `${first.toLowerCase().replaceAll(':', '-')}, ${only}` })
+    try {
+      await n.ask([agent])
+      await n.run()
+      expect(await n.quarantineOf(agent)).toMatchObject({ state: 'verified', macs: [second], targets: [second] })
+      const kept = await n.quarantineOf(other)
+      // The server may have begun with it before the settings changed.
+      if (kept.targets.length === 0)
+        expect(kept).toMatchObject({ state: 'failed', error: expect.stringMatching(/never quarantined/) })
+      expect(n.ise.policyOf(first)).toBeUndefined()
+      const third = await nacHost(n.t, { facts: { nics: agent.facts.nics.slice(0, 1) } })
+      const refused = await n.post('nac/quarantines', { agentIds: [third.agentId], system: 'ise', reason: 'x' })
+      expect([refused.statusCode, refused.json().detail]).toEqual([422, expect.stringMatching(/never quarantined/)])
+    } finally {
+      await n.useIse({ ISE_NEVER_ADDRESSES: '' })
+    }
+  }, 20_000)
+
+  it('at an address that the settings no longer name is not said to be cleared, until a person says so', async () => {
+    const moved = await startIse({ certificate: n.authority.issue(['localhost']) })
+    const [agent, other] = [await nacHost(n.t), await nacHost(n.t)]
+    const mac = (of: TestAgent) => macsOf(of)[0] as string
+    try {
+      await n.ask([agent, other])
+      await n.run()
+      const ids = [(await n.quarantineOf(agent)).id, (await n.quarantineOf(other)).id] as [string, string]
+      await n.useIse({ ISE_URL: moved.url })
+      await n.ok('nac/quarantines/clear', { ids })
+      await n.run()
+      const q = await n.quarantineOf(agent)
+      expect(q.state).toBe('clearing')
+      expect(q.error).toContain(`It was applied at ${new URL(n.ise.url).host}`)
+      expect(q.error).toContain(`Clear ${mac(agent)} at `)
+      expect((await n.ok<{ accepted: string[] }>('nac/quarantines/clear', { ids: [ids[0]] })).accepted).toEqual([
+        ids[0],
+      ])
+      const ended = await n.quarantineOf(agent)
+      expect([ended.state, ended.timeline.at(-1)]).toMatchObject([
+        'cleared',
+        { by: 'admin', message: expect.stringMatching(/A person says .* not read back/) },
+      ])
+    } finally {
+      await n.useIse()
+      await moved.close()
+    }
+    // With the address of before it is taken back there; a person's word does not replace that.
+    expect(
+      (await n.ok<{ accepted: string[] }>('nac/quarantines/clear', { ids: [(await n.quarantineOf(other)).id] }))
+        .accepted,
+    ).toEqual([])
+    n.t.clock.advance(301_000)
+    await n.run()
+    expect([(await n.quarantineOf(other)).state, n.ise.policyOf(mac(other))]).toEqual(['cleared', undefined])
+  }, 20_000)
+
   it('was quarantined there before: it is left to whoever did that', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
@@ -308,6 +371,33 @@ describe('what ISE knows of a host', () => {
     })
     expect((await read({ agentId: 'nobody' })).statusCode).toBe(404)
   }, 20_000)
+})
+
+describe('what a system says of a host', () => {
+  const read = async (agentId: string) => (await n.t.admin()).get(`/prime/webui/nac/endpoint/${agentId}`)
+  it('is cleaned and bounded', async () => {
+    const agent = await nacHost(n.t)
+    const [mac] = macsOf(agent) as [string]
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`a${i}`, `\u202e\n${'x'.repeat(2_000)}`]))
+    n.ise.addEndpoint(mac, many).groupId = `g\u0000\u200b${'y'.repeat(2_000)}`
+    const [end] = ((await read(agent.agentId)).json() as NacEndpoint).ise.endpoints
+    expect(Object.entries(end?.attributes ?? {})).toEqual(
+      Array.from({ length: 64 }, (_, i) => [`a${i}`, 'x'.repeat(256)]),
+    )
+    expect(end?.groupId).toBe(`g ${'y'.repeat(254)}`)
+  }, 20_000)
+
+  it('is asked four times at once; more are told to come back', async () => {
+    const agent = await nacHost(n.t)
+    n.ise.state.mode = 'silent'
+    const answers = await Promise.all(Array.from({ length: 7 }, () => read(agent.agentId)))
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 200, 200, 200, 503, 503, 503])
+    const refused = answers.find(({ statusCode }) => statusCode === 503)
+    expect([refused?.json().code, Number(refused?.headers['retry-after'])]).toEqual(['unavailable', expect.any(Number)])
+    // What we ended ourselves says nothing about ISE: the next one is asked.
+    n.ise.state.mode = 'ok'
+    expect(((await read(agent.agentId)).json() as NacEndpoint).ise.status).toBe('ok')
+  }, 30_000)
 })
 
 describe('the test of Cisco ISE', () => {

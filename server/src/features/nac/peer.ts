@@ -43,7 +43,10 @@ export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): bool
 export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortSignal): Promise<Answered> => {
   const where = url.host
   const late = (): NacFault => new NacFault('away', 'answer', `${where} did not answer in time.`)
-  if (signal?.aborted === true) throw late()
+  const assertInTime = (): void => {
+    if (signal?.aborted === true) throw late()
+  }
+  assertInTime()
   const destination = await resolveDestination(url.hostname).catch((error: unknown) => {
     if (!(error instanceof DestinationError)) throw error
     throw error.fault === 'refused'
@@ -51,7 +54,7 @@ export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortS
       : new NacFault('away', 'connect', `The name ${error.host} has no address. Check the spelling, and DNS.`)
   })
   // Names may take seconds: nothing is begun for somebody who is gone.
-  if (signal?.aborted === true) throw late()
+  assertInTime()
   return new Promise<Answered>((resolve, reject) => {
     const ends: (() => void)[] = []
     const finish = (work: () => void): void => {

@@ -146,7 +146,7 @@ export const createRunner = (deps: RunnerDeps) => {
       await become(row, {
         state: 'applying',
         targets,
-        step: ['applying', `${row.policy} for ${targets.join(', ')} at ${peer.place}.`],
+        step: ['applying', `${row.policy} for ${targets.join(', ')}.`],
         nextAt: later(0),
       })
     }
@@ -157,7 +157,9 @@ export const createRunner = (deps: RunnerDeps) => {
       const never = absent.filter((mac) => peer.never.has(mac))
       if (never.length > 0) throw spared(never)
       for (const mac of absent) await peer.apply(mac, row.policy)
-      await become(row, { state: 'applied', step: ['applied', 'The request was taken.'], nextAt: later(0) })
+      // `appliedAt` of the store reads the place from here.
+      const taken = `The request was taken at ${peer.place}.`
+      await become(row, { state: 'applied', step: ['applied', taken], nextAt: later(0) })
     }
     const there = await peer.quarantined(row.targets)
     const missing = row.targets.filter((mac) => there.get(mac) !== row.policy)
@@ -215,10 +217,10 @@ export const createRunner = (deps: RunnerDeps) => {
     const message = cleanText(fault.message, 500)
     // To take a host's quarantine back is never given up: it would stay off the network for ever.
     const isSetup = fault.kind === 'setup' && row.is_automatic && row.state !== 'clearing'
-    // Tries for another reason, an outage say, do not use up those of this one.
-    const tries = isSetup && row.error !== message ? 1 : row.attempts + 1
+    // Tries for another reason, an outage say, use up no more than half of those of this one.
+    const tries = isSetup && row.error !== message ? Math.min(row.attempts + 1, setupTries / 2) : row.attempts + 1
     if (row.state === 'clearing' || fault.kind === 'away' || (isSetup && tries < setupTries)) {
-      const isNew = row.error === '' || (isSetup && row.error !== message)
+      const isNew = row.error === ''
       return become(row, {
         state: row.state,
         error: message,

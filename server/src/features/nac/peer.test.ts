@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAuthority } from '#test/certificates.ts'
+import { startHttpsPeer } from '#test/peers/https-peer.ts'
+import { NacFault } from './fault.ts'
+import { exchange, type Place } from './peer.ts'
+import { createTraffic } from './traffic.ts'
+
+const authority = createAuthority()
+let peer: Awaited<ReturnType<typeof startHttpsPeer>>
+let place: Place
+beforeAll(async () => {
+  peer = await startHttpsPeer(authority.issue(['localhost']), () => ({ status: 200, type: 'text/plain', body: 'yes' }))
+  place = { url: new URL(peer.url), ca: [authority.pem] }
+})
+afterAll(() => peer.close())
+
+const get = { method: 'GET', path: '/', headers: {} } as const
+const trafficNow = () => createTraffic({ clock: { now: () => 0 }, name: 'Cisco ISE' })
+const away = expect.objectContaining({ kind: 'away', message: expect.stringMatching(/did not answer in time/) })
+/** Takes all ten places; gives them back. */
+const fill = (traffic: ReturnType<typeof trafficNow>) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const all = Promise.all(Array.from({ length: 10 }, () => traffic.run(() => promise)))
+  return async () => {
+    resolve()
+    await all
+  }
+}
+
+describe('a request whose time is over', () => {
+  it('before it is made is not made, and nothing breaks', async () => {
+    const seen = peer.seen.length
+    await expect(exchange(place, get, AbortSignal.abort())).rejects.toEqual(away)
+    // While the name is being looked up.
+    const during = new AbortController()
+    const looked = exchange(place, get, during.signal)
+    during.abort()
+    await expect(looked).rejects.toEqual(away)
+    expect(peer.seen).toHaveLength(seen)
+    expect((await exchange(place, get, new AbortController().signal)).text).toBe('yes')
+  })
+
+  it('while it waits for its turn leaves the turn to others', async () => {
+    const traffic = trafficNow()
+    const free = fill(traffic)
+    const end = new AbortController()
+    const { signal } = end
+    const reads = Array.from({ length: 50 }, () =>
+      traffic.run(() => exchange(place, get, signal), { signal, isLive: true }),
+    )
+    const patient = traffic.run(async () => 'served')
+    const seen = peer.seen.length
+    end.abort()
+    const results = await Promise.allSettled(reads)
+    expect(results).toEqual(Array(50).fill({ status: 'rejected', reason: away }))
+    await free()
+    expect(await patient).toBe('served')
+    await expect(traffic.run(async () => 'late', { signal })).rejects.toEqual(away)
+    expect(peer.seen).toHaveLength(seen)
+  })
+})
+
+describe('the turns of one system', () => {
+  it('go to quarantines first, then to people who look or try', async () => {
+    const traffic = trafficNow()
+    const free = fill(traffic)
+    const served: string[] = []
+    const all = [
+      traffic.run(async () => served.push('live'), { isLive: true }),
+      traffic.run(async () => served.push('trial'), { isTrial: true }),
+      traffic.run(async () => served.push('quarantine')),
+    ]
+    await free()
+    await Promise.all(all)
+    expect(served).toEqual(['quarantine', 'live', 'trial'])
+  })
+
+  it('do not end by trials that fail, nor by requests that we ended', async () => {
+    const fail = (): Promise<never> => Promise.reject(new NacFault('away', 'connect', 'down'))
+    const traffic = trafficNow()
+    const end = new AbortController()
+    for (let i = 0; i < 3; i++) await expect(traffic.run(fail, { isTrial: true })).rejects.toThrow('down')
+    const ended = Promise.all(
+      Array.from({ length: 3 }, () =>
+        expect(
+          traffic.run(
+            async () => {
+              end.abort()
+              return fail()
+            },
+            { signal: end.signal },
+          ),
+        ).rejects.toBeInstanceOf(NacFault),
+      ),
+    )
+    await ended
+    expect(await traffic.run(async () => 'asked')).toBe('asked')
+    for (let i = 0; i < 5; i++) await expect(traffic.run(fail)).rejects.toThrow('down')
+    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/left alone/)
+    // A trial that works, with another password say, says nothing about the others.
+    expect(await traffic.run(async () => 'tried', { isTrial: true })).toBe('tried')
+    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/left alone/)
+  })
+})
