@@ -69,6 +69,13 @@ export const Quarantine = closed({
   targets: Type.Array(Type.String(), {
     description: 'Those that this server quarantined: they, and no others, are cleared.',
   }),
+  place: Type.String({
+    description: 'Where the system is that took it, host and port; empty: none did yet.',
+  }),
+  isMoved: Type.Boolean({
+    description:
+      'To be cleared, and the settings name another place that knows nothing of it: it ends when the settings name `place` again, or when a person asks once more to clear it, having done so there by hand.',
+  }),
   policy: Type.String({ description: 'ANC policy, or property of CounterACT.' }),
   reason: Type.String(),
   isAutomatic: Type.Boolean({ description: 'Because of an attack tool, without a person.' }),

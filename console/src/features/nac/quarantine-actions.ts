@@ -13,9 +13,9 @@ import { tell } from '../../ui/tell.ts'
 /** Waits for a person. */
 export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
 
-/** In force or on its way, and nobody takes it back yet. */
-export const isClearable = ({ state, isActive }: Quarantine): boolean =>
-  isActive && state !== 'waiting' && state !== 'clearing'
+/** In force or on its way, and nobody takes it back yet; or somebody does, and only a person's word can end it. */
+export const isClearable = ({ state, isActive, isMoved }: Quarantine): boolean =>
+  isActive && state !== 'waiting' && (state !== 'clearing' || isMoved)
 
 const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'quarantine' : 'quarantines'}`
 
@@ -26,7 +26,7 @@ const decisions = {
     action: 'Take back',
     does: isClearable,
     consequence:
-      'the system is asked to let the host back onto the network, and it is read back that it did; what never took effect is closed at once. An attack tool that is still attached does not cause another one until it is attached again.',
+      'the system is asked to let the host back onto the network, and it is read back that it did; what never took effect is closed at once. One that was applied at a system that the settings do not name any more is closed by your word that it was taken back there. An attack tool that is still attached does not cause another one until it is attached again.',
     done: (n: number) => `${counted(n)} being taken back.`,
   },
   approve: {

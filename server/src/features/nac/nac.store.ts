@@ -13,6 +13,9 @@ export interface QuarantineRow {
   state: QuarantineState
   macs: string[]
   targets: string[]
+  /** Where the system is that took it, host and port; empty: none did yet. */
+  place: string
+  is_moved: boolean
   policy: string
   reason: string
   is_automatic: boolean
@@ -24,7 +27,10 @@ export interface QuarantineRow {
   fence: number
 }
 
-export type NewQuarantine = Omit<QuarantineRow, 'targets' | 'attempts' | 'fence' | 'expires_at'> & {
+export type NewQuarantine = Omit<
+  QuarantineRow,
+  'targets' | 'place' | 'is_moved' | 'attempts' | 'fence' | 'expires_at'
+> & {
   asked_by: string
   created_at: Date
 }
@@ -58,7 +64,7 @@ export interface Sighting {
 }
 
 const columns = raw(
-  'q.quarantine_id, q.agent_id, q.host, q.address, q.system, q.state, q.macs, q.targets, q.policy, q.reason, q.is_automatic, q.device_id, q.hours, q.expires_at, q.error, q.attempts, q.fence',
+  'q.quarantine_id, q.agent_id, q.host, q.address, q.system, q.state, q.macs, q.targets, q.place, q.is_moved, q.policy, q.reason, q.is_automatic, q.device_id, q.hours, q.expires_at, q.error, q.attempts, q.fence',
 )
 const isActive = raw("q.state not in ('cleared', 'dismissed')")
 /**
@@ -120,14 +126,6 @@ export const createNacStore = () => ({
       ])} with ordinality u(quarantine_id, at, step, is_ok, actor, message, ord) order by u.ord`)
   },
 
-  /** Where a quarantine was taken last, by its story; null: nowhere, or by a server that did not write that down. */
-  appliedAt: async (q: Queryable, id: string): Promise<string | null> =>
-    (
-      await q.query<{ place: string | null }>(sql`
-        select substring(s.message from ' at (\\S+)\\.$') as place from nac_steps s
-        where s.quarantine_id = ${id}::uuid and s.step = 'applied' order by s.step_id desc limit 1`)
-    )[0]?.place ?? null,
-
   /** Locks quarantines, in the order of their ids. */
   lock: (tx: Tx, ids: readonly string[]): Promise<QuarantineRow[]> =>
     tx.query<QuarantineRow>(sql`
@@ -150,7 +148,7 @@ export const createNacStore = () => ({
   ): Promise<void> => {
     const expires = change.hours === 0 ? null : new Date(now.getTime() + change.hours * 3_600_000)
     await tx.execute(sql`
-      update nac_quarantines q set state = 'wanted', error = '', attempts = 0, next_at = ${now}, updated_at = ${now},
+      update nac_quarantines q set state = 'wanted', error = '', is_moved = false, attempts = 0, next_at = ${now}, updated_at = ${now},
         hours = ${change.hours}::int, expires_at = ${expires}::timestamptz, reason = ${change.reason},
         policy = case when q.targets = '{}' then ${change.policy} else q.policy end, macs = ${change.macs}::text[]
       where q.quarantine_id = ${id}::uuid`)
@@ -159,14 +157,14 @@ export const createNacStore = () => ({
   /** Ends what never began. */
   close: async (tx: Tx, id: string, now: Date, state: 'cleared' | 'dismissed'): Promise<void> => {
     await tx.execute(sql`
-      update nac_quarantines q set state = ${state}, error = '', attempts = 0, next_at = null, expires_at = null, updated_at = ${now}
+      update nac_quarantines q set state = ${state}, error = '', is_moved = false, attempts = 0, next_at = null, expires_at = null, updated_at = ${now}
       where q.quarantine_id = ${id}::uuid`)
   },
 
   /** To be taken back. A lease stays: whoever has it may have a request under way. */
   toClear: async (tx: Tx, id: string, now: Date): Promise<void> => {
     await tx.execute(sql`
-      update nac_quarantines q set state = 'clearing', error = '', attempts = 0, next_at = ${now}, expires_at = null, updated_at = ${now}
+      update nac_quarantines q set state = 'clearing', error = '', is_moved = false, attempts = 0, next_at = ${now}, expires_at = null, updated_at = ${now}
       where q.quarantine_id = ${id}::uuid`)
   },
 
@@ -198,11 +196,14 @@ export const createNacStore = () => ({
     tx: Tx,
     row: QuarantineRow,
     now: Date,
-    to: { state: QuarantineState; targets: readonly string[]; error: string; attempts: number; nextAt: Date | null },
+    to: Pick<QuarantineRow, 'state' | 'place' | 'is_moved' | 'error' | 'attempts'> & {
+      targets: readonly string[]
+      nextAt: Date | null
+    },
   ): Promise<boolean> =>
     (await tx.execute(sql`
-      update nac_quarantines q set state = ${to.state}, targets = ${to.targets}::text[], error = ${to.error},
-        attempts = ${to.attempts}::int, next_at = ${to.nextAt}::timestamptz, updated_at = ${now}
+      update nac_quarantines q set state = ${to.state}, targets = ${to.targets}::text[], place = ${to.place},
+        is_moved = ${to.is_moved}, error = ${to.error}, attempts = ${to.attempts}::int, next_at = ${to.nextAt}::timestamptz, updated_at = ${now}
       where q.quarantine_id = ${row.quarantine_id}::uuid and q.fence = ${row.fence}::int and q.state = ${row.state}`)) >
     0,
 

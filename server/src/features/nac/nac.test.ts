@@ -140,15 +140,16 @@ describe('a host that a person quarantines', () => {
       await n.ok('nac/quarantines/clear', { ids })
       await n.run()
       const q = await n.quarantineOf(agent)
-      expect(q.state).toBe('clearing')
-      expect(q.error).toContain(`It was applied at ${new URL(n.ise.url).host}`)
+      expect(q).toMatchObject({ state: 'clearing', isMoved: true, place: new URL(n.ise.url).host })
+      expect(q.error).toContain(`It was applied at ${q.place}`)
       expect(q.error).toContain(`Clear ${mac(agent)} at `)
       expect((await n.ok<{ accepted: string[] }>('nac/quarantines/clear', { ids: [ids[0]] })).accepted).toEqual([
         ids[0],
       ])
       const ended = await n.quarantineOf(agent)
-      expect([ended.state, ended.timeline.at(-1)]).toMatchObject([
+      expect([ended.state, ended.isMoved, ended.timeline.at(-1)]).toMatchObject([
         'cleared',
+        false,
         { by: 'admin', message: expect.stringMatching(/A person says .* not read back/) },
       ])
     } finally {

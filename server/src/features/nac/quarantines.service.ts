@@ -32,11 +32,6 @@ export interface QuarantinesDeps {
   systems: Pick<Systems, 'rules'>
 }
 
-/** How an error begins that says that a system moved: a person may end such a quarantine, who took it back by hand. */
-const movedSays = 'It was applied at '
-export const movedError = (applied: string, now: string, targets: readonly string[]): string =>
-  `${movedSays}${applied}, and the settings name ${now}, which knows nothing of it. Clear ${targets.join(', ')} at ${applied} by hand and then take it back here once more, or enter the address of before.`
-
 /**
  * Addresses to quarantine, without those that are never. One that several hosts report (bridges of containers, copied
  * machines) names none of them.
@@ -267,16 +262,14 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       return decide(actor, ids, 'nac.clearAsked', async (tx, row) => {
         if (row.state !== 'clearing') return (await end(tx, row, actor, 'Asked for by a person.')) !== null
         // It is out of reach until the settings name its place again, so a person's word is all there is.
-        if (!row.error.startsWith(movedSays)) return false
-        const applied = await store.appliedAt(tx, row.quarantine_id)
-        if (applied === null || applied === places.get(row.system)) return false
+        if (!row.is_moved || row.place === places.get(row.system)) return false
         await store.close(tx, row.quarantine_id, new Date(clock.now()), 'cleared')
         await store.addSteps(tx, [
           stepOf(
             row.quarantine_id,
             actor,
             'cleared',
-            `A person says that it was taken back at ${applied}; not read back.`,
+            `A person says that it was taken back at ${row.place}; not read back.`,
           ),
         ])
         return true

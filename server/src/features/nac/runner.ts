@@ -9,7 +9,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import { NacFault } from './fault.ts'
 import type { NacStore, QuarantineRow } from './nac.store.ts'
-import { entityOf, movedError, type Quarantines } from './quarantines.service.ts'
+import { entityOf, type Quarantines } from './quarantines.service.ts'
 import type { NacPeer, Systems } from './systems.ts'
 
 /** Kept by each request, so longer than one can take with its turn in a busy queue. */
@@ -24,6 +24,17 @@ const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
  */
 const setupTries = 54
 const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
+
+/** It was asked for at one place, and the settings name another that knows nothing of it. */
+class Moved extends NacFault {
+  constructor({ place, targets }: QuarantineRow, now: string) {
+    super(
+      'refused',
+      'answer',
+      `It was applied at ${place}, and the settings name ${now}, which knows nothing of it. Clear ${targets.join(', ')} at ${place} by hand and then take it back here once more, or enter the address of before.`,
+    )
+  }
+}
 
 /** Somebody else decided, or took over: nothing more is asked or written here. */
 class Lost extends Error {}
@@ -46,12 +57,17 @@ interface Change {
   isOk?: boolean
   event?: readonly [NewEvent['kind'], string]
   targets?: readonly string[]
+  place?: string
+  isMoved?: boolean
   error?: string
   attempts?: number
   nextAt?: Date | null
 }
 
 const product = systemActor('nac')
+
+const hasMoved = ({ targets, place }: QuarantineRow, peer: NacPeer): boolean =>
+  targets.length > 0 && place !== '' && place !== peer.place
 
 /** Carries out what is wanted: one at a time per host and system, read back before it counts, and again after a crash. */
 export const createRunner = (deps: RunnerDeps) => {
@@ -63,6 +79,8 @@ export const createRunner = (deps: RunnerDeps) => {
     const to = {
       state: change.state,
       targets: change.targets ?? row.targets,
+      place: change.place ?? row.place,
+      is_moved: change.isMoved ?? false,
       error: change.error ?? '',
       attempts: change.attempts ?? 0,
       nextAt: change.nextAt ?? null,
@@ -87,7 +105,7 @@ export const createRunner = (deps: RunnerDeps) => {
         outcome: kind === 'quarantineFailed' ? 'failure' : 'success',
       })
     })
-    Object.assign(row, { state: to.state, targets: [...to.targets], error: to.error, attempts: to.attempts })
+    Object.assign(row, { ...to, targets: [...to.targets] })
   }
 
   /** A word in the story that changes nothing. */
@@ -156,10 +174,17 @@ export const createRunner = (deps: RunnerDeps) => {
       const absent = row.targets.filter((mac) => !there.has(mac))
       const never = absent.filter((mac) => peer.never.has(mac))
       if (never.length > 0) throw spared(never)
-      for (const mac of absent) await peer.apply(mac, row.policy)
-      // `appliedAt` of the store reads the place from here.
-      const taken = `The request was taken at ${peer.place}.`
-      await become(row, { state: 'applied', step: ['applied', taken], nextAt: later(0) })
+      for (const mac of absent) {
+        await peer.apply(mac, row.policy)
+        // With the first that it took: from now on there is something at this place to be taken back.
+        if (row.place !== peer.place)
+          await become(row, { state: 'applying', place: peer.place, attempts: row.attempts, nextAt: later(0) })
+      }
+      await become(row, {
+        state: 'applied',
+        step: ['applied', `The request was taken at ${peer.place}.`],
+        nextAt: later(0),
+      })
     }
     const there = await peer.quarantined(row.targets)
     const missing = row.targets.filter((mac) => there.get(mac) !== row.policy)
@@ -187,11 +212,8 @@ export const createRunner = (deps: RunnerDeps) => {
       return row.targets.filter((mac) => there.get(mac) === row.policy)
     }
     const before = await ours()
-    if (before.length === 0) {
-      const applied = await store.appliedAt(db, row.quarantine_id)
-      if (applied !== null && applied !== peer.place)
-        throw new NacFault('refused', 'answer', movedError(applied, peer.place, row.targets))
-    }
+    // The same system under another name knows of it, and is asked.
+    if (before.length === 0 && hasMoved(row, peer)) throw new Moved(row, peer.place)
     for (const mac of before) await peer.clear(mac, row.policy)
     const still = before.length === 0 ? [] : await ours()
     if (still.length === 0) {
@@ -225,6 +247,7 @@ export const createRunner = (deps: RunnerDeps) => {
         state: row.state,
         error: message,
         attempts: tries,
+        isMoved: row.state === 'clearing' && fault instanceof Moved,
         nextAt: later(backOffMs(tries - 1)),
         isOk: false,
         ...(isNew ? { step: ['delayed', message] as const } : {}),
