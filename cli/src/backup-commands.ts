@@ -46,7 +46,7 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
       const { size } = statSync(options.out)
       show(
         { file: options.out, bytes: size },
-        () => `${options.out}: ${size.toLocaleString('en')} bytes. Try it: portcullis backup verify ${options.out}`,
+        () => `${options.out}: ${size.toLocaleString('en')} bytes. Try it: npm run cli -- backup verify ${options.out}`,
       )
     })
 
