@@ -79,10 +79,39 @@ const apiFile = (): string => {
   return `${generated}\n\n# Operations\n\n${document.info.description}\n\n${groups.join('\n\n')}\n\n## Shapes\n\n${shapes.join('\n\n')}\n`
 }
 
+const valueText = ({ kind, max, choices, range, default: fallback }: contract.ConfigItem): string =>
+  [
+    range === undefined ? kind : `${kind} ${range[0].toLocaleString('en')}..${range[1].toLocaleString('en')}`,
+    choices === undefined ? '' : choices.map((choice) => `\`${choice}\``).join(', '),
+    ['boolean', 'integer', 'choice'].includes(kind) ? '' : `at most ${max.toLocaleString('en')} characters`,
+    fallback === '' ? '' : `default \`${fallback}\``,
+  ]
+    .filter((part) => part !== '')
+    .join('; ')
+
+const settingsFile = (): string => {
+  const groups = (Object.values(contract.configGroups) as contract.ConfigGroup[]).map(({ title, items, place }) => {
+    const rows = Object.entries(items).map(
+      ([name, item]) =>
+        `| \`${name}\` | ${cell(valueText(item))} | **${cell(item.label)}.** ${cell(item.description)} |`,
+    )
+    const again = place.map((name) => `\`${name}\``).join(', ')
+    return [
+      `## ${title}`,
+      again === '' ? '' : `A change of ${again} needs its secrets again: they are sent there.`,
+      `| Item | Value | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n')
+  })
+  return `${generated}\n\n# Items of the general configuration\n\nThey are strings in the interface and in the configuration file; \`true\` or \`false\` for a boolean. A \`secret\` is written and never read: \`${contract.maskedSecret}\` says that one is set, and keeps it.\n\n${groups.join('\n\n')}\n`
+}
+
 /** The files of docs/reference by name. */
 export const referenceFiles = (): Readonly<Record<string, string>> => ({
   'api.md': apiFile(),
   'errors.md': errorsFile(),
+  'settings.md': settingsFile(),
 })
 
 /** Where they lie. */
