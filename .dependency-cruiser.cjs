@@ -6,10 +6,11 @@ const TIERS = [
   ['audit', 'events', 'knowledge'],
   ['settings', 'tags', 'jobs'],
   ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages'],
-  ['peripherals', 'commands', 'assets'],
+  ['peripherals', 'commands', 'assets', 'deliveries'],
   ['policy', 'agentless', 'directory', 'nac'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
   ['exports', 'backup', 'document'],
+  ['reports'],
 ]
 
 const FEATURE = '^server/src/features/'

@@ -1,6 +1,10 @@
 import { Type } from 'typebox'
 import { apiPrefix, operation } from './operation.ts'
 
+/** What else changes while somebody looks: each is only a hint to read again. */
+export const liveHints = ['notices', 'deliveries', 'health', 'assets', 'reports'] as const
+export type LiveHint = (typeof liveHints)[number]
+
 /** What the live stream tells the console: which rows changed, never their content. */
 export interface LiveEvents {
   /** uuids of agents whose row changed; null means many. */
@@ -11,6 +15,11 @@ export interface LiveEvents {
   events: Record<string, never>
   /** Counts may have changed. */
   summary: Record<string, never>
+  notices: Record<string, never>
+  deliveries: Record<string, never>
+  health: Record<string, never>
+  assets: Record<string, never>
+  reports: Record<string, never>
   /** Every 15 seconds, so that a dead connection shows. */
   ping: Record<string, never>
 }
@@ -21,7 +30,7 @@ export const live = operation({
   path: `${apiPrefix}/live`,
   tag: 'Live',
   summary: 'Server-sent events that tell the console what changed',
-  description: 'Events: agents, peripherals, events, summary, ping; at most four of each per second.',
+  description: 'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second.',
   permission: 'fleet:read',
   response: Type.String(),
   responseKind: 'stream',

@@ -1,4 +1,4 @@
-import { live } from '@portcullis/contract'
+import { type LiveHint, live, liveHints } from '@portcullis/contract'
 import type { Bus } from './db/bus.ts'
 import type { Tx } from './db/db.ts'
 import { answered } from './http/answer.ts'
@@ -24,7 +24,7 @@ interface Viewer {
 /** Changes of the fleet, told to every open console of every replica. */
 export const createLive = (app: HttpApp, bus: Bus) => {
   const viewers = new Set<Viewer>()
-  const gathered = { agents: new Set<string>(), peripherals: new Set<string>(), many: false, events: false }
+  const gathered = { agents: new Set<string>(), peripherals: new Set<string>(), many: false, events: false, hints: new Set<LiveHint>() }
   let timer: NodeJS.Timeout | null = null
 
   const tell = (event: string, data: unknown): void => {
@@ -38,7 +38,9 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     if (gathered.many || gathered.agents.size > 0) tell('agents', changed(gathered.agents))
     if (gathered.many || gathered.peripherals.size > 0) tell('peripherals', changed(gathered.peripherals))
     if (gathered.events) tell('events', {})
-    tell('summary', {})
+    for (const hint of gathered.hints) tell(hint, {})
+    if (gathered.many || gathered.events || gathered.agents.size > 0) tell('summary', {})
+    gathered.hints.clear()
     gathered.agents.clear()
     gathered.peripherals.clear()
     gathered.many = false
@@ -54,8 +56,14 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     gathered.events = true
     timer ??= setTimeout(flush, gatherMs)
   })
+  bus.on('hint', (message) => {
+    if (viewers.size === 0) return
+    gathered.hints.add(message.hint as LiveHint)
+    timer ??= setTimeout(flush, gatherMs)
+  })
   bus.onGap(() => {
     gathered.many = true
+    for (const hint of liveHints) gathered.hints.add(hint)
     gathered.events = true
     timer ??= setTimeout(flush, gatherMs)
   })
@@ -96,6 +104,8 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     /** Tells, at COMMIT, whose rows changed. */
     announce: (tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void> =>
       bus.publish(tx, 'fleet', { agents: short(change.agents), peripherals: short(change.peripherals) }),
+    /** Tells, at COMMIT, that something of this kind is to be read again. */
+    hint: (tx: Tx, hint: LiveHint): Promise<void> => bus.publish(tx, 'hint', { hint }),
     /** Ends what these accounts watch (null: all), because their rights changed; who still may asks again. */
     endViews: (accountIds: readonly string[] | null): void => {
       for (const viewer of viewers)
