@@ -6,6 +6,7 @@ import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
 import { actionsFeature } from '#features/actions/index.ts'
 import { agentlessFeature, agentlessSealed } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
+import { assetsFeature } from '#features/assets/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { backupFeature } from '#features/backup/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
@@ -337,6 +338,15 @@ export const compose = async (options: ComposeOptions) => {
     settings,
     announce: (tx, agents) => live.announce(tx, { agents, peripherals: [] }),
   })
+  const assets = assetsFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    jobs,
+    hint: (tx) => live.hint(tx, 'assets'),
+    authenticate: accounts.authenticate,
+  })
   insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const health = await healthFeature(app, {
     db,
@@ -399,11 +409,13 @@ export const compose = async (options: ComposeOptions) => {
     rollouts,
     agentless,
     nac,
+    assets,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
+        every(250, 'placing assets', assets.sequence),
         every(5_000, 'polls', agentless.maintain),
         every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
@@ -430,6 +442,7 @@ export const compose = async (options: ComposeOptions) => {
     },
     close: async () => {
       live.close()
+      assets.close()
       health.close()
       ingest.wake.close()
       await app.fastify.close()

@@ -1,0 +1,45 @@
+import {
+  type AssetDataSchema,
+  AssetMessage,
+  assetDataSchemas,
+  assetSchema,
+  assetSchemaUrn,
+  assetStream,
+  getAssetLocations,
+  getAssetReplay,
+  replayAll,
+  sendMonitorOldLocation,
+} from '@portcullis/contract'
+import { answered } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { createLocations } from './locations.ts'
+import type { createReplay } from './replay.ts'
+import type { createStream } from './stream.ts'
+
+const schemas = {
+  message: AssetMessage,
+  data: Object.fromEntries(
+    Object.entries(assetDataSchemas).map(([name, schema]) => {
+      const urn = assetSchemaUrn(name as AssetDataSchema)
+      return [urn, { $id: urn, ...schema }]
+    }),
+  ),
+}
+
+export interface AssetParts {
+  stream: ReturnType<typeof createStream>
+  replay: ReturnType<typeof createReplay>
+  locations: ReturnType<typeof createLocations>
+}
+
+export const registerAssetRoutes = (app: HttpApp, { stream, replay, locations }: AssetParts): void => {
+  app.register(assetStream, async ({ actor, query, request, reply }) => {
+    await stream.serve(actor, query, request, reply)
+    return answered as never
+  })
+  app.register(assetSchema, async () => schemas)
+  app.register(replayAll, ({ actor }) => replay.start(actor))
+  app.register(getAssetReplay, ({ params }) => replay.read(params.jobId))
+  app.register(sendMonitorOldLocation, ({ actor }) => locations.send(actor))
+  app.register(getAssetLocations, ({ params }) => locations.of(params.agentId))
+}

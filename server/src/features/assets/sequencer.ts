@@ -1,0 +1,79 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { AssetsStore } from './assets.store.ts'
+
+/** Assets of one transaction: some 60 ms, during which notes and replays wait. */
+const batch = 5_000
+/** Consoles are told at most this often. */
+const hintMs = 1_000
+
+/** Topic of the bus: the stream is longer. */
+export const assetsTopic = 'assets'
+
+export interface SequencerDeps {
+  db: Db
+  /** A pool whose statements may take long: a design of a million peripherals. */
+  exportDb: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  store: AssetsStore
+  /** Tells open consoles, at COMMIT, to read again. */
+  hint(tx: Tx): Promise<void>
+}
+
+/**
+ * Gives changed assets their places in the stream: one replica at a time, by a row lock that dies with its connection. The
+ * transactions that change assets take no lock for it.
+ */
+export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: SequencerDeps) => {
+  let hintedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | null = null
+
+  /** Tells, at COMMIT, who follows. */
+  const tell = async (tx: Tx): Promise<void> => {
+    await bus.publish(tx, assetsTopic)
+    if (performance.now() - hintedAt < hintMs) return
+    hintedAt = performance.now()
+    await hint(tx)
+  }
+
+  /** True when there may be more. */
+  const step = (): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      if (!(await store.tryLock(tx))) return false
+      const { taken, keys } = await store.take(tx, batch)
+      if (keys.length > 0) {
+        await tell(tx)
+        await store.place(tx, new Date(clock.now()), keys)
+      }
+      return taken > 0
+    })
+
+  const work = async (): Promise<void> => {
+    while (await store.isDirty()) {
+      if (await store.hasDesigns()) await exportDb.transaction((tx) => store.spreadDesigns(tx))
+      if (!(await step())) return
+    }
+  }
+
+  return {
+    tell,
+    /** Works off what changed; who asks while it is at it waits for a run that began after he asked. */
+    run: async (): Promise<void> => {
+      for (let other = running; other !== null; other = running) {
+        await other.catch(() => {})
+        if (running === other) running = null
+      }
+      const mine = work()
+      running = mine
+      try {
+        await mine
+      } finally {
+        if (running === mine) running = null
+      }
+    },
+  }
+}
+
+export type Sequencer = ReturnType<typeof createSequencer>
