@@ -69,6 +69,39 @@ export const isLoopback = (address: string): boolean => isIn(loopback, address)
 export const isSpelledLoopback = (host: string): boolean =>
   host.toLowerCase().replace(/\.$/, '') === 'localhost' || isLoopback(host)
 
-/** Whether an address may be connected to for a host of this spelling: a name elsewhere that leads to this machine is a trap. */
-export const mayConnectTo = (host: string, address: string): boolean =>
-  !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host))
+/** Networks on loopback that an operator named. */
+export interface LoopbackNetworks {
+  /** True for an address in one of them. */
+  has(address: string): boolean
+}
+
+/** The part of `address/prefix` that counts: its address, family and prefix; null when it is no network on loopback. */
+const parseLoopback = (text: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | null => {
+  const [address = '', digits, ...more] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || more.length > 0 || !isLoopback(address) || address.includes('%')) return null
+  const [most, least] = version === 4 ? [32, 8] : [128, 128]
+  if (digits !== undefined && !/^\d{1,3}$/.test(digits)) return null
+  const prefix = digits === undefined ? most : Number(digits)
+  return prefix >= least && prefix <= most ? { address, family: version === 4 ? 'ipv4' : 'ipv6', prefix } : null
+}
+
+/** True for what `loopbackNetworks` takes: an address or network in 127.0.0.0/8, or ::1. */
+export const isLoopbackNetwork = (text: string): boolean => parseLoopback(text) !== null
+
+export const loopbackNetworks = (texts: readonly string[]): LoopbackNetworks => {
+  const list = new BlockList()
+  for (const text of texts) {
+    const network = parseLoopback(text)
+    if (network === null) throw new RangeError(`${text} is no network on loopback`)
+    list.addSubnet(network.address, network.prefix, network.family)
+  }
+  return { has: (address) => isIn(list, address) }
+}
+
+/**
+ * Whether an address may be connected to for a host of this spelling: a name elsewhere that leads to this machine is a
+ * trap, unless the operator named that address.
+ */
+export const mayConnectTo = (host: string, address: string, allowed?: LoopbackNetworks): boolean =>
+  !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host) || allowed?.has(address) === true)

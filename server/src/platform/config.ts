@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { isLoopbackNetwork } from '@portcullis/domain'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -17,7 +18,7 @@ export interface Config {
   /** PEM file with the public keys of who may issue licences. */
   licenceKeysFile: string
   trustedProxies: string[]
-  /** CIDRs on loopback that the server may connect to. */
+  /** Networks on loopback that names in the configuration may lead to. */
   outboundAllow: string[]
   natsUrl: string | null
   kafkaBrokers: string[]
@@ -46,6 +47,16 @@ const list = (text: string | undefined): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+
+const loopbackList = (text: string | undefined): string[] => {
+  const networks = list(text)
+  const bad = networks.find((network) => !isLoopbackNetwork(network))
+  if (bad !== undefined)
+    throw new StartError(
+      `PORTCULLIS_OUTBOUND_ALLOW takes addresses and networks on loopback (127.0.0.0/8, ::1), separated by commas, not "${bad}".`,
+    )
+  return networks
+}
 
 /** Reads and checks the environment; refuses with one clear sentence. */
 export const loadConfig = (env: Readonly<Record<string, string | undefined>>, isRoot: boolean): Config => {
@@ -80,7 +91,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
-    outboundAllow: list(env.PORTCULLIS_OUTBOUND_ALLOW),
+    outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: env.NATS_URL ?? null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',

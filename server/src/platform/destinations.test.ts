@@ -48,38 +48,44 @@ describe('a destination', () => {
   ])('is never %s, spelled out or behind a name', async (address) => {
     expect(await faultOf(resolveDestination(address))).toBe('refused')
     expect(await faultOf(resolveDestination(`[${address}]`))).toBe('refused')
-    expect(await faultOf(resolveDestination('directory.example.org', answers(address).resolver))).toBe('refused')
+    expect(await faultOf(resolveDestination('directory.example.org', { resolver: answers(address).resolver }))).toBe(
+      'refused',
+    )
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'])(
     'is %s when that is what was configured, never behind another name',
     async (address) => {
       expect((await resolveDestination(address)).address).toBe(address)
-      expect((await resolveDestination('localhost', answers(address).resolver)).address).toBe(address)
+      expect((await resolveDestination('localhost', { resolver: answers(address).resolver })).address).toBe(address)
       for (const name of ['rebind.example.org', '127.1', '0x7f.1', '2130706433', 'localhost.example.org'])
-        expect(await faultOf(resolveDestination(name, answers(address).resolver))).toBe('refused')
+        expect(await faultOf(resolveDestination(name, { resolver: answers(address).resolver }))).toBe('refused')
     },
   )
 
   it.each(['10.1.2.3', '192.168.1.1', '172.16.0.1', '198.51.100.7', '2001:db8::7', 'fd12:3456::1', '::ffff:10.1.2.3'])(
     'may be %s',
     async (address) => {
-      expect((await resolveDestination('directory.example.org', answers(address).resolver)).address).toBe(address)
+      expect((await resolveDestination('directory.example.org', { resolver: answers(address).resolver })).address).toBe(
+        address,
+      )
     },
   )
 
   it('keeps what is allowed of several addresses', async () => {
     const { resolver } = answers('fe80::1', '10.1.2.3', '169.254.169.254')
-    expect(await resolveDestination('directory.example.org', resolver)).toMatchObject({
+    expect(await resolveDestination('directory.example.org', { resolver })).toMatchObject({
       address: '10.1.2.3',
       family: 4,
     })
   })
 
   it('is unresolved without an address, or when the resolver fails', async () => {
-    expect(await faultOf(resolveDestination('directory.example.org', answers().resolver))).toBe('unresolved')
+    expect(await faultOf(resolveDestination('directory.example.org', { resolver: answers().resolver }))).toBe(
+      'unresolved',
+    )
     const failing = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
-    expect(await faultOf(resolveDestination('directory.example.org', failing))).toBe('unresolved')
+    expect(await faultOf(resolveDestination('directory.example.org', { resolver: failing }))).toBe('unresolved')
   })
 
   it('is connected to as it was judged, although the name points elsewhere by then', async () => {
@@ -87,7 +93,7 @@ describe('a destination', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
     const { asked, resolver } = answers('127.0.0.1')
-    const destination = await resolveDestination('localhost', resolver)
+    const destination = await resolveDestination('localhost', { resolver })
     const said = await new Promise<string>((resolve, reject) => {
       // A name that nobody resolves: only the pinned address can answer.
       connect({ host: 'name.invalid', port, lookup: destination.lookup })

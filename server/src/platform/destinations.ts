@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { mayConnectTo } from '@portcullis/domain'
+import { type LoopbackNetworks, loopbackNetworks, mayConnectTo } from '@portcullis/domain'
 
 export interface DestinationAddress {
   address: string
@@ -17,7 +17,12 @@ export interface Destination extends DestinationAddress {
   host: string
   /** For `lookup` of connect options in net, tls, http and https: gives what was judged, never asks again. */
   lookup: LookupFunction
+  /** True when all its addresses are of this machine and the operator named them by PORTCULLIS_OUTBOUND_ALLOW. */
+  isAllowedLoopback: boolean
 }
+
+/** Resolves a host (name or address, IPv6 with or without brackets) and judges it. Throws `DestinationError`. */
+export type ResolveDestination = (host: string) => Promise<Destination>
 
 /** `unresolved`: no such name, or no answer; `refused`: an address the server never connects to. */
 export type DestinationFault = 'unresolved' | 'refused'
@@ -47,6 +52,8 @@ const resolveMs = 5_000
 const systemResolver: Resolver = async (host) =>
   (await lookup(host, { all: true })).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 
+const noNetworks = loopbackNetworks([])
+
 const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
@@ -59,8 +66,17 @@ const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
-/** Resolves a host (name or address, IPv6 with or without brackets) and judges it. Throws `DestinationError`. */
-export const resolveDestination = async (given: string, resolver: Resolver = systemResolver): Promise<Destination> => {
+export interface DestinationRules {
+  resolver?: Resolver
+  /** Loopback networks that a name may lead to. */
+  allowed?: LoopbackNetworks
+}
+
+/** `ResolveDestination` without a rule of the operator; the process has one with them, which compose hands out. */
+export const resolveDestination = async (
+  given: string,
+  { resolver = systemResolver, allowed = noNetworks }: DestinationRules = {},
+): Promise<Destination> => {
   const host = given.replace(/^\[|\]$/g, '')
   const family = isIP(host)
   const found: readonly DestinationAddress[] =
@@ -69,20 +85,27 @@ export const resolveDestination = async (given: string, resolver: Resolver = sys
       : await withinLimit(resolver(host)).catch((cause: unknown) => {
           throw new DestinationError('unresolved', host, cause)
         })
-  const allowed = found.filter(({ address }) => mayConnectTo(host, address))
-  const [first] = allowed
+  const usable = found.filter(({ address }) => mayConnectTo(host, address, allowed))
+  const [first] = usable
   if (first === undefined) throw new DestinationError(found.length === 0 ? 'unresolved' : 'refused', host)
   return {
     ...first,
     host,
+    isAllowedLoopback: usable.every(({ address }) => allowed.has(address)),
     lookup: (_name, options, done) => {
       const family = options.family === 'IPv6' ? 6 : options.family === 'IPv4' ? 4 : (options.family ?? 0)
-      const usable = allowed.filter((one) => family === 0 || one.family === family)
-      const [one] = usable
+      const fitting = usable.filter((one) => family === 0 || one.family === family)
+      const [one] = fitting
       if (one === undefined) done(Object.assign(new Error(`no address of ${host}`), { code: 'ENOTFOUND' }), '', 0)
       // All of them: Node tries the next when one does not answer.
-      else if (options.all === true) done(null, [...usable])
+      else if (options.all === true) done(null, [...fitting])
       else done(null, one.address, one.family)
     },
   }
+}
+
+/** The way of this process to its destinations; `allow` is PORTCULLIS_OUTBOUND_ALLOW, checked by `config.ts`. */
+export const createDestinations = (allow: readonly string[], resolver?: Resolver): ResolveDestination => {
+  const allowed = loopbackNetworks(allow)
+  return (host) => resolveDestination(host, { allowed, ...(resolver === undefined ? {} : { resolver }) })
 }

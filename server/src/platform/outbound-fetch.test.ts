@@ -65,7 +65,7 @@ describe('a request that leaves the server', () => {
   })
 
   it('speaks https only, to whom the certificate names, and never to a refused address', async () => {
-    expect(await codeOf(get('http://127.0.0.1:1'))).toBe('only https is spoken here')
+    expect(await codeOf(get('http://127.0.0.1:1'))).toBe('EINSECURE')
     expect(await codeOf(get(await serve(() => {}, ['other.example.org'])))).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
     const untrusting = createOutboundFetch({ ca: [], timeoutMs: 2_000, mostBytes: 1_000 })
     expect(await codeOf(untrusting(await serve(() => {})))).toMatch(/UNABLE_TO|SELF_SIGNED/)

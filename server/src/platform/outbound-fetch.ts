@@ -1,6 +1,7 @@
+import { request as requestPlain } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
-import { resolveDestination } from './destinations.ts'
+import { type ResolveDestination, resolveDestination } from './destinations.ts'
 
 export interface OutboundOptions {
   /** PEM certificates to trust in place of the system's; empty: the system's. */
@@ -9,6 +10,9 @@ export interface OutboundOptions {
   timeoutMs: number
   /** Bytes of an answer. */
   mostBytes: number
+  /** What an answer is that is longer, or does not end in time: an error, or taken as far as it came. */
+  excess?: 'error' | 'cut'
+  resolve?: ResolveDestination
 }
 
 export interface OutboundRequest {
@@ -23,24 +27,29 @@ const bytesOf = (body: unknown): Buffer | null => {
   return body instanceof Uint8Array ? Buffer.from(body) : Buffer.from(String(body))
 }
 
+const insecure = (): Error => Object.assign(new Error('only https is spoken here'), { code: 'EINSECURE' })
+
 /** A status whose answer has no body, or that `Response` does not know. */
 const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304
 
 /**
- * `fetch` for addresses that come from the configuration: https only, the host judged and pinned, the certificate checked,
- * no redirect followed, the answer bounded in time and size. Throws `DestinationError`, or the error of the socket.
+ * `fetch` for addresses that come from the configuration: https only (http to what the operator named on loopback), the host
+ * judged and pinned, the certificate checked, no redirect followed, the answer bounded in time and size. Throws
+ * `DestinationError`, or the error of the socket.
  */
 export const createOutboundFetch =
-  ({ ca, timeoutMs, mostBytes }: OutboundOptions) =>
+  ({ ca, timeoutMs, mostBytes, excess = 'error', resolve: find = resolveDestination }: OutboundOptions) =>
   async (address: string | URL, init: OutboundRequest = {}): Promise<Response> => {
     const url = new URL(address)
-    if (url.protocol !== 'https:') throw new Error('only https is spoken here')
-    const { host, lookup } = await resolveDestination(url.hostname)
+    const isPlain = url.protocol === 'http:'
+    if (!isPlain && url.protocol !== 'https:') throw insecure()
+    const { host, lookup, isAllowedLoopback } = await find(url.hostname)
+    if (isPlain && !isAllowedLoopback) throw insecure()
     const body = bytesOf(init.body)
     const headers: Record<string, string> = Object.fromEntries(new Headers(init.headers))
     if (body !== null) headers['content-length'] = String(body.length)
     return new Promise((resolve, reject) => {
-      const sent = request(url, {
+      const sent = (isPlain ? requestPlain : request)(url, {
         method: init.method ?? 'GET',
         headers: { ...headers, connection: 'close' },
         agent: false,
@@ -51,7 +60,10 @@ export const createOutboundFetch =
         minVersion: 'TLSv1.2',
         rejectUnauthorized: true,
       })
+      /** Takes an answer as far as it came. */
+      let cut = (): void => {}
       const stop = (why: string): void => {
+        cut()
         sent.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
       }
       const timer = setTimeout(() => stop('timed out'), timeoutMs)
@@ -66,16 +78,7 @@ export const createOutboundFetch =
       sent.on('response', (answer) => {
         const parts: Buffer[] = []
         let size = 0
-        answer.on('data', (part: Buffer) => {
-          size += part.length
-          parts.push(part)
-          if (size <= mostBytes) return
-          // Before the socket: the whole of the answer may have come already.
-          reject(new Error(`the answer has more than ${mostBytes} bytes`))
-          sent.destroy()
-        })
-        answer.on('error', reject)
-        answer.on('end', () => {
+        const finish = (): void => {
           const status = answer.statusCode ?? 0
           if (status < 200 || status > 599) {
             reject(new Error('the answer is no HTTP answer'))
@@ -84,8 +87,21 @@ export const createOutboundFetch =
           const given = Object.entries(answer.headers).flatMap(([name, value]) =>
             [value].flat().map((one): [string, string] => [name, one ?? '']),
           )
-          resolve(new Response(isBodiless(status) ? null : Buffer.concat(parts), { status, headers: given }))
+          const read = Buffer.concat(parts).subarray(0, mostBytes)
+          resolve(new Response(isBodiless(status) ? null : read, { status, headers: given }))
+        }
+        if (excess === 'cut') cut = finish
+        answer.on('data', (part: Buffer) => {
+          size += part.length
+          parts.push(part)
+          if (size <= mostBytes) return
+          cut()
+          // Before the socket: the whole of the answer may have come already.
+          reject(new Error(`the answer has more than ${mostBytes} bytes`))
+          sent.destroy()
         })
+        answer.on('error', reject)
+        answer.on('end', finish)
       })
       sent.end(body ?? undefined)
     })

@@ -1,0 +1,5 @@
+export { formatCef } from './cef.ts'
+export { formatJson } from './json.ts'
+export { formatOcsf } from './ocsf.ts'
+export { formatRfc5424 } from './rfc5424.ts'
+export { maxSiemBytes, type SiemEvent, type SiemSource } from './siem-event.ts'

@@ -1,0 +1,107 @@
+import type { EventKind } from '@portcullis/contract'
+
+/** Release of the schema that `ocsf.ts` writes: the first with Peripheral Activity. */
+export const ocsfVersion = '1.7.0'
+
+/** Classes used, by their number; the category is its thousands. */
+export const ocsfClasses = {
+  0: 'Base Event',
+  1010: 'Peripheral Activity',
+  2004: 'Detection Finding',
+  3004: 'Entity Management',
+  5001: 'Device Inventory Info',
+  5019: 'Device Config State Change',
+  6002: 'Application Lifecycle',
+  6008: 'Application Error',
+  7001: 'Remediation Activity',
+} as const
+export type OcsfClass = keyof typeof ocsfClasses
+
+export const ocsfCategories: Readonly<Record<number, string>> = {
+  0: 'Uncategorized',
+  1: 'System Activity',
+  2: 'Findings',
+  3: 'Identity & Access Management',
+  5: 'Discovery',
+  6: 'Application Activity',
+  7: 'Remediation',
+}
+
+interface Mapping {
+  class: OcsfClass
+  activity: number
+  activityName: string
+  /** What came of it, where the class says so. */
+  status?: readonly [id: number, name: string]
+  /** Device Config State Change: what a host's protection is now. */
+  state?: readonly [id: number, name: string]
+  /** Security Control: what was done about it. */
+  control?: { action: readonly [id: number, name: string]; disposition: readonly [id: number, name: string] }
+}
+
+const finding: Mapping = { class: 2004, activity: 1, activityName: 'Create', status: [1, 'New'] }
+const inventory: Mapping = { class: 5001, activity: 2, activityName: 'Collect' }
+const failure: Mapping = { class: 6008, activity: 1, activityName: 'General Error' }
+const other = (activityName: string): Mapping => ({ class: 0, activity: 99, activityName })
+
+/** Every kind of event, and where the schema has a place for it. */
+const ocsfMappings = {
+  attached: { class: 1010, activity: 1, activityName: 'Connect' },
+  gone: { class: 1010, activity: 2, activityName: 'Disconnect' },
+  // The device is there, and its host does not use it.
+  blocked: {
+    class: 1010,
+    activity: 4,
+    activityName: 'Disable',
+    control: { action: [2, 'Denied'], disposition: [2, 'Blocked'] },
+  },
+  attackTool: finding,
+  vulnerable: finding,
+  keyClone: finding,
+  duplicate: finding,
+  hostKeyChanged: finding,
+  inventory,
+  polled: inventory,
+  enrolled: { class: 3004, activity: 6, activityName: 'Enroll' },
+  removed: { class: 3004, activity: 7, activityName: 'Unenroll' },
+  tookOver: { class: 3004, activity: 3, activityName: 'Update' },
+  armed: { class: 5019, activity: 1, activityName: 'Log', state: [2, 'Enabled'] },
+  freed: { class: 5019, activity: 1, activityName: 'Log', state: [1, 'Disabled'] },
+  reverted: { class: 5019, activity: 1, activityName: 'Log', state: [1, 'Disabled'] },
+  updated: { class: 6002, activity: 8, activityName: 'Update' },
+  commandFailed: failure,
+  agentError: failure,
+  pollFailing: failure,
+  pollRecovered: other('Poll recovered'),
+  rollout: other('Rollout'),
+  rolloutHalted: other('Rollout halted'),
+  quarantined: { class: 7001, activity: 1, activityName: 'Isolate', status: [1, 'Success'] },
+  quarantineCleared: { class: 7001, activity: 3, activityName: 'Restore', status: [1, 'Success'] },
+  quarantineFailed: { class: 7001, activity: 1, activityName: 'Isolate', status: [2, 'Failure'] },
+  quarantineWaiting: { class: 7001, activity: 1, activityName: 'Isolate', status: [99, 'Waits for a person'] },
+} as const satisfies Record<EventKind, Mapping>
+
+/** For a kind that is newer than this table. */
+const unknown = other('Other')
+
+export const ocsfMapping = (kind: EventKind | null): Mapping => (kind === null ? unknown : ocsfMappings[kind])
+
+/** Severity of each syslog number. Notice is the plain course of things, as plugging in and out; a person may look. */
+export const ocsfSeverities = [
+  [6, 'Fatal'],
+  [5, 'Critical'],
+  [5, 'Critical'],
+  [4, 'High'],
+  [3, 'Medium'],
+  [2, 'Low'],
+  [1, 'Informational'],
+  [1, 'Informational'],
+] as const
+
+/** Type of a peripheral by the number of its icon; the schema names few. */
+export const ocsfPeripheralTypes: Readonly<Record<string, readonly [id: number, name: string]>> = {
+  1: [2, 'Keyboard'],
+  2: [3, 'Mouse'],
+  3: [1, 'External Storage'],
+  8: [4, 'Printer'],
+}

@@ -1,0 +1,146 @@
+import {
+  ocsfCategories,
+  ocsfClasses,
+  ocsfMapping,
+  ocsfPeripheralTypes,
+  ocsfSeverities,
+  ocsfVersion,
+} from './ocsf-classes.ts'
+import { frame } from './rfc5424.ts'
+import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Without members that say nothing: no attribute of the schema may be an empty text. */
+const filled = (members: Json): Json =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== '' && value !== undefined))
+
+const isHostName = (text: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
+
+/** Device: the host. Its name is one of DNS, or only a name. */
+const hostOf = (event: CleanEvent): Json => {
+  const name = event.hostName === '' ? event.eventEntityID : event.hostName
+  return filled({
+    type_id: 0,
+    type: 'Unknown',
+    uid: event.agentId,
+    name: name === '' && event.agentId === '' ? 'Unknown' : name,
+    hostname: isHostName(event.hostName) ? event.hostName : '',
+    ip: event.address,
+  })
+}
+
+/** Peripheral Device. */
+const peripheralOf = (event: CleanEvent): Json => {
+  const [typeId, type] = ocsfPeripheralTypes[event.icon] ?? [99, 'USB device']
+  const name = [event.vendorName, event.productName].filter((part) => part !== '').join(' ')
+  return filled({
+    name: name === '' ? `USB device ${event.vid}:${event.pid}` : name,
+    uid: event.deviceId,
+    serial_number: event.serial,
+    model: event.pid,
+    vendor_name: event.vendorName,
+    vendor_id_list: event.vid === '' ? undefined : [event.vid],
+    type_id: typeId,
+    type,
+  })
+}
+
+const hasDevice = (event: CleanEvent): boolean => event.vid !== '' || event.deviceId !== ''
+const hasHost = (event: CleanEvent): boolean => event.hostName !== '' || event.agentId !== ''
+
+/** What each class has beyond the base event. */
+const classMembers = (event: CleanEvent, classUid: number): Json => {
+  switch (classUid) {
+    case 1010:
+      return {
+        actor: { app_name: 'Portcullis agent' },
+        device: hostOf(event),
+        peripheral_device: peripheralOf(event),
+      }
+    case 2004:
+      return {
+        finding_info: filled({ uid: String(event.id), title: event.description, created_time: event.at.getTime() }),
+        is_alert: true,
+        ...(hasHost(event) ? { device: hostOf(event) } : {}),
+        ...(hasDevice(event) ? { evidences: [{ data: { peripheral_device: peripheralOf(event) } }] } : {}),
+      }
+    case 3004:
+      return { entity: { type_id: 1, type: 'Device', device: hostOf(event) } }
+    case 5001:
+    case 5019:
+      return { device: hostOf(event) }
+    case 6002:
+      return { app: { name: 'Portcullis agent', vendor_name: 'Portcullis' } }
+    case 7001:
+      return { command_uid: String(event.id) }
+    default:
+      return {}
+  }
+}
+
+/** Classes that have no device of their own take it by the profile Host. */
+const byHostProfile: readonly number[] = [0, 6002, 6008, 7001]
+
+const write = (event: CleanEvent, message: string): string => {
+  const mapping = ocsfMapping(event.kind)
+  const [severityId, severity] = ocsfSeverities[event.severity] as (typeof ocsfSeverities)[number]
+  const category = Math.floor(mapping.class / 1000)
+  const withHost = byHostProfile.includes(mapping.class) && hasHost(event)
+  const profiles = [...(withHost ? ['host'] : []), ...(mapping.control === undefined ? [] : ['security_control'])]
+  const { control, status, state } = mapping
+  return JSON.stringify({
+    class_uid: mapping.class,
+    class_name: ocsfClasses[mapping.class],
+    category_uid: category,
+    category_name: ocsfCategories[category],
+    activity_id: mapping.activity,
+    activity_name: mapping.activityName,
+    type_uid: mapping.class * 100 + mapping.activity,
+    type_name: `${ocsfClasses[mapping.class]}: ${mapping.activityName}`,
+    severity_id: severityId,
+    severity,
+    time: event.at.getTime(),
+    message,
+    metadata: {
+      version: ocsfVersion,
+      uid: String(event.id),
+      event_code: event.code,
+      log_name: event.category,
+      log_source: event.instance,
+      product: filled({ name: 'Portcullis', vendor_name: 'Portcullis', version: event.version }),
+      ...(profiles.length === 0 ? {} : { profiles }),
+    },
+    ...(status === undefined ? {} : { status_id: status[0], status: status[1] }),
+    ...(state === undefined ? {} : { state_id: state[0], state: state[1] }),
+    ...(control === undefined
+      ? {}
+      : {
+          action_id: control.action[0],
+          action: control.action[1],
+          disposition_id: control.disposition[0],
+          disposition: control.disposition[1],
+          is_alert: true,
+        }),
+    ...classMembers(event, mapping.class),
+    ...(withHost ? { device: hostOf(event) } : {}),
+    unmapped: filled({
+      event_entity_id: event.eventEntityID,
+      syslog_severity: event.severity,
+      hashtags: event.hashtags,
+      ...(event.icon === '-1' ? {} : { peripheral_icon: event.icon }),
+    }),
+  })
+}
+
+const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+/** An event of the Open Cybersecurity Schema Framework as JSON, behind a header of RFC 5424. */
+export const formatOcsf = (given: SiemEvent, source: SiemSource): Buffer => {
+  const event = cleanEvent(given, source)
+  const sentence = [event.description, event.details].filter((part) => part !== '').join(': ')
+  return frame(event, '-', (room) => {
+    const bare = Buffer.byteLength(write(event, ''))
+    return write(event, fit(sentence, room - bare, jsonText))
+  })
+}

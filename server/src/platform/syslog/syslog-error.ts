@@ -1,0 +1,24 @@
+import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#platform/connection-fault.ts'
+import type { SyslogAddress } from './syslog-address.ts'
+
+/** Why messages did not arrive. Whatever it is, the same messages may be sent again. */
+export type SyslogFault = Exclude<ConnectionFault, 'broken'> | 'reset'
+
+type Where = Pick<SyslogAddress, 'host' | 'port'>
+
+export class SyslogError extends Error {
+  readonly fault: SyslogFault
+  constructor(fault: SyslogFault, { host, port }: Where, cause?: unknown) {
+    const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+    super(connectionSentences[fault === 'reset' ? 'broken' : fault](where), { cause })
+    this.name = 'SyslogError'
+    this.fault = fault
+  }
+}
+
+/** What a failure of resolver, socket or TLS is. */
+export const syslogError = (error: unknown, where: Where): SyslogError => {
+  if (error instanceof SyslogError) return error
+  const fault = connectionFaultOf(error)
+  return new SyslogError(fault === 'broken' ? 'reset' : fault, where, error)
+}

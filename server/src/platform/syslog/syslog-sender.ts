@@ -1,0 +1,53 @@
+import type { ResolveDestination } from '#platform/destinations.ts'
+import { createStreamSend } from './stream.ts'
+import type { SyslogAddress } from './syslog-address.ts'
+import { syslogError } from './syslog-error.ts'
+import { createDatagramSend } from './udp.ts'
+
+export interface SyslogTimeouts {
+  /** Milliseconds for name, connection and TLS. */
+  connectMs: number
+  /** Milliseconds for all of one `send`. */
+  wholeMs: number
+}
+
+export interface SyslogSenderOptions {
+  address: SyslogAddress
+  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  ca: readonly string[]
+  timeouts?: SyslogTimeouts
+  resolve: ResolveDestination
+}
+
+export interface SyslogSender {
+  /**
+   * Sends messages of one line each. Over TCP and TLS it resolves when the receiver has read them all; over UDP, where
+   * nobody can know, when they left. Throws `SyslogError`; then all of them are to be sent again.
+   */
+  send(messages: readonly Buffer[]): Promise<void>
+  /** Ends what is under way, with a `reset`. */
+  close(): void
+}
+
+const usual: SyslogTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
+
+/** A sender of syslog messages to one address. */
+export const createSyslogSender = (options: SyslogSenderOptions): SyslogSender => {
+  const { address, timeouts = usual } = options
+  const ending = new AbortController()
+  const send =
+    address.protocol === 'udp'
+      ? createDatagramSend({ ...options, timeouts, ending: ending.signal })
+      : createStreamSend({ ...options, timeouts, ending: ending.signal })
+  return {
+    send: async (messages) => {
+      if (messages.length === 0) return
+      try {
+        await send(messages)
+      } catch (error) {
+        throw syslogError(error, address)
+      }
+    },
+    close: () => ending.abort(),
+  }
+}

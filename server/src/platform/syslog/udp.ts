@@ -1,0 +1,45 @@
+import { createSocket, type Socket } from 'node:dgram'
+import type { SyslogSenderOptions, SyslogTimeouts } from './syslog-sender.ts'
+
+export type SendOptions = SyslogSenderOptions & { timeouts: SyslogTimeouts; ending: AbortSignal }
+
+/** Milliseconds after the last datagram in which a router or host may say that nobody takes them. */
+const icmpMs = 50
+/** Datagrams between two looks at the event loop: errors come in there. */
+const burst = 64
+
+const connected = (socket: Socket, port: number, address: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.connect(port, address, () => {
+      socket.off('error', reject)
+      resolve()
+    })
+  })
+
+/** One datagram each (RFC 5426), from a connected socket: what ICMP says of them is its error. */
+export const createDatagramSend =
+  ({ address, resolve, ending }: SendOptions) =>
+  async (messages: readonly Buffer[]): Promise<void> => {
+    const destination = await resolve(address.host)
+    const socket = createSocket(destination.family === 6 ? 'udp6' : 'udp4')
+    try {
+      await connected(socket, address.port, destination.address)
+      let fault: Error | null = null
+      socket.on('error', (error) => {
+        fault = error
+      })
+      for (const [index, message] of messages.entries()) {
+        ending.throwIfAborted()
+        await new Promise<void>((done, failed) =>
+          socket.send(message, (error) => (error === null || error === undefined ? done() : failed(error))),
+        )
+        if (index % burst === burst - 1) await new Promise((next) => setImmediate(next))
+        if (fault !== null) throw fault
+      }
+      await new Promise((next) => setTimeout(next, icmpMs))
+      if (fault !== null) throw fault
+    } finally {
+      socket.close()
+    }
+  }

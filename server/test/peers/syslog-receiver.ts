@@ -1,0 +1,128 @@
+import { createSocket } from 'node:dgram'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { IssuedCertificate } from '../certificates.ts'
+
+/**
+ * `normal`; `neverReads`: accepts and leaves everything in the socket; `reset`: resets after so many bytes;
+ * `closesEarly`: ends its side after so many bytes and reads no more; `slow`: reads so many bytes a second.
+ */
+export type SyslogBehaviour = 'normal' | 'neverReads' | { reset: number } | { closesEarly: number } | { slow: number }
+
+export interface SyslogReceiverOptions {
+  protocol: 'udp' | 'tcp' | 'tls'
+  behaviour?: SyslogBehaviour
+  /** For `tls`; issued for `127.0.0.1`. */
+  certificate?: IssuedCertificate
+  port?: number
+  /** False: counts messages, keeps none. */
+  keep?: boolean
+}
+
+/** Takes octet-counted messages out of a stream. Throws on what is none: tests fail then. */
+const createFrames = (take: (message: Buffer) => void) => {
+  let rest: Buffer = Buffer.alloc(0)
+  return (bytes: Buffer): void => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+    let at = 0
+    for (;;) {
+      const blank = rest.indexOf(0x20, at)
+      if (blank === -1 || blank - at > 6) break
+      const digits = rest.toString('latin1', at, blank)
+      if (!/^[1-9]\d{0,5}$/.test(digits)) throw new Error(`no length: ${digits}`)
+      const end = blank + 1 + Number(digits)
+      if (end > rest.length) break
+      take(rest.subarray(blank + 1, end))
+      at = end
+    }
+    rest = rest.subarray(at)
+  }
+}
+
+/** A syslog receiver on 127.0.0.1 that remembers whole messages; `state.behaviour` may change while it runs. */
+export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
+  const { protocol, certificate, port = 0, keep = true } = options
+  const state: { behaviour: SyslogBehaviour } = { behaviour: options.behaviour ?? 'normal' }
+  const messages: Buffer[] = []
+  const faults: Error[] = []
+  const sockets = new Set<Socket>()
+  const counts = { messages: 0, connections: 0, bytes: 0 }
+  const take = (message: Buffer): void => {
+    counts.messages++
+    // A copy: a part of what was read would keep all of it.
+    if (keep) messages.push(Buffer.from(message))
+  }
+  const finish = (port: number, close: () => Promise<void>) => ({
+    state,
+    /** Messages that arrived whole, in order. */
+    messages,
+    texts: (): string[] => messages.map((message) => message.toString('utf8')),
+    counts,
+    /** What was no octet counting. */
+    faults,
+    port,
+    /** As a group names it. */
+    address: `127.0.0.1:${port}`,
+    close,
+  })
+
+  if (protocol === 'udp') {
+    const socket = createSocket('udp4')
+    socket.on('message', (message) => {
+      if (state.behaviour !== 'neverReads') take(message)
+    })
+    await new Promise<void>((resolve) => socket.bind(port, '127.0.0.1', resolve))
+    return finish(socket.address().port, () => new Promise((resolve) => socket.close(() => resolve())))
+  }
+
+  const serve = (socket: Socket): void => {
+    counts.connections++
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    const { behaviour } = state
+    if (behaviour === 'neverReads') {
+      socket.pause()
+      return
+    }
+    const frames = createFrames(take)
+    let seen = 0
+    const read = (bytes: Buffer): void => {
+      counts.bytes += bytes.length
+      try {
+        frames(bytes)
+      } catch (error) {
+        faults.push(error as Error)
+        socket.destroy()
+      }
+    }
+    if (typeof behaviour === 'object' && 'slow' in behaviour) {
+      const every = setInterval(() => {
+        const bytes = socket.read(Math.max(1, Math.round(behaviour.slow / 20))) as Buffer | null
+        if (bytes !== null) read(bytes)
+      }, 50)
+      socket.on('close', () => clearInterval(every))
+      socket.on('end', () => socket.end())
+      return
+    }
+    socket.on('data', (bytes: Buffer) => {
+      seen += bytes.length
+      if (typeof behaviour === 'object' && 'reset' in behaviour && seen >= behaviour.reset) socket.resetAndDestroy()
+      else if (typeof behaviour === 'object' && 'closesEarly' in behaviour && seen >= behaviour.closesEarly)
+        socket.pause().destroy()
+      else read(bytes)
+    })
+    // Ours goes when theirs has come to its end, and not before.
+    socket.on('end', () => socket.end())
+  }
+  const server =
+    protocol === 'tcp'
+      ? createServer({ allowHalfOpen: true }, serve)
+      : createTlsServer({ ...certificate, allowHalfOpen: true }, serve)
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return finish((server.address() as AddressInfo).port, async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  })
+}

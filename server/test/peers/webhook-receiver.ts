@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { IssuedCertificate } from '../certificates.ts'
+import type { Seen } from './https-peer.ts'
+
+/** What a receiver does with a request. */
+export type WebhookReply =
+  | { status: number; headers?: Record<string, string>; body?: string }
+  /** Answers nothing. */
+  | 'hang'
+  /** Resets when the request has come. */
+  | 'reset'
+  /** Sends the head of an answer with 200, and no end. */
+  | 'slow'
+
+export interface WebhookReceiverOptions {
+  /** Without one it speaks plain HTTP: the server takes that only with `outboundAllow: ['127.0.0.0/8']`. */
+  certificate?: IssuedCertificate
+  /** Answers of the first requests; afterwards, and without it, 204. */
+  replies?: readonly WebhookReply[]
+  port?: number
+}
+
+/** A receiver of webhooks on 127.0.0.1 that remembers what came; `state.always` answers for all that no reply is left for. */
+export const startWebhookReceiver = async ({ certificate, replies = [], port = 0 }: WebhookReceiverOptions = {}) => {
+  const seen: Seen[] = []
+  const sockets = new Set<Socket>()
+  const state: { next: WebhookReply[]; always: WebhookReply } = { next: [...replies], always: { status: 204 } }
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    seen.push({
+      at: performance.now(),
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(parts).toString('utf8'),
+    })
+    const reply = state.next.shift() ?? state.always
+    if (reply === 'hang') return
+    if (reply === 'reset') request.socket.resetAndDestroy()
+    else if (reply === 'slow') response.writeHead(200).write('x')
+    else response.writeHead(reply.status, reply.headers).end(reply.body)
+  }
+  const listener = (request: IncomingMessage, response: ServerResponse): void =>
+    void handle(request, response).catch(() => response.destroy())
+  const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener)
+  server.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const listening = (server.address() as AddressInfo).port
+  return {
+    seen,
+    state,
+    port: listening,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${listening}/hook`,
+    close: async (): Promise<void> => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
