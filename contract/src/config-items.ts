@@ -105,6 +105,9 @@ const quarantineHours = item('integer', 'Hours', 'A quarantine ends by itself af
   range: [0, 8_760],
 })
 
+const threshold = (label: string, description: string, value: number, range: readonly [number, number]) =>
+  item('integer', label, description, { default: String(value), range })
+
 /** Groups by the name in their operations. */
 export const configGroups = {
   smtp: group('Mail', ['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY', 'SMTP_CA'], {
@@ -282,6 +285,118 @@ export const configGroups = {
       'Hosts without a second person',
       'Freeing or deleting more needs a second person; 0 switches that off.',
       { default: '100', range: [0, 1_000_000] },
+    ),
+  }),
+  health: group('Health thresholds', [], {
+    VENDORA_HEALTH_DATABASE_WARNING_MS: threshold('Database: slow', 'Milliseconds of a bare query.', 250, [5, 4_000]),
+    VENDORA_HEALTH_DATABASE_ERROR_MS: threshold(
+      'Database: too slow',
+      'Milliseconds of a bare query.',
+      2_000,
+      [5, 4_000],
+    ),
+    VENDORA_HEALTH_DISK_WARNING_PERCENT: threshold(
+      'Disk: fills up',
+      'Free share of the data volume, in percent.',
+      10,
+      [0, 99],
+    ),
+    VENDORA_HEALTH_DISK_ERROR_PERCENT: threshold(
+      'Disk: nearly full',
+      'Free share of the data volume, in percent.',
+      3,
+      [0, 99],
+    ),
+    VENDORA_HEALTH_DISK_WARNING_GB: threshold(
+      'Disk: gigabytes left',
+      'Less is a warning, whatever the share; 0: only the share counts.',
+      0,
+      [0, 1_000_000],
+    ),
+    VENDORA_HEALTH_DISK_ERROR_GB: threshold(
+      'Disk: gigabytes at least',
+      'Less is an error, whatever the share; 0: only the share counts.',
+      1,
+      [0, 1_000_000],
+    ),
+    VENDORA_HEALTH_QUEUE_WARNING: threshold(
+      'Event processing: waiting reports',
+      'Reports that wait to be stored, of one process.',
+      10_000,
+      [1, 10_000_000],
+    ),
+    VENDORA_HEALTH_QUEUE_ERROR: threshold(
+      'Event processing: too many',
+      'Reports that wait to be stored, of one process.',
+      40_000,
+      [1, 10_000_000],
+    ),
+    VENDORA_HEALTH_FOLLOWER_WARNING: threshold(
+      'Event processing: a follower is behind',
+      'Events that notices, SIEM outputs or the asset stream have not looked at.',
+      50_000,
+      [1, 100_000_000],
+    ),
+    VENDORA_HEALTH_JOB_WAIT_SECONDS: threshold(
+      'Job queue: seconds of waiting',
+      'A job that is due and nobody takes for longer is a warning, ten times that an error.',
+      60,
+      [10, 86_400],
+    ),
+    VENDORA_HEALTH_JOBS_FAILED: threshold(
+      'Job queue: failed jobs',
+      'So many in a day are a warning; 0: they are not looked at.',
+      1,
+      [0, 1_000_000],
+    ),
+    VENDORA_HEALTH_CLOCK_WARNING_SECONDS: threshold(
+      'Clock: apart',
+      'Seconds between the clocks of server and database.',
+      2,
+      [1, 86_400],
+    ),
+    VENDORA_HEALTH_CLOCK_ERROR_SECONDS: threshold(
+      'Clock: too far apart',
+      'Seconds between the clocks of server and database.',
+      30,
+      [1, 86_400],
+    ),
+    VENDORA_HEALTH_SILENT_PERCENT: threshold(
+      'Agent gateway: silent hosts',
+      'A larger share of hosts that are not connected is a warning, in percent.',
+      50,
+      [1, 100],
+    ),
+    VENDORA_HEALTH_SILENT_MIN_HOSTS: threshold(
+      'Agent gateway: hosts at least',
+      'With fewer hosts their share says nothing.',
+      10,
+      [1, 1_000_000],
+    ),
+    VENDORA_HEALTH_WORKER_LATE_MINUTES: threshold(
+      'Agentless worker: minutes late',
+      'A computer that should have been polled so long ago is a warning.',
+      5,
+      [1, 10_080],
+    ),
+    VENDORA_HEALTH_LICENCE_DAYS: threshold('Licence: days left', 'So many or fewer are a warning.', 30, [0, 3_650]),
+    VENDORA_HEALTH_BACKUP_WARNING_DAYS: threshold(
+      'Backups: days',
+      'Age of the newest backup that is a warning.',
+      7,
+      [1, 3_650],
+    ),
+    VENDORA_HEALTH_BACKUP_ERROR_DAYS: threshold(
+      'Backups: days at most',
+      'Age of the newest backup that is an error.',
+      30,
+      [1, 3_650],
+    ),
+    VENDORA_HEALTH_KNOWLEDGE_DAYS: threshold(
+      'Knowledge: days',
+      'Age of what is known of devices that is a warning.',
+      365,
+      [1, 36_500],
     ),
   }),
 } as const satisfies Record<string, ConfigGroup>

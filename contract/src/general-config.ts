@@ -89,6 +89,12 @@ export const addOrUpdateVendorA = write(
   'Changes settings of the product',
   'Asking a second person less often is filed as a change request where one is needed now.',
 )
+export const addOrUpdateHealth = write(
+  'addOrUpdateHealth',
+  'AddOrUpdateHealthThresholds',
+  'health',
+  'Changes when a part of the product counts as degraded',
+)
 export const setServerDomainName = write(
   'setServerDomainName',
   'SetServerDomainName',

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { licenseStatuses } from './agents.ts'
-import { closed, nullable, operation, utcTime } from './operation.ts'
+import { enumFilter, textFilter, timeFilter } from './filters.ts'
+import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 
 /** Parts of the product that are probed, by the names clients see. */
 export const subsystemNames = [
@@ -17,6 +18,9 @@ export const subsystemNames = [
   'disk',
   'licence',
   'clock',
+  'backups',
+  'deliveries',
+  'knowledge',
 ] as const
 export type SubsystemName = (typeof subsystemNames)[number]
 
@@ -32,6 +36,12 @@ export const Subsystem = closed({
   description: Type.String({ description: 'What the probe saw; `Not configured` when there is nothing to probe.' }),
   lastUpdated: utcTime('When it was probed, never over 30 seconds ago.'),
   latencyMs: nullable(Type.Number({ minimum: 0 }), { description: 'What the probe took; `null` when there was none.' }),
+  since: nullable(utcTime('Since when it is so'), {
+    description: 'Since when it is so, as the history has it; `null` while the history does not say the same.',
+  }),
+  whatToDo: Type.String({
+    description: 'Cause and cure in a sentence or two, or how to configure it; empty when it is in order.',
+  }),
 })
 export type Subsystem = Static<typeof Subsystem>
 
@@ -51,9 +61,48 @@ export const subsystemHealth = operation({
         description: 'Answers in 0.4 ms.',
         lastUpdated: '2031-05-04T10:11:12.345Z',
         latencyMs: 0.4,
+        since: '2031-05-04T09:00:00.000Z',
+        whatToDo: '',
       },
     ],
   },
+})
+
+/** Days that changes are kept. */
+export const healthHistoryDays = 90
+
+export const HealthChange = closed({
+  id: Type.Integer({ minimum: 1 }),
+  subsystem: Type.Enum([...subsystemNames]),
+  status: HealthStatusSchema,
+  previous: HealthStatusSchema,
+  at: utcTime('When it became so: the first of the looks that told.'),
+  notedAt: utcTime('When it was written down; later than `at` when the database was away.'),
+  endedAt: nullable(utcTime('When it became otherwise; `null`: it has not.')),
+  description: Type.String({ description: 'What the probe saw.' }),
+})
+export type HealthChange = Static<typeof HealthChange>
+
+export const healthFilters = {
+  subsystem: enumFilter('subsystem', subsystemNames),
+  status: enumFilter('status', healthStatuses),
+  at: timeFilter('at'),
+  fromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive; what was so then is listed, too.' })),
+  toDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+  description: textFilter('description'),
+}
+
+export const healthHistory = operation({
+  id: 'healthHistory',
+  method: 'GET',
+  path: '/prime/webui/admin/healthhistory',
+  tag: 'Admin',
+  summary: 'Lists how each part of the product changed, newest first',
+  description: `A change counts after two looks in a row, 15 seconds apart; one that gets worse again and again gets better only after ever longer. Kept for ${healthHistoryDays} days.`,
+  permission: 'health:read',
+  query: closed({ ...healthFilters, ...listQuery }),
+  response: page(HealthChange),
+  responseKind: 'list',
 })
 
 const bytes = (description: string) => Type.Integer({ minimum: 0, description: `${description}, in bytes.` })

@@ -30,7 +30,8 @@ export const live = operation({
   path: `${apiPrefix}/live`,
   tag: 'Live',
   summary: 'Server-sent events that tell the console what changed',
-  description: 'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second.',
+  description:
+    'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second.',
   permission: 'fleet:read',
   response: Type.String(),
   responseKind: 'stream',

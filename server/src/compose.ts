@@ -14,7 +14,7 @@ import { directoryFeature } from '#features/directory/index.ts'
 import { documentFeature } from '#features/document/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
-import { healthFeature } from '#features/health/index.ts'
+import { healthFeature, healthThresholds } from '#features/health/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
@@ -129,8 +129,23 @@ export const compose = async (options: ComposeOptions) => {
       license: (actor, next) => licence.guard(actor, next),
     },
   })
-  const licence = licenceFeature(app, { db, clock, log, settings, keysFile: config.licenceKeysFile })
-  const jobs = jobsFeature(app, { db, clock, log, bus, audit })
+  const thresholds = await healthThresholds({ db, log, settings })
+  const licence = licenceFeature(app, {
+    db,
+    clock,
+    log,
+    settings,
+    keysFile: config.licenceKeysFile,
+    warnDays: () => thresholds('LICENCE_DAYS'),
+  })
+  const jobs = jobsFeature(app, {
+    db,
+    clock,
+    log,
+    bus,
+    audit,
+    thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
+  })
   sealingFeature(app, {
     db,
     audit,
@@ -303,6 +318,7 @@ export const compose = async (options: ComposeOptions) => {
     events,
     workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
     ownWorkerToken: options.ownWorkerToken ?? null,
+    lateMinutes: () => thresholds('WORKER_LATE_MINUTES'),
     announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
   })
   const ingest = createIngest({
@@ -349,14 +365,23 @@ export const compose = async (options: ComposeOptions) => {
   })
   insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const health = await healthFeature(app, {
-    db,
-    clock,
+    ...lists,
+    log,
+    events,
+    announce: async (tx) => {
+      await live.hint(tx, 'health')
+      await live.announce(tx, { agents: [], peripherals: [] })
+    },
+    thresholds,
     metrics,
     license: licence.summary,
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
+    knowledgeAge: knowledge.age,
+    newestBackup: () => backup.newest(),
     probes: {
+      'job queue': jobs.health,
       'agentless worker': agentless.health,
       mail: mail.health,
       licence: licence.health,
@@ -368,7 +393,15 @@ export const compose = async (options: ComposeOptions) => {
   })
   const exports = exportsFeature(app, lists)
   documentFeature(app, { db, settings, tags, policy })
-  backupFeature(app, { db, exportDb, clock, audit, keyFile: config.keyFile, version: packageFile.version })
+  const backup = backupFeature(app, {
+    db,
+    exportDb,
+    clock,
+    log,
+    audit,
+    keyFile: config.keyFile,
+    version: packageFile.version,
+  })
   const rollouts = rolloutsFeature(app, {
     db,
     exportDb,
@@ -410,6 +443,8 @@ export const compose = async (options: ComposeOptions) => {
     agentless,
     nac,
     assets,
+    health,
+    thresholds,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -432,10 +467,13 @@ export const compose = async (options: ComposeOptions) => {
         every(10_000, 'expiring commands', commands.expire),
         every(5_000, 'rollouts', rollouts.advance),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
+        every(15_000, 'saying that jobs are taken', jobs.beat),
+        every(15_000, 'looking at the parts of the product', health.watch),
         every(3_600_000, 'removing old events', () =>
           events.forget(Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))),
         ),
         every(3_600_000, 'job upkeep', jobs.forget),
+        every(3_600_000, 'upkeep of the history of health', health.forget),
         every(3_600_000, 'command upkeep', commands.forget),
       ]
       return () => timers.forEach(clearInterval)
@@ -443,12 +481,12 @@ export const compose = async (options: ComposeOptions) => {
     close: async () => {
       live.close()
       assets.close()
-      health.close()
       ingest.wake.close()
       await app.fastify.close()
       await exports.close()
       await jobs.close()
       await ingest.drain()
+      await health.close()
       await bus.close()
       await exportDb.close()
       await db.close()

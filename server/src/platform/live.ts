@@ -24,7 +24,13 @@ interface Viewer {
 /** Changes of the fleet, told to every open console of every replica. */
 export const createLive = (app: HttpApp, bus: Bus) => {
   const viewers = new Set<Viewer>()
-  const gathered = { agents: new Set<string>(), peripherals: new Set<string>(), many: false, events: false, hints: new Set<LiveHint>() }
+  const gathered = {
+    agents: new Set<string>(),
+    peripherals: new Set<string>(),
+    many: false,
+    events: false,
+    hints: new Set<LiveHint>(),
+  }
   let timer: NodeJS.Timeout | null = null
 
   const tell = (event: string, data: unknown): void => {

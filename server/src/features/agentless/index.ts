@@ -65,6 +65,8 @@ export interface AgentlessDeps {
   ownWorkerToken: Secret | null
   /** Tells the consoles, at COMMIT, that runs changed. */
   announce(tx: Tx): Promise<void>
+  /** Minutes that a poll may be late before the health page says so. */
+  lateMinutes(): number
 }
 
 /** Hosts without an agent: connections, the worker that polls them over SSH, and what becomes of its results. */
@@ -84,6 +86,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     audit,
     command: deps.workerCommand,
     ownToken: deps.ownWorkerToken,
+    lateMinutes: deps.lateMinutes,
   })
   const connections = createConnections({ db, clock, envelope, store, tags, audit, shown: read.one })
   const tests = createTests({

@@ -38,6 +38,8 @@ export interface WorkerDeps {
   command(token: string): string
   /** Token of the process that the server itself runs; null where it runs none. */
   ownToken: Secret | null
+  /** Minutes that a poll may be late before it is said. */
+  lateMinutes(): number
 }
 
 /** A process that was not heard of for so long is taken for dead: as long as a lease. */
@@ -46,8 +48,6 @@ const aliveMs = 30_000
 const shownMs = 3_600_000
 /** Its key counts on: after an outage of a night or a holiday it comes back by itself. */
 const keptMs = 30 * 24 * 3_600_000
-/** A poll that waits longer says that the worker has too much to do. */
-const lateMs = 300_000
 const tokenMs = 3_600_000
 
 /** Row that secrets of the defaults are bound to. */
@@ -143,8 +143,10 @@ export const createWorker = (deps: WorkerDeps) => {
 
     /** How polling is, for the health page. */
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
+      // A poll that waits longer says that the worker has too much to do.
+      const lateMinutes = deps.lateMinutes()
       const [{ registered, late }, { id, adminStatus, status, errorCount }] = await Promise.all([
-        polls.waiting(db, new Date(clock.now() - lateMs)),
+        polls.waiting(db, new Date(clock.now() - lateMinutes * 60_000)),
         details(),
       ])
       if (registered === 0)
@@ -159,7 +161,7 @@ export const createWorker = (deps: WorkerDeps) => {
       if (late > 0)
         return {
           status: 'Warning',
-          description: `${late} of ${computers} should have been polled 5 minutes ago: add a worker.`,
+          description: `${late} of ${computers} should have been polled ${lateMinutes} ${lateMinutes === 1 ? 'minute' : 'minutes'} ago: add a worker.`,
         }
       return { status: 'OK', description: `${computers} polled, ${errorCount ?? 0} of them failing.` }
     },

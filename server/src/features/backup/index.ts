@@ -10,13 +10,16 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
+import { createBackupStore, type MadeBackup } from './backup.store.ts'
 
 export interface BackupDeps {
   db: Db
   /** Pool of long reads. */
   exportDb: Db
   clock: Clock
+  log: Log
   audit: Pick<AuditApi, 'write'>
   keyFile: string
   version: string
@@ -39,23 +42,37 @@ const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolea
   })
 
 /** Backups of a running server; restoring one is for the command line, with the server stopped. */
-export const backupFeature = (app: HttpApp, { db, exportDb, clock, audit, keyFile, version }: BackupDeps): void => {
+export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, keyFile, version }: BackupDeps) => {
+  const store = createBackupStore(db)
   let isRunning = false
 
   /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
-  const open = async (passphrase: Secret | null, keys: string | null, reply: FastifyReply): Promise<Readable> => {
+  const open = async (
+    passphrase: Secret | null,
+    keys: string | null,
+    madeBy: string,
+    reply: FastifyReply,
+  ): Promise<Readable> => {
+    const made: MadeBackup = {
+      madeAt: new Date(clock.now()),
+      madeBy,
+      bytes: 0,
+      hasKeys: keys !== null,
+      isEncrypted: passphrase !== null,
+    }
     const { client, giveBack } = await lend(exportDb)
     let isComplete = false
     let timer: NodeJS.Timeout | undefined
     async function* bytes(): AsyncGenerator<Buffer> {
       const head = {
-        createdAt: new Date(clock.now()).toISOString(),
+        createdAt: made.madeAt.toISOString(),
         product: version,
         schema: await schemaOf(client),
         hasKeys: keys !== null,
       }
       for await (const chunk of writeArchive(dump(client, keys), { head, passphrase })) {
         timer?.refresh()
+        made.bytes += chunk.length
         yield chunk
       }
       isComplete = true
@@ -68,6 +85,8 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, audit, keyFil
       stream.destroy()
       giveBack(!isComplete)
       isRunning = false
+      if (isComplete)
+        store.note(made).catch((error: unknown) => log.warn({ err: error }, 'a backup was made, but not noted'))
     }
     timer = setTimeout(() => stream.destroy(new Error('the reader of a backup stands still')), stalledMs)
     stream.once('close', end)
@@ -94,11 +113,15 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, audit, keyFil
         }),
       )
       const name = `portcullis-${new Date(clock.now()).toISOString().slice(0, 16).replaceAll(/[:T]/g, '-')}.backup`
-      const stream = await open(passphrase === null ? null : new Secret(passphrase), keys, reply)
+      const stream = await open(passphrase === null ? null : new Secret(passphrase), keys, actor.userName, reply)
       return new FileAnswer(name, 'application/octet-stream', stream)
     } catch (error) {
       isRunning = false
       throw error
     }
   })
+  return {
+    /** When the newest backup was made that was read to its end; null: none was. */
+    newest: store.newest,
+  }
 }

@@ -1,15 +1,25 @@
-import { healthz, metrics, primeVersion, readyz, subsystemHealth, systemStatus } from '@portcullis/contract'
+import {
+  healthHistory,
+  healthz,
+  metrics,
+  primeVersion,
+  readyz,
+  subsystemHealth,
+  systemStatus,
+} from '@portcullis/contract'
 import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { List } from '#platform/list/list.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { HealthService } from './health.service.ts'
 
 export const registerHealthRoutes = (
   app: HttpApp,
-  { health, build, registry }: { health: HealthService; build: BuildInfo; registry: Metrics },
+  { health, history, build, registry }: { health: HealthService; history: List; build: BuildInfo; registry: Metrics },
 ): void => {
   app.register(subsystemHealth, () => health.subsystems())
+  app.register(healthHistory, ({ query }) => history.page(query))
   app.register(systemStatus, () => health.status())
   app.register(primeVersion, async () => {
     const { database, schema } = await health.versions()

@@ -1,29 +1,22 @@
 import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import {
-  type HealthStatus,
-  type LicenseSummary,
-  type Subsystem,
-  type SubsystemName,
-  type SystemStatus,
-  subsystemNames,
-} from '@portcullis/contract'
+import type { HealthStatus, LicenseSummary, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { FleetFigures, IngestFigures, Probe } from './health.probes.ts'
+import { type createLooks, round, within } from './health.looks.ts'
+import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 
-/** A result is good for this long; with the probes' own limit it is never over 30 s old when it is read. */
-const freshMs = 20_000
-const probeLimitMs = 5_000
 /** Readiness has to turn within 3 s of losing the database. */
 const readyLimitMs = 2_000
 
 export interface HealthServiceDeps {
   clock: Clock
   read: HealthRead
-  probes: Readonly<Partial<Record<SubsystemName, Probe>>>
+  looks: Pick<ReturnType<typeof createLooks>, 'recent'>
+  /** Since when a part is as it is, where that was written down. */
+  sinceOf(name: SubsystemName, status: HealthStatus): Date | null
   license: () => Promise<LicenseSummary>
   fleet: () => Promise<FleetFigures>
   ingest: () => IngestFigures
@@ -33,20 +26,6 @@ export interface HealthServiceDeps {
 
 export type HealthService = ReturnType<typeof createHealthService>
 
-const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer within ${ms / 1000} s.`)), ms)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-const round = (value: number): number => Math.round(value * 10) / 10
-
 /** The worst of what is configured. */
 export const overall = (items: readonly { status: HealthStatus }[]): HealthStatus => {
   const all = new Set(items.map((item) => item.status))
@@ -55,53 +34,25 @@ export const overall = (items: readonly { status: HealthStatus }[]): HealthStatu
 }
 
 export const createHealthService = (deps: HealthServiceDeps) => {
-  const { clock, read, probes, license, fleet, ingest, dataDir, version } = deps
-  const results = new Map<SubsystemName, { item: Subsystem; at: number }>()
-  const running = new Map<SubsystemName, Promise<Subsystem>>()
+  const { clock, read, looks, sinceOf, license, fleet, ingest, dataDir, version } = deps
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
   let cpuBefore = process.cpuUsage()
   let cpuAt = performance.now()
   let ping: { answer: Promise<void>; at: number } | null = null
 
-  const run = async (name: SubsystemName, probe: Probe): Promise<Subsystem> => {
-    const startedAt = performance.now()
-    const result = await within(probeLimitMs, probe()).catch((error: unknown) => ({
-      status: 'Error' as const,
-      description: error instanceof Error ? error.message : 'The probe failed.',
-    }))
-    const item: Subsystem = {
+  const subsystems = async (): Promise<Subsystem[]> => {
+    const looked = await looks.recent()
+    return looked.map(({ item: { name, status, description, lastUpdated, latencyMs, whatToDo } }) => ({
       name,
-      ...result,
-      lastUpdated: new Date(clock.now()).toISOString(),
-      latencyMs: round(performance.now() - startedAt),
-    }
-    results.set(name, { item, at: performance.now() })
-    return item
+      status,
+      description,
+      lastUpdated,
+      latencyMs,
+      since: sinceOf(name, status)?.toISOString() ?? null,
+      whatToDo,
+    }))
   }
-
-  /** A result of at most 20 s; else the probe runs, once for all who ask meanwhile. */
-  const look = async (name: SubsystemName): Promise<Subsystem> => {
-    const probe = probes[name]
-    if (probe === undefined)
-      return {
-        name,
-        status: 'Unknown',
-        description: 'Not configured',
-        lastUpdated: new Date(clock.now()).toISOString(),
-        latencyMs: null,
-      }
-    const known = results.get(name)
-    if (known !== undefined && performance.now() - known.at < freshMs) return known.item
-    let pending = running.get(name)
-    if (pending === undefined) {
-      pending = run(name, probe).finally(() => running.delete(name))
-      running.set(name, pending)
-    }
-    return pending
-  }
-
-  const subsystems = (): Promise<Subsystem[]> => Promise.all(subsystemNames.map(look))
 
   const processPercent = (): number => {
     const now = performance.now()

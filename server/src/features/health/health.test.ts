@@ -1,3 +1,4 @@
+import { configGroups } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '#platform/metrics.ts'
 import { createRate } from '#platform/rate.ts'
@@ -5,8 +6,10 @@ import { startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
 import { agentGatewayProbe, clockProbe, databaseProbe, eventProcessingProbe } from './health.probes.ts'
 import { createHealthService, overall } from './health.service.ts'
+import type { Thresholds } from './health.thresholds.ts'
 
 const admin = '/prime/webui/admin'
+const defaults: Thresholds = (name) => Number(configGroups.health.items[`VENDORA_HEALTH_${name}`].default)
 
 describe('health', () => {
   let t: TestApp
@@ -33,11 +36,16 @@ describe('health', () => {
       'disk',
       'licence',
       'clock',
+      'backups',
+      'deliveries',
+      'knowledge',
     ])
     const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
     expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })
     expect(by.disk.description).toContain('GB free')
     expect(by['asset stream']).toMatchObject({ status: 'Unknown', description: 'Not configured', latencyMs: null })
+    expect(by['job queue']).toMatchObject({ status: 'OK', whatToDo: '' })
+    for (const item of items) expect([item.name, item.whatToDo === '']).toEqual([item.name, item.status === 'OK'])
     // The fake clock of the test stands years ahead of the database's.
     expect(by.clock.status).toBe('Error')
   })
@@ -107,7 +115,8 @@ describe('readiness', () => {
     const health = createHealthService({
       clock: { now: () => 0 },
       read: { ping: () => new Promise(() => {}) } as never,
-      probes: {},
+      looks: { recent: async () => [] },
+      sinceOf: () => null,
       license: async () => ({ primeAccountName: 'Community', licenseStatus: 'Activated' }),
       fleet: async () => ({ total: 0, connected: 0 }),
       ingest: () => ({ queueDepth: 0, checkInsPerSecond: 0 }),
@@ -126,16 +135,28 @@ describe('probes', () => {
     const ingest = (queueDepth: number) => () => ({ queueDepth, checkInsPerSecond: 1 })
     const read = (over: object) =>
       ({ ping: async () => {}, now: async () => new Date(0), newestEventId: async () => 7, ...over }) as never
-    const at = (skew: number) => clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 })()
+    const at = (skew: number) => clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 }, defaults)()
     expect((await at(1_000)).status).toBe('OK')
     expect((await at(-10_000)).status).toBe('Warning')
     expect((await at(60_000)).status).toBe('Error')
-    expect((await databaseProbe(read({}))()).status).toBe('OK')
-    expect((await eventProcessingProbe(read({}), ingest(0))()).description).toContain('newest event is 7')
-    expect((await eventProcessingProbe(read({}), ingest(20_000))()).status).toBe('Warning')
-    expect((await eventProcessingProbe(read({}), ingest(100_000))()).status).toBe('Error')
+    expect((await databaseProbe(read({}), defaults)()).status).toBe('OK')
+    const events = (queue: number, behind: number[] = []) =>
+      eventProcessingProbe(
+        read({}),
+        ingest(queue),
+        async () => behind.map((n, i) => ({ name: `follower ${i}`, behind: n })),
+        defaults,
+      )()
+    expect((await events(0)).description).toContain('newest event is 7')
+    expect((await events(20_000)).status).toBe('Warning')
+    expect((await events(100_000)).status).toBe('Error')
+    expect((await events(0, [3, 9])).status).toBe('OK')
+    expect(await events(0, [3, 60_000])).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('follower 1, by 60000 events'),
+    })
     const gateway = (total: number, connected: number) =>
-      agentGatewayProbe(ingest(0), async () => ({ total, connected }))()
+      agentGatewayProbe(ingest(0), async () => ({ total, connected }), defaults)()
     expect((await gateway(0, 0)).status).toBe('OK')
     expect((await gateway(3, 0)).status).toBe('OK')
     expect((await gateway(100, 20)).status).toBe('Warning')

@@ -1,33 +1,54 @@
 import type { AnyOperation, LicenseSummary, SubsystemName } from '@portcullis/contract'
+import type { EventsApi } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { readBuildInfo } from './build-info.ts'
+import { createLooks } from './health.looks.ts'
 import {
   agentGatewayProbe,
+  backupsProbe,
   clockProbe,
   databaseProbe,
   diskProbe,
   eventProcessingProbe,
   type FleetFigures,
+  type Follower,
   type IngestFigures,
+  knowledgeProbe,
   type Probe,
 } from './health.probes.ts'
 import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
-import { createHealthService, type HealthService } from './health.service.ts'
+import { createHealthService } from './health.service.ts'
+import { healthChangesList } from './health.store.ts'
+import type { Thresholds } from './health.thresholds.ts'
+import { createHealthWatch } from './health.watch.ts'
 
-export type { FleetFigures, IngestFigures, Probe }
+export { healthThresholds } from './health.thresholds.ts'
 
 export interface HealthFeatureDeps {
   db: Db
+  exportDb: Db
   clock: Clock
+  log: Log
+  events: Pick<EventsApi, 'append'>
+  /** Tells the consoles, at COMMIT, that parts changed. */
+  announce(tx: Tx): Promise<void>
+  thresholds: Thresholds
   metrics: Metrics
   license: () => Promise<LicenseSummary>
   /** Hosts, all and connected. */
   fleet: () => Promise<FleetFigures>
   ingest: () => IngestFigures
+  /** Who reads all events in their order; none when absent. */
+  followers?: () => Promise<readonly Follower[]>
+  knowledgeAge: () => { version: string; ageDays: number }
+  /** When the newest backup was made; null: none was. */
+  newestBackup: () => Promise<Date | null>
   /** Probes of parts that exist or are set up; a part without one is `Unknown`, "Not configured". */
   probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
   /** Where the data lies, for the disk probe. */
@@ -35,8 +56,6 @@ export interface HealthFeatureDeps {
   /** Folder of the checkout or installation, for version and commit. */
   root: string
 }
-
-export type HealthApi = Pick<HealthService, 'subsystems' | 'close'>
 
 /** Figures of the process and of every request, under the operation's id: a path would make a series per object. */
 const measure = (app: HttpApp, { metrics, fleet, ingest }: HealthFeatureDeps): void => {
@@ -65,10 +84,21 @@ const measure = (app: HttpApp, { metrics, fleet, ingest }: HealthFeatureDeps): v
   })
 }
 
-export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps): Promise<HealthApi> => {
-  const { db, clock, metrics, license, fleet, ingest, dataDir, root } = deps
+export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
+  const { db, clock, metrics, license, fleet, ingest, dataDir, root, thresholds } = deps
   const read = createHealthRead(db)
   const build = await readBuildInfo(root)
+  const looks = createLooks(clock, {
+    database: databaseProbe(read, thresholds),
+    'agent gateway': agentGatewayProbe(ingest, fleet, thresholds),
+    'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
+    disk: diskProbe(dataDir, thresholds),
+    clock: clockProbe(read, clock, thresholds),
+    backups: backupsProbe(deps.newestBackup, clock, thresholds),
+    knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
+    ...deps.probes,
+  })
+  const watch = createHealthWatch({ ...deps, look: looks.now })
   const health = createHealthService({
     clock,
     read,
@@ -76,17 +106,21 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps): Prom
     fleet,
     ingest,
     dataDir,
+    looks,
+    sinceOf: watch.sinceOf,
     version: build.version,
-    probes: {
-      database: databaseProbe(read),
-      'agent gateway': agentGatewayProbe(ingest, fleet),
-      'event processing': eventProcessingProbe(read, ingest),
-      disk: diskProbe(dataDir),
-      clock: clockProbe(read, clock),
-      ...deps.probes,
-    },
   })
   measure(app, deps)
-  registerHealthRoutes(app, { health, build, registry: metrics })
-  return health
+  registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
+  await watch.read()
+  return {
+    /** Looks at all parts and writes down what changed; every 15 s. */
+    watch: watch.run,
+    /** Drops the old part of the history. */
+    forget: watch.forget,
+    close: async (): Promise<void> => {
+      health.close()
+      await watch.close()
+    },
+  }
 }

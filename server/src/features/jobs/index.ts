@@ -1,6 +1,7 @@
 import { cancelJob, getJob, listJobs } from '@portcullis/contract'
 import type { Bus } from '#platform/db/bus.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createJobsHealth, type JobsHealthDeps } from './jobs.health.ts'
 import { createRunner, type RunnerDeps } from './jobs.runner.ts'
 import { createJobsService, type JobsDeps, jobsTopic } from './jobs.service.ts'
 
@@ -11,9 +12,10 @@ export type JobsApi = ReturnType<typeof jobsFeature>
  * Work that takes longer than a request: enqueued in the caller's transaction, carried out by whichever replica is free,
  * resumed after a crash, shown with its progress, cancelled by a person.
  */
-export const jobsFeature = (app: HttpApp, deps: JobsDeps & RunnerDeps & { bus: Bus }) => {
+export const jobsFeature = (app: HttpApp, deps: JobsDeps & RunnerDeps & JobsHealthDeps & { bus: Bus }) => {
   const service = createJobsService(deps)
   const runner = createRunner(deps)
+  const { beat, leave, health, figures } = createJobsHealth(deps)
   app.register(listJobs, () => service.recent())
   app.register(getJob, ({ params }) => service.read(params.id))
   app.register(cancelJob, ({ actor, params }) => service.cancel(actor, params.id))
@@ -28,6 +30,13 @@ export const jobsFeature = (app: HttpApp, deps: JobsDeps & RunnerDeps & { bus: B
     /** Looks for jobs that are due: after a crash of another replica nothing else says so. */
     wake: runner.wake,
     forget: service.forget,
-    close: runner.close,
+    /** Says that this process takes jobs. */
+    beat,
+    health,
+    figures,
+    close: async () => {
+      await runner.close()
+      await leave()
+    },
   }
 }

@@ -32,6 +32,19 @@ export interface PartCount {
   failed: number
 }
 
+/** The queue at a moment. */
+export interface QueueFigures {
+  /** Due, and in nobody's hands. */
+  waiting: number
+  running: number
+  /** Since when the oldest one is due that nobody takes. */
+  oldestUntaken: Date | null
+  failed: number
+  lastFailed: string | null
+  /** Processes that take jobs. */
+  runners: number
+}
+
 const shown = sql`j.job_id as id, j.kind, j.title, j.state, j.total, j.done, j.failed, j.message, j.created_by as "createdBy",
   ${raw(utcSql('j.created_at'))} as "createdAt", ${raw(utcSql('j.ended_at'))} as "endedAt", j.can_cancel and j.state = 'running' as "canCancel"`
 
@@ -144,6 +157,37 @@ export const createJobsStore = (db: Queryable) => ({
     db.query<Job>(sql`
       select ${shown} from jobs j where j.ended_at is null or j.ended_at > ${since}
       order by j.created_at desc, j.job_id desc limit ${limit}`),
+
+  /** This process takes jobs; rows of those that are long gone go with it. */
+  beat: async (runnerId: string, now: Date, goneBefore: Date): Promise<void> => {
+    await db.execute(sql`
+      insert into job_runners (runner_id, seen_at) values (${runnerId}::uuid, ${now})
+      on conflict (runner_id) do update set seen_at = excluded.seen_at`)
+    await db.execute(sql`delete from job_runners r where r.seen_at < ${goneBefore}`)
+  },
+
+  leave: (runnerId: string): Promise<number> =>
+    db.execute(sql`delete from job_runners r where r.runner_id = ${runnerId}::uuid`),
+
+  /**
+   * How the queue is. A kind counts as taken while one of its jobs is under a lease: the next of them waits its turn, and
+   * is not forgotten.
+   */
+  figures: async (now: Date, since: Date, aliveSince: Date): Promise<QueueFigures> =>
+    (
+      await db.query<QueueFigures>(sql`
+        with due as materialized (
+          select j.kind, j.lease_until > ${now} and j.lease_id is not null as is_held,
+            case when j.lease_until > ${now} then null else greatest(j.created_at, nullif(j.lease_until, '-infinity')) end as due_since
+          from jobs j where j.is_due),
+        held as (select distinct d.kind from due d where d.is_held)
+        select (select count(*)::int from due d where not d.is_held) as waiting,
+          (select count(*)::int from due d where d.is_held) as running,
+          (select min(d.due_since) from due d where d.kind not in (select h.kind from held h)) as "oldestUntaken",
+          (select count(*)::int from jobs j where j.state = 'failed' and j.ended_at > ${since}) as failed,
+          (select j.title from jobs j where j.state = 'failed' and j.ended_at > ${since} order by j.ended_at desc limit 1) as "lastFailed",
+          (select count(*)::int from job_runners r where r.seen_at > ${aliveSince}) as runners`)
+    )[0] as QueueFigures,
 
   forget: (before: Date): Promise<number> =>
     db.execute(sql`delete from jobs j where j.ended_at < ${before} and not j.is_due`),

@@ -10,6 +10,6 @@ export { loadKnowledge } from './knowledge.files.ts'
 export const knowledgeFeature = async (app: HttpApp, deps: Omit<KnowledgeDeps, 'seals'> & { keys: Keys }) => {
   const service = await createKnowledgeService({ ...deps, seals: createKnowledgeSeals(deps.keys.derive('knowledge')) })
   registerKnowledgeRoutes(app, service)
-  const { current, forAgents, refresh, catchUp } = service
-  return { current, forAgents, refresh, catchUp }
+  const { current, forAgents, refresh, catchUp, age } = service
+  return { current, forAgents, refresh, catchUp, age }
 }

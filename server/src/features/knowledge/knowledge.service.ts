@@ -302,6 +302,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return { version: current.knowledge.info.version, jobId }
   }
 
+  /** When what is in force was made, and how many days ago. */
+  const ageNow = (): { madeAt: Date; ageDays: number } => {
+    const madeAt = current.set?.created_at ?? releaseDate(release.info.version)
+    return { madeAt, ageDays: Math.max(0, Math.floor((clock.now() - madeAt.getTime()) / dayMs)) }
+  }
+
   const status = async (): Promise<KnowledgeStatus> => {
     const { knowledge, set, files } = current
     const { info, sources } = knowledge
@@ -320,13 +326,13 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
         Object.keys(sources.supplement.vendors).length + Object.keys(sources.supplement.products).length,
       ],
     } as const satisfies Record<KnowledgeFileName, readonly [string, number]>
-    const madeAt = set?.created_at ?? releaseDate(release.info.version)
+    const { madeAt, ageDays } = ageNow()
     return {
       version: info.version,
       source: set === null ? 'release' : 'upload',
       releaseVersion: release.info.version,
       madeAt: madeAt.toISOString(),
-      ageDays: Math.max(0, Math.floor((clock.now() - madeAt.getTime()) / dayMs)),
+      ageDays,
       files: knowledgeFileNames.map((name) => ({
         name,
         version: name === 'usbIds' ? info.usbIds : (files[name]?.version ?? release.info.version),
@@ -362,6 +368,10 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     },
     rollback,
     status,
+    age: (): { version: string; ageDays: number } => ({
+      version: current.knowledge.info.version,
+      ageDays: ageNow().ageDays,
+    }),
     /** Starts the job that judges anew when stored verdicts are not by the knowledge in force: after an update of the server, or a crash. */
     catchUp: async (): Promise<void> => {
       const { version } = current.knowledge.info

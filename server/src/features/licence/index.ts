@@ -16,14 +16,17 @@ export interface LicenceFeatureDeps {
   settings: Pick<SettingsApi, 'values' | 'save' | 'onChange'>
   /** PEM file with public keys of issuers; it need not be there. */
   keysFile: string
+  /** Days ahead on which it is said that the licence ends. */
+  warnDays(): number
 }
 
 /** The licence, and what hosts are told of it. */
-export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFile }: LicenceFeatureDeps) => {
+export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFile, warnDays }: LicenceFeatureDeps) => {
   const licence = createLicence({
     db,
     clock,
     settings,
+    warnDays,
     store: createLicenceStore(db),
     keys: () => {
       try {

@@ -14,14 +14,14 @@ export interface LicenceDeps {
   store: LicenceStore
   /** Public keys of issuers, read anew each time: a key file is put there while the server runs. */
   keys(): readonly KeyObject[]
+  /** Days ahead on which it is said that the licence ends. */
+  warnDays(): number
 }
 
-/** Days ahead on which it is said that a licence ends. */
-const warnDays = [30, 7, 1] as const
 const keptMs = 5_000
 
 /** The licence: what it says, how it stands, and what hosts are told of it. Nothing stops working for any of them. */
-export const createLicence = ({ db, clock, settings, store, keys }: LicenceDeps) => {
+export const createLicence = ({ db, clock, settings, store, keys, warnDays }: LicenceDeps) => {
   let known: { text: string; at: number } | null = null
   let assigned = ''
 
@@ -146,8 +146,7 @@ export const createLicence = ({ db, clock, settings, store, keys }: LicenceDeps)
           status: 'Warning',
           description: `${used} hosts are known, the licence covers ${agents}: ${pending} are Pending.`,
         }
-      const near = daysLeft === null ? undefined : warnDays.findLast((days) => daysLeft <= days)
-      if (near !== undefined)
+      if (daysLeft !== null && daysLeft <= warnDays())
         return {
           status: 'Warning',
           description: `The licence ends on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,

@@ -21,7 +21,7 @@ export interface TryDeps {
 const tryMs = 25_000
 const probeMs = 4_000
 /** A system is asked how it is no more often than this. */
-const probeEveryMs = 60_000
+const probeEveryMs = 8_000
 
 interface Step {
   name: string
@@ -188,7 +188,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
       ])
     },
 
-    /** How a system is, at most a minute old. */
+    /** How a system is, at most eight seconds old. */
     health: async (system: NacSystem): Promise<{ status: HealthStatus; description: string }> => {
       if (!(await systems.rules(system)).isOn) return { status: 'Unknown', description: 'Not configured' }
       const last = probed.get(system)

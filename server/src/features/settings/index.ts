@@ -1,5 +1,6 @@
 import {
   addOrUpdateCact,
+  addOrUpdateHealth,
   addOrUpdateIse,
   addOrUpdateLdap,
   addOrUpdateLogin,
@@ -84,6 +85,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     [addOrUpdateCact, 'cact'],
     [addOrUpdateLogin, 'login'],
     [addOrUpdateVendorA, 'vendorA'],
+    [addOrUpdateHealth, 'health'],
     [setServerDomainName, 'domain'],
   ] as const
   for (const [operation, group] of writes)

@@ -66,6 +66,20 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
             .map((name) => ({ name, message: 'is needed to use CounterACT' })),
         ]
       : [],
+  health: (group) => {
+    const number = (name: string): number => Number(group.text(`VENDORA_HEALTH_${name}`))
+    const below = (warning: string, error: string): WholeFault[] =>
+      number(warning) > number(error)
+        ? [{ name: `VENDORA_HEALTH_${warning}`, message: `must not be above VENDORA_HEALTH_${error}` }]
+        : []
+    return [
+      ...below('DATABASE_WARNING_MS', 'DATABASE_ERROR_MS'),
+      ...below('DISK_ERROR_PERCENT', 'DISK_WARNING_PERCENT'),
+      ...below('QUEUE_WARNING', 'QUEUE_ERROR'),
+      ...below('CLOCK_WARNING_SECONDS', 'CLOCK_ERROR_SECONDS'),
+      ...below('BACKUP_WARNING_DAYS', 'BACKUP_ERROR_DAYS'),
+    ]
+  },
 }
 
 /** What is wrong with a group as a whole. */

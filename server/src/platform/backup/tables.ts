@@ -21,6 +21,7 @@ const leftOut = [
   'password_links',
   'connection_tests',
   'worker_tokens',
+  'job_runners',
 ]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,0 +1,27 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** A backup that was read to its end. */
+export interface MadeBackup {
+  madeAt: Date
+  madeBy: string
+  bytes: number
+  hasKeys: boolean
+  isEncrypted: boolean
+}
+
+/** What is kept of older ones: nothing asks for more than the newest. */
+const kept = 100
+
+export const createBackupStore = (db: Queryable) => ({
+  note: async (made: MadeBackup): Promise<void> => {
+    await db.execute(sql`
+      insert into backups_made (made_at, made_by, bytes, has_keys, is_encrypted)
+      values (${made.madeAt}, ${made.madeBy}, ${made.bytes}::bigint, ${made.hasKeys}, ${made.isEncrypted})`)
+    await db.execute(sql`
+      delete from backups_made b where b.backup_id <= (select max(x.backup_id) from backups_made x) - ${kept}::bigint`)
+  },
+
+  newest: async (): Promise<Date | null> =>
+    (await db.query<{ at: Date | null }>(sql`select max(b.made_at) as at from backups_made b`))[0]?.at ?? null,
+})

@@ -1,0 +1,36 @@
+import { type ConfigName, configGroups } from '@portcullis/contract'
+import type { SettingsApi } from '#features/settings/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Log } from '#platform/log.ts'
+
+type Name = ConfigName<'health'>
+/** Value of a threshold, by its name without what all of them begin with. */
+export type Thresholds = (name: Name extends `VENDORA_HEALTH_${infer Rest}` ? Rest : never) => number
+
+/** Thresholds as they are configured, kept at hand: they are asked for while the database is away, too. */
+export const healthThresholds = async ({
+  db,
+  log,
+  settings,
+}: {
+  db: Db
+  log: Log
+  settings: Pick<SettingsApi, 'values' | 'onChange'>
+}): Promise<Thresholds> => {
+  const names = Object.keys(configGroups.health.items) as Name[]
+  const read = async (): Promise<Map<string, number>> => {
+    const values = await settings.values(db, 'health')
+    return new Map(names.map((name) => [name, values.number(name)]))
+  }
+  let current = await read()
+  settings.onChange((changed) => {
+    if (changed !== null && !changed.some((name) => (names as readonly string[]).includes(name))) return
+    read().then(
+      (next) => {
+        current = next
+      },
+      (error: unknown) => log.warn({ err: error }, 'thresholds are read again later'),
+    )
+  })
+  return (name) => current.get(`VENDORA_HEALTH_${name}`) as number
+}

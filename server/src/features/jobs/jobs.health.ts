@@ -1,0 +1,69 @@
+import type { HealthStatus } from '@portcullis/contract'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { newId } from '#platform/ids.ts'
+import { createJobsStore, type QueueFigures } from './jobs.store.ts'
+
+/** A process is looked at as one that takes jobs for so long after it last said so. */
+const aliveMs = 60_000
+const goneMs = 3_600_000
+const dayMs = 24 * 3_600_000
+
+/** When the queue is not in order any more. */
+export interface JobsThresholds {
+  /** Seconds that a job may be due before somebody takes it. */
+  waitSeconds: number
+  /** Failed jobs of a day; 0: they do not count. */
+  failed: number
+}
+
+export interface JobsHealthDeps {
+  db: Db
+  clock: Clock
+  thresholds(): JobsThresholds
+}
+
+const minutes = (seconds: number): string =>
+  seconds < 120
+    ? `${Math.round(seconds)} s`
+    : seconds < 7_200
+      ? `${Math.round(seconds / 60)} min`
+      : `${Math.round(seconds / 3_600)} h`
+
+export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
+  const store = createJobsStore(db)
+  const runnerId = newId(clock.now())
+
+  const figures = (): Promise<QueueFigures> => {
+    const now = clock.now()
+    return store.figures(new Date(now), new Date(now - dayMs), new Date(now - aliveMs))
+  }
+
+  return {
+    beat: (): Promise<void> => store.beat(runnerId, new Date(clock.now()), new Date(clock.now() - goneMs)),
+    /** What the database does not hear, it forgets by itself. */
+    leave: async (): Promise<void> => {
+      await store.leave(runnerId).catch(() => {})
+    },
+    figures,
+
+    health: async (): Promise<{ status: HealthStatus; description: string }> => {
+      const { waiting, running, oldestUntaken, failed, lastFailed, runners } = await figures()
+      const { waitSeconds, failed: mostFailed } = thresholds()
+      const waited = oldestUntaken === null ? 0 : Math.max(0, clock.now() - oldestUntaken.getTime()) / 1000
+      const servers = runners === 1 ? '1 process takes jobs' : `${runners} processes take jobs`
+      const queue = `${running} under way, ${waiting} waiting; ${servers}.`
+      if (waited > waitSeconds)
+        return {
+          status: waited > 10 * waitSeconds ? 'Error' : 'Warning',
+          description: `A job is due for ${minutes(waited)} and nobody takes it; ${queue}`,
+        }
+      if (mostFailed > 0 && failed >= mostFailed)
+        return {
+          status: 'Warning',
+          description: `${failed === 1 ? '1 job' : `${failed} jobs`} failed in the last day, the last one: ${lastFailed}. ${queue}`,
+        }
+      return { status: 'OK', description: queue[0]?.toUpperCase() + queue.slice(1) }
+    },
+  }
+}
