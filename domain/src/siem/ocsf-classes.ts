@@ -75,6 +75,8 @@ const ocsfMappings = {
   pollRecovered: other('Poll recovered'),
   rollout: other('Rollout'),
   rolloutHalted: other('Rollout halted'),
+  degraded: failure,
+  recovered: other('Subsystem recovered'),
   quarantined: { class: 7001, activity: 1, activityName: 'Isolate', status: [1, 'Success'] },
   quarantineCleared: { class: 7001, activity: 3, activityName: 'Restore', status: [1, 'Success'] },
   quarantineFailed: { class: 7001, activity: 1, activityName: 'Isolate', status: [2, 'Failure'] },
