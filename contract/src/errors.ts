@@ -246,8 +246,8 @@ export const errorTable = define({
     title: 'The server does not connect there',
     detail: '{host} leads to an address this server does not connect to.',
     cause:
-      'Link-local addresses, metadata services, multicast and broadcast are never connected to; loopback only as `localhost` or as the address itself.',
-    cure: 'Give the name or address of the server that is meant.',
+      'Link-local addresses, metadata services, multicast and broadcast are never connected to; loopback only as `localhost`, as the address itself, or where PORTCULLIS_OUTBOUND_ALLOW names the address.',
+    cure: 'Give the name or address of the server that is meant; for a service of this machine, its address.',
   },
   enrolment_refused: {
     status: 403,

@@ -79,7 +79,9 @@ export interface LoopbackNetworks {
 const parseLoopback = (text: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | null => {
   const [address = '', digits, ...more] = text.split('/')
   const version = isIP(address)
-  if (version === 0 || more.length > 0 || !isLoopback(address) || address.includes('%')) return null
+  if (version === 0 || more.length > 0 || address.includes('%')) return null
+  // Another spelling of an IPv4 network has another prefix.
+  if (!isLoopback(address) || (version === 6 && embedded(address) !== null)) return null
   const [most, least] = version === 4 ? [32, 8] : [128, 128]
   if (digits !== undefined && !/^\d{1,3}$/.test(digits)) return null
   const prefix = digits === undefined ? most : Number(digits)

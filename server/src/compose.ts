@@ -33,7 +33,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
-import { resolveDestination } from '#platform/destinations.ts'
+import { createDestinations } from '#platform/destinations.ts'
 import { createEnvelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { createConsole } from '#platform/http/console.ts'
@@ -50,7 +50,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile'>
+  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow'>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -112,12 +112,14 @@ export const compose = async (options: ComposeOptions) => {
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
   const envelope = createEnvelope(keys.sealing)
+  const resolve = createDestinations(config.outboundAllow)
   const settings = await settingsFeature(app, {
     db,
     clock,
     log,
     bus,
     serverUrl: () => reach().url,
+    resolve,
     audit,
     envelope,
     guards: {
@@ -162,7 +164,7 @@ export const compose = async (options: ComposeOptions) => {
     envelope,
     audit,
     settings,
-    resolve: async (host) => (await resolveDestination(host)).address,
+    resolve: async (host) => (await resolve(host)).address,
   })
   const directory = directoryFeature(app, {
     db,
@@ -171,6 +173,7 @@ export const compose = async (options: ComposeOptions) => {
     audit,
     keys,
     settings,
+    resolve,
     accounts: {
       baseUrl: () => accounts.baseUrl(),
       signInAs: (identify, request, reply) => accounts.signInAs(identify, request, reply),
@@ -352,6 +355,7 @@ export const compose = async (options: ComposeOptions) => {
     audit,
     events,
     settings,
+    resolve,
     announce: (tx, agents) => live.announce(tx, { agents, peripherals: [] }),
   })
   const assets = assetsFeature(app, {

@@ -36,6 +36,8 @@ export interface TestAppOptions {
   /** Listens on a free port of 127.0.0.1, for what `request` does not reach: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
+  /** Loopback networks that names in the configuration may lead to, and webhooks by plain HTTP. */
+  outboundAllow?: string[]
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -53,6 +55,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const server = await compose({
     config: {
       trustedProxies: [],
+      outboundAllow: options.outboundAllow ?? [],
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),

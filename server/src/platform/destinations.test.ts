@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { type DestinationAddress, DestinationError, resolveDestination } from './destinations.ts'
+import { createDestinations, type DestinationAddress, DestinationError, type Resolver } from './destinations.ts'
 
 const answers = (...addresses: string[]) => {
   const asked: string[] = []
@@ -12,6 +12,9 @@ const answers = (...addresses: string[]) => {
     },
   }
 }
+
+const resolveDestination = (host: string, { resolver }: { resolver?: Resolver } = {}) =>
+  createDestinations([], resolver)(host)
 
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -71,6 +74,23 @@ describe('a destination', () => {
       )
     },
   )
+
+  it('is loopback behind a name where the operator named it, and there only', async () => {
+    const within = (allow: string[], ...addresses: string[]) =>
+      createDestinations(allow, answers(...addresses).resolver)
+    const host = 'mail.example.org'
+    expect(await within(['127.0.0.0/8'], '127.0.0.2')(host)).toMatchObject({ isAllowedLoopback: true })
+    expect(await within(['127.0.0.0/8'], '::ffff:127.0.0.2')(host)).toMatchObject({ isAllowedLoopback: true })
+    expect(await within(['::1'], '::1')(host)).toMatchObject({ isAllowedLoopback: true })
+    expect(await faultOf(within(['127.0.0.0/8'], '::1')(host))).toBe('refused')
+    expect(await faultOf(within(['127.0.0.1'], '127.0.0.2')(host))).toBe('refused')
+    expect(await faultOf(within(['127.0.5.0/24'], '127.0.6.1')(host))).toBe('refused')
+    for (const never of ['169.254.169.254', '0.0.0.0', 'fe80::1'])
+      expect(await faultOf(within(['127.0.0.0/8', '::1'], never)(host))).toBe('refused')
+    // Somewhere else is no loopback, though some of its addresses are.
+    expect(await within(['127.0.0.0/8'], '127.0.0.1', '10.1.2.3')(host)).toMatchObject({ isAllowedLoopback: false })
+    expect(await within([], '127.0.0.1')('localhost')).toMatchObject({ isAllowedLoopback: false })
+  })
 
   it('keeps what is allowed of several addresses', async () => {
     const { resolver } = answers('fe80::1', '10.1.2.3', '169.254.169.254')

@@ -52,8 +52,6 @@ const resolveMs = 5_000
 const systemResolver: Resolver = async (host) =>
   (await lookup(host, { all: true })).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 
-const noNetworks = loopbackNetworks([])
-
 const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
@@ -66,17 +64,7 @@ const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
-export interface DestinationRules {
-  resolver?: Resolver
-  /** Loopback networks that a name may lead to. */
-  allowed?: LoopbackNetworks
-}
-
-/** `ResolveDestination` without a rule of the operator; the process has one with them, which compose hands out. */
-export const resolveDestination = async (
-  given: string,
-  { resolver = systemResolver, allowed = noNetworks }: DestinationRules = {},
-): Promise<Destination> => {
+const resolveWith = async (given: string, resolver: Resolver, allowed: LoopbackNetworks): Promise<Destination> => {
   const host = given.replace(/^\[|\]$/g, '')
   const family = isIP(host)
   const found: readonly DestinationAddress[] =
@@ -104,8 +92,11 @@ export const resolveDestination = async (
   }
 }
 
-/** The way of this process to its destinations; `allow` is PORTCULLIS_OUTBOUND_ALLOW, checked by `config.ts`. */
-export const createDestinations = (allow: readonly string[], resolver?: Resolver): ResolveDestination => {
+/** The way of this process to its destinations, handed out by compose; `allow` is PORTCULLIS_OUTBOUND_ALLOW. */
+export const createDestinations = (
+  allow: readonly string[],
+  resolver: Resolver = systemResolver,
+): ResolveDestination => {
   const allowed = loopbackNetworks(allow)
-  return (host) => resolveDestination(host, { allowed, ...(resolver === undefined ? {} : { resolver }) })
+  return (host) => resolveWith(host, resolver, allowed)
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '#test/certificates.ts'
+import { createDestinations } from './destinations.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
 
 const authority = createAuthority()
@@ -21,7 +22,12 @@ const serve = async (listener: RequestListener, names = ['127.0.0.1']): Promise<
   })
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
-const get = createOutboundFetch({ ca: [authority.pem], timeoutMs: 2_000, mostBytes: 1_000 })
+const get = createOutboundFetch({
+  ca: [authority.pem],
+  timeoutMs: 2_000,
+  mostBytes: 1_000,
+  resolve: createDestinations([]),
+})
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'answered',
@@ -67,7 +73,12 @@ describe('a request that leaves the server', () => {
   it('speaks https only, to whom the certificate names, and never to a refused address', async () => {
     expect(await codeOf(get('http://127.0.0.1:1'))).toBe('EINSECURE')
     expect(await codeOf(get(await serve(() => {}, ['other.example.org'])))).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
-    const untrusting = createOutboundFetch({ ca: [], timeoutMs: 2_000, mostBytes: 1_000 })
+    const untrusting = createOutboundFetch({
+      ca: [],
+      timeoutMs: 2_000,
+      mostBytes: 1_000,
+      resolve: createDestinations([]),
+    })
     expect(await codeOf(untrusting(await serve(() => {})))).toMatch(/UNABLE_TO|SELF_SIGNED/)
     expect(await codeOf(get('https://169.254.169.254/latest/meta-data'))).toBe('refused')
     expect(await codeOf(get('https://[::ffff:169.254.169.254]/'))).toBe('refused')

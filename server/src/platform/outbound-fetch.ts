@@ -1,7 +1,7 @@
 import { request as requestPlain } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
-import { type ResolveDestination, resolveDestination } from './destinations.ts'
+import type { ResolveDestination } from './destinations.ts'
 
 export interface OutboundOptions {
   /** PEM certificates to trust in place of the system's; empty: the system's. */
@@ -12,7 +12,9 @@ export interface OutboundOptions {
   mostBytes: number
   /** What an answer is that is longer, or does not end in time: an error, or taken as far as it came. */
   excess?: 'error' | 'cut'
-  resolve?: ResolveDestination
+  resolve: ResolveDestination
+  /** True: http, too, to what the operator named on loopback. For addresses that a person configured, not another server. */
+  plainOnLoopback?: boolean
 }
 
 export interface OutboundRequest {
@@ -33,16 +35,15 @@ const insecure = (): Error => Object.assign(new Error('only https is spoken here
 const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304
 
 /**
- * `fetch` for addresses that come from the configuration: https only (http to what the operator named on loopback), the host
- * judged and pinned, the certificate checked, no redirect followed, the answer bounded in time and size. Throws
- * `DestinationError`, or the error of the socket.
+ * `fetch` for addresses that come from the configuration: https only, the host judged and pinned, the certificate checked,
+ * no redirect followed, the answer bounded in time and size. Throws `DestinationError`, or the error of the socket.
  */
 export const createOutboundFetch =
-  ({ ca, timeoutMs, mostBytes, excess = 'error', resolve: find = resolveDestination }: OutboundOptions) =>
+  ({ ca, timeoutMs, mostBytes, excess = 'error', resolve: find, plainOnLoopback = false }: OutboundOptions) =>
   async (address: string | URL, init: OutboundRequest = {}): Promise<Response> => {
     const url = new URL(address)
     const isPlain = url.protocol === 'http:'
-    if (!isPlain && url.protocol !== 'https:') throw insecure()
+    if (url.protocol !== 'https:' && !(isPlain && plainOnLoopback)) throw insecure()
     const { host, lookup, isAllowedLoopback } = await find(url.hostname)
     if (isPlain && !isAllowedLoopback) throw insecure()
     const body = bytesOf(init.body)

@@ -5,7 +5,7 @@ import type { SettingsApi } from '#features/settings/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { DestinationError, resolveDestination } from '#platform/destinations.ts'
+import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
@@ -28,14 +28,15 @@ export interface DirectoryFeatureDeps {
   log: Log
   audit: Pick<AuditApi, 'write'>
   keys: Pick<Keys, 'derive'>
+  resolve: ResolveDestination
   settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject'>
 }
 
 /** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
-const assertDestination = async (url: string): Promise<void> => {
+const assertDestination = async (url: string, resolve: ResolveDestination): Promise<void> => {
   try {
-    await resolveDestination(new URL(url).hostname)
+    await resolve(new URL(url).hostname)
   } catch (error) {
     if (error instanceof DestinationError && error.fault === 'refused')
       throw new AppError('destination_refused', { host: error.host })
@@ -45,11 +46,11 @@ const assertDestination = async (url: string): Promise<void> => {
 
 /** Sign-in by a directory or an identity provider. */
 export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
-  const { db, clock, log, audit, keys, settings, accounts } = deps
-  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'))
+  const { db, clock, log, audit, keys, settings, accounts, resolve } = deps
+  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
   const ldap = createLdap({ clock, log, config })
   const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
-  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'))
+  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve)
   const oidc = createOidc({
     clock,
     log,
@@ -70,7 +71,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
 
   app.register(testLdap, async ({ actor, body }) => {
     const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
-    const tried = ldapConfigOf(await settings.values(db, 'ldap', given))
+    const tried = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
     if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is needed to try it')
     if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is needed to try it')
     await db.transaction((tx) =>
@@ -85,7 +86,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
   })
 
   app.register(testOidc, async ({ actor, body }) => {
-    const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}))
+    const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
     if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is needed to try it')
     if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is needed to try it')
     await db.transaction((tx) =>
@@ -125,11 +126,11 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
           throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
         }
         const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
-        await Promise.all(urls.map(assertDestination))
+        await Promise.all(urls.map((url) => assertDestination(url, resolve)))
       },
       oidc: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
         const issuer = next.get('OIDC_ISSUER') ?? ''
-        if (issuer !== '') await assertDestination(issuer)
+        if (issuer !== '') await assertDestination(issuer, resolve)
       },
     },
   }

@@ -152,7 +152,7 @@ export const openLdap = async (config: LdapConfig, signal: AbortSignal): Promise
   for (const url of config.urls) {
     if (signal.aborted) break
     try {
-      return connectionOn(config, await openLdapSocket({ url, security: config.security, ca: config.ca, signal }))
+      return connectionOn(config, await openLdapSocket({ ...config, url, signal }))
     } catch (error) {
       first ??= faultOf(error)
     }

@@ -1,10 +1,12 @@
 import type { UserProfile } from '@portcullis/contract'
 import { certificatesOf, type GroupValues } from '#features/settings/index.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { LdapSecurity } from './ldap.socket.ts'
 
 /** The directory as it is configured. */
 export interface LdapConfig {
+  resolve: ResolveDestination
   isOn: boolean
   /** Up to three, tried in order. */
   urls: readonly string[]
@@ -24,7 +26,8 @@ export interface LdapConfig {
   groups: readonly { profile: UserProfile; dn: string }[]
 }
 
-export const ldapConfigOf = (values: GroupValues<'ldap'>): LdapConfig => ({
+export const ldapConfigOf = (values: GroupValues<'ldap'>, resolve: ResolveDestination): LdapConfig => ({
+  resolve,
   isOn: values.flag('LDAP_ENABLED'),
   urls: values
     .text('LDAP_URL')

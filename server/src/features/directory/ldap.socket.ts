@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import tls, { type PeerCertificate } from 'node:tls'
 import { cleanText } from '@portcullis/domain'
-import { resolveDestination } from '#platform/destinations.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import { certificateFault } from './certificate-words.ts'
 import { faultOf, LdapFault } from './ldap.fault.ts'
 import { berLength, messageEnd, noDirectory } from './ldap.frames.ts'
@@ -19,6 +19,7 @@ export interface LdapSocketOptions {
   security: LdapSecurity
   /** PEM certificates to trust in place of the system's; empty: the system's. */
   ca: readonly string[]
+  resolve: ResolveDestination
   /** Ends whatever is under way. */
   signal: AbortSignal
 }
@@ -159,13 +160,13 @@ const secured = async (
 
 /** Connects as the configuration says. Never without TLS where TLS was asked for, never past a bad certificate. */
 export const openLdapSocket = async (
-  { url, security, ca, signal }: LdapSocketOptions,
+  { url, security, ca, resolve, signal }: LdapSocketOptions,
   onStage: (stage: LdapSocketStage) => void = () => {},
 ): Promise<LdapSocket> => {
   const { hostname, port: givenPort } = new URL(url)
   const port = givenPort === '' ? (security === 'tls' ? 636 : 389) : Number(givenPort)
   onStage('connect')
-  const destination = await resolveDestination(hostname)
+  const destination = await resolve(hostname)
   const { host, address, lookup } = destination
   const where = address === host ? `${host} port ${port}` : `${host} (${address}) port ${port}`
   const plain = connect({ host, port, lookup })

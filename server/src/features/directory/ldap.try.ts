@@ -36,7 +36,7 @@ const connectAll = async (steps: Steps, config: LdapConfig, signal: AbortSignal,
     config.urls.map(async (url) => {
       let stage: LdapSocketStage = 'connect'
       try {
-        const socket = await openLdapSocket({ url, security: config.security, ca: config.ca, signal }, (reached) => {
+        const socket = await openLdapSocket({ ...config, url, signal }, (reached) => {
           stage = reached
         })
         return { url, socket, stage, fault: null }

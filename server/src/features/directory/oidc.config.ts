@@ -1,9 +1,11 @@
 import type { UserProfile } from '@portcullis/contract'
 import { certificatesOf, type GroupValues } from '#features/settings/index.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 
 /** The identity provider as it is configured. */
 export interface OidcConfig {
+  resolve: ResolveDestination
   isOn: boolean
   /** What the button says. */
   name: string
@@ -20,7 +22,8 @@ export interface OidcConfig {
   groups: readonly { profile: UserProfile; value: string }[]
 }
 
-export const oidcConfigOf = (values: GroupValues<'oidc'>): OidcConfig => ({
+export const oidcConfigOf = (values: GroupValues<'oidc'>, resolve: ResolveDestination): OidcConfig => ({
+  resolve,
   isOn: values.flag('OIDC_ENABLED'),
   name: values.text('OIDC_NAME'),
   issuer: values.text('OIDC_ISSUER'),

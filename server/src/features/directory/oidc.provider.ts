@@ -38,7 +38,7 @@ export interface Identity {
 }
 
 export const providerFetch = (config: OidcConfig) =>
-  createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes })
+  createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes, resolve: config.resolve })
 
 /** Reads the documents of a provider; its answers are checked by them. */
 export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {

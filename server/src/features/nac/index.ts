@@ -15,6 +15,7 @@ import type { SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
@@ -38,6 +39,7 @@ export interface NacDeps {
   audit: Pick<AuditApi, 'write'>
   events: Pick<EventsApi, 'append'>
   settings: Pick<SettingsApi, 'values' | 'noteUse' | 'onChange'>
+  resolve: ResolveDestination
   /** Tells the consoles, at COMMIT, whose quarantines changed. */
   announce(tx: Tx, agentIds: string[]): Promise<void>
 }
@@ -84,11 +86,11 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     guards: {
       ise: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
         assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('ISE_URL') ?? '')
+        await assertPlace(next.get('ISE_URL') ?? '', deps.resolve)
       },
       cact: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
         assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('CACT_URL') ?? '')
+        await assertPlace(next.get('CACT_URL') ?? '', deps.resolve)
       },
     },
   }

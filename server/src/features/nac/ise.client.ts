@@ -226,7 +226,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   const monitoring = (): Place => {
     const url = new URL(config.url)
     if (url.port === '9060') url.port = ''
-    return { url, ca: config.ca }
+    return { ...config, url }
   }
   const readMonitoring = async (path: string): Promise<ReturnType<typeof readXml>> => {
     const answer = await send(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDestinations } from '#platform/destinations.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { startHttpsPeer } from '#test/peers/https-peer.ts'
 import { NacFault } from './fault.ts'
@@ -10,7 +11,7 @@ let peer: Awaited<ReturnType<typeof startHttpsPeer>>
 let place: Place
 beforeAll(async () => {
   peer = await startHttpsPeer(authority.issue(['localhost']), () => ({ status: 200, type: 'text/plain', body: 'yes' }))
-  place = { url: new URL(peer.url), ca: [authority.pem] }
+  place = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations([]) }
 })
 afterAll(() => peer.close())
 

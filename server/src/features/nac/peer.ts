@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { AppError } from '#platform/app-error.ts'
-import { DestinationError, resolveDestination } from '#platform/destinations.ts'
+import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 import { connectionFault, NacFault } from './fault.ts'
 
 /** Milliseconds for name, connection and TLS; and for all of one exchange. */
@@ -30,6 +30,7 @@ export interface Place {
   url: URL
   /** Certificates to trust in place of those of the system. */
   ca: readonly string[]
+  resolve: ResolveDestination
 }
 
 /** True for a page for people, whatever the header says. */
@@ -40,14 +41,18 @@ export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): bool
  * One exchange over TLS with a checked certificate, to an address that was judged. Redirects are answers like others: a
  * password never follows one. Ends after ten seconds, or with the signal, whatever the other side does.
  */
-export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortSignal): Promise<Answered> => {
+export const exchange = async (
+  { url, ca, resolve: find }: Place,
+  asked: Asked,
+  signal?: AbortSignal,
+): Promise<Answered> => {
   const where = url.host
   const late = (): NacFault => new NacFault('away', 'answer', `${where} did not answer in time.`)
   const assertInTime = (): void => {
     if (signal?.aborted === true) throw late()
   }
   assertInTime()
-  const destination = await resolveDestination(url.hostname).catch((error: unknown) => {
+  const destination = await find(url.hostname).catch((error: unknown) => {
     if (!(error instanceof DestinationError)) throw error
     throw error.fault === 'refused'
       ? new NacFault('setup', 'connect', error.message)
@@ -129,10 +134,10 @@ export const exchange = async ({ url, ca }: Place, asked: Asked, signal?: AbortS
 }
 
 /** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
-export const assertPlace = async (url: string): Promise<void> => {
+export const assertPlace = async (url: string, resolve: ResolveDestination): Promise<void> => {
   if (url === '') return
   try {
-    await resolveDestination(new URL(url).hostname)
+    await resolve(new URL(url).hostname)
   } catch (error) {
     if (error instanceof DestinationError && error.fault === 'refused')
       throw new AppError('destination_refused', { host: error.host })

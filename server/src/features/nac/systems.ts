@@ -2,6 +2,7 @@ import type { NacSystem } from '@portcullis/contract'
 import { certificatesOf, type GivenItems, type GroupValues, type SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import { addressesOf } from './addresses.ts'
 import { type CactToken, createCact } from './cact.client.ts'
 import { NacFault } from './fault.ts'
@@ -53,12 +54,13 @@ export interface SystemsDeps {
   db: Db
   clock: Clock
   settings: Pick<SettingsApi, 'values'>
+  resolve: ResolveDestination
 }
 
 export type Systems = ReturnType<typeof createSystems>
 
 /** The systems as they are configured now, with what has to outlive one piece of work. */
-export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
+export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => {
   const traffic = {
     ise: createTraffic({ clock, name: 'Cisco ISE' }),
     cact: createTraffic({ clock, name: 'CounterACT' }),
@@ -70,6 +72,7 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
     createIse({
       config: {
         url: new URL(values.text('ISE_URL')),
+        resolve,
         ca: certificatesOf(values.text('ISE_CA')),
         user: values.text('ISE_USER'),
         password: values.secret('ISE_PASSWORD')?.reveal() ?? '',
@@ -84,6 +87,7 @@ export const createSystems = ({ db, clock, settings }: SystemsDeps) => {
     createCact({
       config: {
         url: new URL(values.text('CACT_URL')),
+        resolve,
         ca: certificatesOf(values.text('CACT_CA')),
         user: values.text('CACT_USER'),
         password: values.secret('CACT_PASSWORD')?.reveal() ?? '',

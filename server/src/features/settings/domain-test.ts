@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { checkServerIdentity, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
-import { DestinationError, resolveDestination } from '#platform/destinations.ts'
+import { type Destination, DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 
 const timeoutMs = 8_000
 
@@ -17,7 +17,7 @@ export const linkBase = (domainName: string, serverUrl: string): string => {
 }
 
 /** What stands at the address: its certificate, and whether it is this product. */
-const look = (url: URL, lookup: Awaited<ReturnType<typeof resolveDestination>>['lookup']) =>
+const look = (url: URL, lookup: Destination['lookup']) =>
   new Promise<{ status: number; certificate: DetailedPeerCertificate | null; isKnown: boolean }>((resolve, reject) => {
     // The certificate is judged below, so that what is wrong with it can be said.
     const tls = { rejectUnauthorized: false }
@@ -62,13 +62,18 @@ const certificateStep = (
 }
 
 /** Tries the name people reach the server by, as a browser elsewhere would. */
-export const testDomain = async (domainName: string, serverUrl: string, now: number): Promise<ConfigTested> => {
+export const testDomain = async (
+  domainName: string,
+  serverUrl: string,
+  now: number,
+  resolve: ResolveDestination,
+): Promise<ConfigTested> => {
   const url = new URL(linkBase(domainName, serverUrl))
   const steps: ConfigTestStep[] = []
   const end = (): ConfigTested => ({ ok: steps.every(({ ok }) => ok), steps })
-  let lookup: Parameters<typeof look>[1]
+  let lookup: Destination['lookup']
   try {
-    const destination = await resolveDestination(url.hostname)
+    const destination = await resolve(url.hostname)
     lookup = destination.lookup
     steps.push({ step: 'Name', ok: true, message: `${url.hostname} is ${destination.address}.` })
   } catch (error) {

@@ -24,6 +24,7 @@ import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
@@ -45,6 +46,7 @@ export interface SettingsFeatureDeps {
   envelope: Envelope
   /** Checks beyond the values themselves, before a group is stored. */
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+  resolve: ResolveDestination
   /** Address the server listens on. */
   serverUrl(): string
 }
@@ -110,6 +112,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
       (await settings.values(deps.db, 'domain', body ?? {})).text('SERVER_DOMAIN_NAME'),
       deps.serverUrl(),
       deps.clock.now(),
+      deps.resolve,
     ),
   )
   app.register(integrationUses, async () => ({ data: await settings.uses() }))

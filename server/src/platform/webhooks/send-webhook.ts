@@ -39,7 +39,7 @@ const retryAfterOf = (header: string | null, now: number): number | null => {
 
 /** Sends webhooks as Standard Webhooks has them: one POST, no redirect followed. Throws `WebhookError` without an answer. */
 export const createWebhookSender = ({ resolve, ca = [], timeoutMs = usualMs, now }: WebhookSenderOptions) => {
-  const post = createOutboundFetch({ ca, timeoutMs, mostBytes, excess: 'cut', resolve })
+  const post = createOutboundFetch({ ca, timeoutMs, mostBytes, excess: 'cut', resolve, plainOnLoopback: true })
   return {
     sendWebhook: async ({ url, secret, id, timestamp, body }: Webhook): Promise<WebhookAnswer> => {
       const answer = await post(url, {

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+
+// The C library reads this name as 127.0.0.1, and nobody would say that it is spelled as this machine.
+const name = '0x7f.1'
+let closed: TestApp
+let open: TestApp
+beforeAll(async () => {
+  ;[closed, open] = await Promise.all([startTestApp(), startTestApp({ outboundAllow: ['127.0.0.0/8'] })])
+})
+afterAll(() => Promise.all([closed?.close(), open?.close()]))
+
+const post = async (t: TestApp, path: string, body: Record<string, string>) =>
+  (await t.admin()).post(`/prime/webui/generalconfig/${path}`, body)
+
+it('a name that leads to loopback is a place for directories only where the operator allowed it', async () => {
+  const items = { LDAP_URL: `ldaps://${name}:1`, LDAP_SECURITY: 'tls', LDAP_BASE_DN: 'dc=example' }
+  const refused = await post(closed, 'AddOrUpdateLDAPServer', items)
+  expect([refused.statusCode, refused.json().code]).toEqual([422, 'destination_refused'])
+  expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(200)
+  const said = async (t: TestApp) => (await post(t, 'TestLDAP', items)).json().steps[0].message as string
+  expect(await said(closed)).toMatch(/does not connect to/)
+  expect(await said(open)).not.toMatch(/does not connect to/)
+})
+
+it('and for mail', async () => {
+  const items = { SMTP_HOST: name, SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'portcullis@example.org' }
+  const said = async (t: TestApp) => JSON.stringify((await post(t, 'TestSMTP', items)).json())
+  expect(await said(closed)).toMatch(/does not connect to/)
+  expect(await said(open)).toMatch(/Nothing listens there/)
+})
+
+it('but metadata services are for nobody', async () => {
+  const items = { LDAP_URL: 'ldaps://169.254.169.254', LDAP_SECURITY: 'tls', LDAP_BASE_DN: 'dc=example' }
+  expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(422)
+})
