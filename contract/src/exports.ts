@@ -11,7 +11,7 @@ import { getPeripheralModels, PeripheralModel } from './peripherals.ts'
 /** Rows a PDF holds at most; CSV has no limit. */
 export const maxPdfRows = 10_000
 
-const lowerFirst = (name: string): string => name.slice(0, 1).toLowerCase() + name.slice(1)
+export const lowerFirst = (name: string): string => name.slice(0, 1).toLowerCase() + name.slice(1)
 
 /** A filter of a query as a member of a body: null is as if absent, numbers and booleans need no quotes. */
 const inBody = (schema: TSchema): TSchema => {

@@ -24,6 +24,7 @@ import { nacFeature } from '#features/nac/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
+import { reportsFeature } from '#features/reports/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
 import { linkBase, settingsFeature, settingsSealed } from '#features/settings/index.ts'
@@ -50,7 +51,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow'>
+  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow' | 'reportsDir'>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -165,6 +166,10 @@ export const compose = async (options: ComposeOptions) => {
     audit,
     settings,
     resolve: async (host) => (await resolve(host)).address,
+    follower: {
+      attachment: (ref) => reports.follower.attachment(ref),
+      outcome: (tx, ref, outcome) => reports.follower.outcome(tx, ref, outcome),
+    },
   })
   const directory = directoryFeature(app, {
     db,
@@ -396,6 +401,17 @@ export const compose = async (options: ComposeOptions) => {
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
   const exports = exportsFeature(app, lists)
+  const reports = reportsFeature(app, {
+    ...lists,
+    log,
+    audit,
+    jobs,
+    mail,
+    files: exports.files,
+    root: config.reportsDir,
+    baseUrl: accounts.baseUrl,
+    hint: (tx) => live.hint(tx, 'reports'),
+  })
   documentFeature(app, { db, settings, tags, policy })
   const backup = backupFeature(app, {
     db,
@@ -449,6 +465,7 @@ export const compose = async (options: ComposeOptions) => {
     assets,
     health,
     thresholds,
+    reports,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
@@ -458,6 +475,8 @@ export const compose = async (options: ComposeOptions) => {
         every(5_000, 'polls', agentless.maintain),
         every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
+        every(5_000, 'ordering reports', reports.tick),
+        every(3_600_000, 'report upkeep', reports.maintain),
         every(2_000, 'carrying out quarantines', nac.run),
         every(5_000, 'looking for what to quarantine', nac.watch),
         every(5_000, 'applying the licence', licence.apply),

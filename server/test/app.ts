@@ -59,6 +59,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),
+      reportsDir: join(keyDir, 'reports'),
     },
     connection: { ...connection, ...options.through, database },
     keys: options.keys ?? loadKeys(join(keyDir, 'key')),

@@ -17,6 +17,8 @@ export interface Config {
   keyFile: string
   /** PEM file with the public keys of who may issue licences. */
   licenceKeysFile: string
+  /** Folder that reports are put into, each into a folder of its schedule. */
+  reportsDir: string
   trustedProxies: string[]
   /** Networks on loopback that names in the configuration may lead to. */
   outboundAllow: string[]
@@ -34,6 +36,7 @@ const known = [
   'PORTCULLIS_TLS_KEY',
   'PORTCULLIS_KEY_FILE',
   'PORTCULLIS_LICENSE_KEYS',
+  'PORTCULLIS_REPORTS_DIR',
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_LOG_LEVEL',
@@ -90,6 +93,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
+    reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: env.NATS_URL ?? null,

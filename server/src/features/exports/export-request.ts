@@ -1,6 +1,6 @@
 import { invalid } from '#platform/app-error.ts'
 import { nearest } from '#platform/http/names.ts'
-import { type CompiledList, compileList } from '#platform/list/compile.ts'
+import { type CompiledList, compileList, type ListSpec } from '#platform/list/compile.ts'
 import type { ExportableList, ExportColumn } from './exportable-list.ts'
 
 /** Body of an export as its schema lets it through. */
@@ -15,26 +15,31 @@ export interface ExportRequest {
   given: readonly { name: string; value: string }[]
 }
 
-const chosenColumns = (list: ExportableList, asked: readonly string[]): readonly ExportColumn[] => {
+/** Columns by the names that were asked for, in that order; none = all. Faults name the member below `place`. */
+const chosenColumns = (
+  list: { columns: readonly ExportColumn[]; spec?: Pick<ListSpec, 'columns'> },
+  asked: readonly string[],
+  place = 'body',
+): readonly ExportColumn[] => {
   if (asked.length === 0) return list.columns
   const known = new Map<string, ExportColumn>()
   for (const column of list.columns)
-    for (const name of [column.key, ...(list.spec.columns[column.key]?.names ?? [])])
+    for (const name of [column.key, ...(list.spec?.columns[column.key]?.names ?? [])])
       known.set(name.toLowerCase(), column)
   const chosen = new Set<ExportColumn>()
   asked.forEach((name, i) => {
     const column = known.get(name.toLowerCase())
     const keys = list.columns.map(({ key }) => key)
     if (column === undefined)
-      throw invalid(`body.columns[${i}]`, `${name} is no column; did you mean ${nearest(name, keys)}?`)
-    if (chosen.has(column)) throw invalid(`body.columns[${i}]`, `${column.key} is given more than once`)
+      throw invalid(`${place}.columns[${i}]`, `${name} is no column; did you mean ${nearest(name, keys)}?`)
+    if (chosen.has(column)) throw invalid(`${place}.columns[${i}]`, `${column.key} is given more than once`)
     chosen.add(column)
   })
   return [...chosen]
 }
 
 /** Reads the body of an export; what it can not mean is a 400 that names the member. */
-export const readExportRequest = (list: ExportableList, body: ExportBody): ExportRequest => {
+export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
   const { columns, ...query } = body ?? {}
   const given = Object.entries(query)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
@@ -42,7 +47,12 @@ export const readExportRequest = (list: ExportableList, body: ExportBody): Expor
   const compiled = compileList(
     list.spec,
     Object.fromEntries(given.map(({ name, value }) => [name === 'sortBy' ? 'SortBy' : name, value])),
-    'body',
+    place,
   )
-  return { list, compiled, columns: chosenColumns(list, (columns as readonly string[] | null) ?? []), given }
+  return {
+    list,
+    compiled,
+    columns: chosenColumns(list, (columns as readonly string[] | null) ?? [], place.replace(/\.filter$/, '')),
+    given,
+  }
 }

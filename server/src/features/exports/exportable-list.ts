@@ -19,8 +19,12 @@ export interface ExportableList {
   columns: readonly ExportColumn[]
   /** Kind of each filter (`x-filter`) by its folded name, for the words on the cover. */
   filterKinds: ReadonlyMap<string, string>
-  /** Path of the CSV, which has no limit of rows. */
-  csvPath: string
+  /** Path of the CSV, which has no limit of rows; absent: only reports are made of this list. */
+  csvPath?: string
+  /** Expression over `spec.from` of the time that a range is about; absent: rows have none. */
+  time?: string
+  /** Filters that make the list what it is. */
+  fixed?: Readonly<Record<string, string>>
 }
 
 /** Text of a closed form: an enumeration, a pattern, a time. */

@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import { to as copyTo } from 'pg-copy-streams'
 import { defusedSql, streamCsv } from '#platform/csv.ts'
 import type { Db } from '#platform/db/db.ts'
-import { cellsStatement, type ListSpec } from '#platform/list/compile.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { type CompiledList, cellsStatement, type ListSpec } from '#platform/list/compile.ts'
 import { bindForCopy } from '#platform/list/stream.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { ExportColumn } from './exportable-list.ts'
@@ -25,6 +26,24 @@ export const withApproved = (models: ListSpec): ListSpec => ({
     where p.unapproved and p.present group by d.model_id) u on u.model_id = m.model_id`,
   rowSelect: `${models.rowSelect}, greatest(m.devices - coalesce(u.n, 0), 0) as "approvedCount"`,
 })
+
+/** Rows of a time: from an instant on (null: from the first), before another. */
+export interface TimeRange {
+  from: Date | null
+  to: Date
+}
+
+/** The rows of a compiled list that are of a time. */
+export const withinRange = (list: CompiledList, time: string, { from, to }: TimeRange): CompiledList => {
+  const column = raw(time)
+  const lower = from === null ? raw('true') : sql`${column} >= ${from.toISOString()}::timestamptz`
+  const { count: _, walkWhere: __, ...rest } = list
+  return {
+    ...rest,
+    where: sql`(${list.where}) and ${lower} and ${column} < ${to.toISOString()}::timestamptz`,
+    isUnfiltered: false,
+  }
+}
 
 export type ExportsRead = ReturnType<typeof createExportsRead>
 

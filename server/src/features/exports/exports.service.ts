@@ -22,7 +22,7 @@ const format = (n: number): string => n.toLocaleString('en')
 
 const tooLarge = (list: ExportableList, rows: string): AppError =>
   new AppError('unprocessable', {
-    detail: `A PDF holds at most ${format(maxPdfRows)} rows, this would have ${rows}. Take the CSV (POST ${list.csvPath}), or filter more.`,
+    detail: `A PDF holds at most ${format(maxPdfRows)} rows, this would have ${rows}. Take the CSV${list.csvPath === undefined ? '' : ` (POST ${list.csvPath})`}, or filter more.`,
   })
 
 /** Lists as files, for whoever may read them: routes, and what sends files by itself. */
@@ -35,6 +35,7 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
   }
 
   return {
+    listOf,
     csv: async (list: ExportableList, body: ExportBody): Promise<FileAnswer> =>
       new FileAnswer(
         exportFileName(list.spec.name, clock.now(), 'csv'),

@@ -5,6 +5,10 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createMail, type MailDeps, mailPlace, mailTopic } from './mail.service.ts'
 import { createMailStore } from './mail.store.ts'
 
+export { isMailAddress, type MailFollower } from './mail.service.ts'
+export type { MailContent } from './mail.text.ts'
+export type MailApi = ReturnType<typeof mailFeature>
+
 /** Where this feature keeps sealed texts. */
 export const mailSealed: readonly SealedColumn[] = [
   { table: 'mails', key: 't.mail_id::text', column: 'sealed', place: mailPlace },

@@ -12,7 +12,7 @@ import type { Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import type { MailStore } from './mail.store.ts'
 import { layOut, type MailContent, subjectLine } from './mail.text.ts'
-import { createSmtp, MailError, type SmtpDeps, type SmtpMail } from './smtp.ts'
+import { createSmtp, type MailAttachment, MailError, type SmtpDeps, type SmtpMail } from './smtp.ts'
 
 export interface MailDeps extends SmtpDeps {
   db: Db
@@ -23,10 +23,22 @@ export interface MailDeps extends SmtpDeps {
   audit: Pick<AuditApi, 'write'>
   settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses'>
   store: MailStore
+  follower: MailFollower
+}
+
+/** Whoever wrote mails down under a name of their own: asked for the file they carry, told what became of them. */
+export interface MailFollower {
+  /** Read when it is sent, so that it is stored once and not in each mail; null: it carries none. */
+  attachment(ref: string): Promise<MailAttachment | null>
+  /** `waiting`: this try failed, it is tried again; `failed`: it is given up. */
+  outcome(tx: Tx, ref: string, outcome: { state: 'waiting' | 'done' | 'failed'; error: string }): Promise<void>
 }
 
 /** Topic of the bus: a mail waits. */
 export const mailTopic = 'mail'
+
+/** A mail as it waits, sealed. */
+type Written = Omit<SmtpMail, 'messageId' | 'attachment'> & { ref?: string | undefined }
 
 const leaseMs = 120_000
 const atOnce = 20
@@ -35,12 +47,14 @@ const giveUpMs = 48 * 3_600_000
 const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 ** Math.min(attempts - 1, 10))
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
+export const isMailAddress = (text: string): boolean => address.test(text)
+
 /** What a mail is bound to. */
 export const mailPlace = (id: string): string => `mail ${id}`
 
 /** Mail: written down with what it is about, sent afterwards, again and again until it is through or of no use. */
 export const createMail = (deps: MailDeps) => {
-  const { db, clock, log, bus, envelope, audit, settings, store } = deps
+  const { db, clock, log, bus, envelope, audit, settings, store, follower } = deps
   let running: Promise<void> | null = null
 
   const send = async (mail: SmtpMail): Promise<void> => {
@@ -59,14 +73,24 @@ export const createMail = (deps: MailDeps) => {
       const now = new Date(clock.now())
       const rows = await store.lease(db, now, new Date(clock.now() + leaseMs), atOnce)
       for (const row of rows) {
+        let ref: string | undefined
+        const tell = async (tx: Tx, state: 'waiting' | 'done' | 'failed', error: string): Promise<void> => {
+          if (ref !== undefined) await follower.outcome(tx, ref, { state, error })
+        }
         try {
-          const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Omit<
-            SmtpMail,
-            'messageId'
-          >
+          const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
+          ref = said.ref
+          const attachment = ref === undefined ? null : await follower.attachment(ref)
           // The same id with each try: a receiver that got it already tells the second from a new one.
-          await send({ ...said, messageId: `<${row.mail_id}@portcullis>` })
-          await store.sent(db, row.mail_id)
+          await send({
+            ...said,
+            messageId: `<${row.mail_id}@portcullis>`,
+            ...(attachment === null ? {} : { attachment }),
+          })
+          await db.transaction(async (tx) => {
+            await store.sent(tx, row.mail_id)
+            await tell(tx, 'done', '')
+          })
           await settings.noteUse('smtp', null)
         } catch (error) {
           const reason = error instanceof MailError ? error.message : 'The mail can not be read.'
@@ -74,8 +98,15 @@ export const createMail = (deps: MailDeps) => {
           await settings.noteUse('smtp', reason)
           if (clock.now() - row.created_at.getTime() > giveUpMs) {
             log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up after two days')
-            await store.sent(db, row.mail_id)
-          } else await store.putOff(db, row.mail_id, new Date(clock.now() + backOffMs(row.attempts)), reason)
+            await db.transaction(async (tx) => {
+              await store.sent(tx, row.mail_id)
+              await tell(tx, 'failed', `Given up after two days: ${reason}`)
+            })
+          } else
+            await db.transaction(async (tx) => {
+              await store.putOff(tx, row.mail_id, new Date(clock.now() + backOffMs(row.attempts)), reason)
+              await tell(tx, 'waiting', reason)
+            })
         }
       }
       if (rows.length < atOnce) return
@@ -86,12 +117,18 @@ export const createMail = (deps: MailDeps) => {
     /** True when mails can be sent at all. */
     isConfigured: async (): Promise<boolean> => (await settings.values(db, 'smtp')).text('SMTP_HOST') !== '',
 
-    /** Writes a mail down; it is sent after COMMIT, and not at all without one. False: no mail server is configured. */
-    enqueue: async (tx: Tx, to: string, content: MailContent): Promise<boolean> => {
+    /**
+     * Writes a mail down; it is sent after COMMIT, and not at all without one. False: no mail server is configured.
+     * `ref` is the name under which the follower knows it.
+     */
+    enqueue: async (tx: Tx, to: string, content: MailContent, ref?: string): Promise<boolean> => {
       if (!address.test(to) || (await settings.values(tx, 'smtp')).text('SMTP_HOST') === '') return false
       const mailId = newId(clock.now())
       const subject = subjectLine(content.subject)
-      const sealed = envelope.seal(new Secret(JSON.stringify({ to, subject, ...layOut(content) })), mailPlace(mailId))
+      const sealed = envelope.seal(
+        new Secret(JSON.stringify({ to, subject, ...layOut(content), ref } satisfies Written)),
+        mailPlace(mailId),
+      )
       await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })
       await bus.publish(tx, mailTopic)
       return true

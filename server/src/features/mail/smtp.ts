@@ -53,12 +53,19 @@ const mailError = (failure: Failure, host: string): MailError => {
   )
 }
 
+export interface MailAttachment {
+  fileName: string
+  mediaType: string
+  content: Buffer
+}
+
 export interface SmtpMail {
   to: string
   subject: string
   text: string
   html: string
   messageId: string
+  attachment?: MailAttachment
 }
 
 export interface SmtpDeps {
@@ -100,7 +107,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   return {
     /** Connects, and signs in when there is a user. */
     verify: () => run(() => transport.verify()),
-    send: ({ to, subject, text, html, messageId }: SmtpMail) =>
+    send: ({ to, subject, text, html, messageId, attachment }: SmtpMail) =>
       run(() =>
         transport.sendMail({
           // As objects: nothing in a name or address is parsed as a list of addresses.
@@ -110,6 +117,18 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
           text,
           html,
           messageId,
+          ...(attachment === undefined
+            ? {}
+            : {
+                attachments: [
+                  {
+                    filename: attachment.fileName,
+                    contentType: attachment.mediaType,
+                    content: attachment.content,
+                    contentTransferEncoding: 'base64' as const,
+                  },
+                ],
+              }),
         }),
       ),
     close: () => transport.close(),

@@ -73,7 +73,7 @@ const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
 export const compileList = (
   spec: ListSpec,
   query: Readonly<Record<string, unknown>>,
-  place: 'query' | 'body' = 'query',
+  place = 'query',
 ): CompiledList => {
   const names = columnsByName(spec)
   const conditions: Condition[] = []
@@ -92,7 +92,16 @@ export const compileList = (
   const given = query.SortBy
   const terms =
     typeof given === 'string' && given.trim() !== ''
-      ? given.split(',').map((text) => sortTerm(spec, names, text, place === 'body' ? 'body.sortBy' : 'query.SortBy'))
+      ? given
+          .split(',')
+          .map((text) =>
+            sortTerm(
+              spec,
+              names,
+              text,
+              place === 'query' ? 'query.SortBy' : `${place.replace(/\.filter$/, '')}.sortBy`,
+            ),
+          )
       : spec.defaultSort.map(({ key, descending }) => ({ column: spec.columns[key] as Column, descending }))
   const last = terms.at(-1)
   const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))

@@ -1,0 +1,47 @@
+import {
+  exportAgentCsv,
+  exportAgentlessCsv,
+  exportCsvConnections,
+  peripheralsAggExport,
+  type ReportListName,
+  reportLists,
+} from '@portcullis/contract'
+import { connectionsList, statusList } from '#features/agentless/index.ts'
+import { agentsList } from '#features/agents/index.ts'
+import { modelsList } from '#features/peripherals/index.ts'
+import { type ExportableList, exportableList } from './exportable-list.ts'
+import { withApproved } from './exports.read.ts'
+
+const list = (
+  name: ReportListName,
+  how: Pick<ExportableList, 'spec' | 'plan'> & Partial<Pick<ExportableList, 'csvPath' | 'time' | 'fixed'>>,
+): ExportableList =>
+  exportableList({
+    ...how,
+    title: reportLists[name].title,
+    row: reportLists[name].row,
+    filters: reportLists[name].filters,
+  })
+
+/** Lists whose rows the database forms, by their name in a report. */
+export const exportLists = {
+  agents: list('agents', {
+    spec: agentsList,
+    plan: 'walk',
+    csvPath: exportAgentCsv.path,
+    time: '(select h.last_seen from agent_heartbeats h where h.agent_id = r.agent_id)',
+  }),
+  models: list('models', {
+    spec: withApproved(modelsList),
+    plan: 'join',
+    csvPath: peripheralsAggExport.path,
+    time: 'm.last_seen',
+  }),
+  connections: list('connections', { spec: connectionsList, plan: 'join', csvPath: exportAgentlessCsv.path }),
+  connectionRuns: list('connectionRuns', {
+    spec: statusList,
+    plan: 'join',
+    csvPath: exportCsvConnections.path,
+    time: 'r.started_at',
+  }),
+} satisfies Partial<Record<ReportListName, ExportableList>>

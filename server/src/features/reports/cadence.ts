@@ -1,0 +1,57 @@
+import type { ReportCadence, ReportRange } from '@portcullis/contract'
+import { instantOf, wallOf } from './wall-clock.ts'
+
+const dayMs = 86_400_000
+
+/** Times that were missed are counted up to here; a server that was away for longer says so anyway. */
+const mostMissed = 1_000
+
+const dayOf = (wall: number): number => Math.floor(wall / dayMs) * dayMs
+
+const daysOfMonth = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+
+const isDay = (cadence: ReportCadence, day: number): boolean => {
+  const date = new Date(day)
+  if (cadence.every === 'week') return (date.getUTCDay() || 7) === cadence.weekday
+  if (cadence.every === 'month')
+    return date.getUTCDate() === Math.min(cadence.day ?? 1, daysOfMonth(date.getUTCFullYear(), date.getUTCMonth()))
+  return true
+}
+
+const timeOf = ({ time }: ReportCadence): number => (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * 60_000
+
+/** The first time after an instant. */
+export const nextRun = (cadence: ReportCadence, after: number): number => {
+  // The day before: its time can come later than midnight of the next where clocks are put forward over it.
+  for (let day = dayOf(wallOf(after, cadence.timeZone)) - dayMs; ; day += dayMs) {
+    if (!isDay(cadence, day)) continue
+    const at = instantOf(day + timeOf(cadence), cadence.timeZone)
+    if (at > after) return at
+  }
+}
+
+/** Of a schedule that was due at `due`: the newest time that has come by `now`, how many came before it, and the next. */
+export const dueRun = (
+  cadence: ReportCadence,
+  due: number,
+  now: number,
+): { at: number; missed: number; next: number } => {
+  let [at, missed, next] = [due, 0, nextRun(cadence, due)]
+  for (; next <= now && missed < mostMissed; next = nextRun(cadence, next)) {
+    at = next
+    missed++
+  }
+  return next <= now ? { at: now, missed, next: nextRun(cadence, now) } : { at, missed, next }
+}
+
+/** The instant one day, week or month before another by the clock of the zone; a month ends with its last day. */
+export const rangeStart = (range: Exclude<ReportRange, 'all' | 'previous'>, to: number, zone: string): number => {
+  const wall = wallOf(to, zone)
+  const [day, time] = [dayOf(wall), wall - dayOf(wall)]
+  if (range !== 'month') return instantOf(day + time - (range === 'week' ? 7 : 1) * dayMs, zone)
+  const date = new Date(day)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - 1]
+  const first = new Date(Date.UTC(year, month, 1))
+  const last = daysOfMonth(first.getUTCFullYear(), first.getUTCMonth())
+  return instantOf(Date.UTC(year, month, Math.min(date.getUTCDate(), last)) + time, zone)
+}

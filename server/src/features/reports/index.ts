@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream'
+import {
+  addReportSchedule,
+  deleteReportSchedule,
+  listReportRuns,
+  listReportSchedules,
+  permissionsOf,
+  previewReport,
+  reportLists,
+  reportRunFile,
+  runReportSchedule,
+  updateReportSchedule,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { FilesApi } from '#features/exports/index.ts'
+import type { JobsApi } from '#features/jobs/index.ts'
+import { isMailAddress, type MailApi, type MailFollower } from '#features/mail/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { FileAnswer } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { isId } from '#platform/ids.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
+import { createFolders } from './folder.ts'
+import { createMaker } from './maker.ts'
+import { createOrders, reportJob } from './orders.service.ts'
+import { fitsMail, mediaTypes } from './report-file.ts'
+import { runsList } from './reports.read.ts'
+import { createReportsStore } from './reports.store.ts'
+import { createSchedules } from './schedules.service.ts'
+import { createUpkeep } from './upkeep.ts'
+
+export interface ReportsDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  audit: Pick<AuditApi, 'write'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  files: FilesApi
+  mail: Pick<MailApi, 'enqueue' | 'isConfigured'>
+  /** Address of the console, for links. */
+  baseUrl(): Promise<string>
+  /** Folder that the folders of schedules lie in. */
+  root: string
+  /** Tells open consoles, at COMMIT, to read again. */
+  hint(tx: Tx): Promise<void>
+}
+
+/** Lists as files that are made by themselves, mailed, put into folders, and kept for a while. */
+export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
+  const { db, audit, jobs, mail, clock } = deps
+  const store = createReportsStore(db)
+  const folders = createFolders(deps.root)
+  const schedules = createSchedules({
+    ...deps,
+    isAddress: isMailAddress,
+    isMailConfigured: mail.isConfigured,
+    folderRoot: deps.root,
+  })
+  const orders = createOrders(deps)
+  const upkeep = createUpkeep({ ...deps, folders })
+  const maker = createMaker({ ...deps, folders, sendMail: mail.enqueue })
+  const runs = createList(runsList, deps)
+
+  jobs.handle(reportJob, {
+    ...maker.handler,
+    run: async (job) => {
+      const outcome = await maker.handler.run(job)
+      const run = await store.run((job.data as { runId: string }).runId)
+      if (run?.schedule_id != null) await upkeep.ofSchedule(run.schedule_id, run.definition.keepFiles)
+      return outcome
+    },
+  })
+
+  app.register(listReportSchedules, () => schedules.list())
+  app.register(addReportSchedule, ({ actor, body }) => schedules.add(actor, body))
+  app.register(updateReportSchedule, ({ actor, params, body }) => schedules.update(actor, params.id, body))
+  app.register(deleteReportSchedule, ({ actor, params }) => schedules.remove(actor, params.id))
+  app.register(runReportSchedule, ({ actor, params }) => orders.run(actor, params.id))
+  app.register(previewReport, ({ actor, body }) => schedules.preview(actor, body))
+  app.register(listReportRuns, ({ query }) => runs.page(query))
+  app.register(reportRunFile, async ({ actor, params }) => {
+    const run = isId(params.id) ? await store.run(params.id) : undefined
+    if (run === undefined) throw notFound('There is no run with this id.')
+    if (!run.has_file) throw notFound('The file of this run is not kept, or was not made yet.')
+    const { list, format } = run.definition
+    if (!permissionsOf(actor.profile).includes(reportLists[list].permission))
+      throw new AppError('forbidden_object', {
+        detail: `Your profile does not allow to read ${reportLists[list].title}.`,
+      })
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'report.downloaded', entity: run.name, details: run.file_name }),
+    )
+    return new FileAnswer(run.file_name, mediaTypes[format], Readable.from(maker.chunksOf(run.run_id)))
+  })
+
+  /** Mail, as it comes to the files it carries, and says what became of it. */
+  const follower: MailFollower = {
+    attachment: async (ref) => {
+      const run = await store.run(ref.split('/')[0] as string)
+      if (run === undefined || !run.has_file || !fitsMail(run.bytes)) return null
+      const chunks: Buffer[] = []
+      for await (const chunk of maker.chunksOf(run.run_id)) chunks.push(chunk)
+      return { fileName: run.file_name, mediaType: mediaTypes[run.definition.format], content: Buffer.concat(chunks) }
+    },
+    outcome: async (tx, ref, { state, error }) => {
+      const [runId, n] = ref.split('/') as [string, string]
+      await store.setDelivery(tx, runId, Number(n), new Date(clock.now()), { state, error })
+      await deps.hint(tx)
+    },
+  }
+
+  return {
+    follower,
+    /** Orders what is due, and ends what was given up; every few seconds, on any replica. */
+    tick: async (): Promise<void> => {
+      await orders.orderDue()
+      await maker.settle()
+    },
+    maintain: upkeep.all,
+  }
+}

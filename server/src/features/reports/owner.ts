@@ -1,0 +1,23 @@
+import {
+  type Permission,
+  permissionsOf,
+  permissionTable,
+  profileNames,
+  type ReportListName,
+  reportLists,
+} from '@portcullis/contract'
+import type { Owner } from './reports.read.ts'
+
+const needs = (permission: Permission): string => profileNames[permissionTable[permission]]
+
+/** Why a schedule may not run with the rights that its owner has now; empty: it may. */
+export const ownerProblem = (name: string, owner: Owner | undefined, list: ReportListName): string => {
+  const cure = 'Save the schedule to take it over.'
+  if (owner === undefined) return `The account of its owner ${name} was deleted. ${cure}`
+  if (!owner.is_enabled) return `The account of its owner ${owner.user_name} is disabled. ${cure}`
+  const permissions = permissionsOf(owner.user_profile)
+  for (const permission of ['config:write', reportLists[list].permission] as const)
+    if (!permissions.includes(permission))
+      return `Its owner ${owner.user_name} has profile ${profileNames[owner.user_profile]} now, and this needs ${needs(permission)}. ${cure}`
+  return ''
+}
