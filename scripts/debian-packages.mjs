@@ -21,6 +21,7 @@ const PACKAGES = [
   { name: 'openssh-server', provides: '/usr/sbin/sshd', why: 'hosts are polled over real SSH' },
   { name: 'slapd', provides: '/usr/sbin/slapd', why: 'people sign in by a real directory' },
   { name: 'ldap-utils', provides: '/usr/bin/ldapadd', why: 'the directory of the tests is filled' },
+  { name: 'nats-server', provides: '/usr/sbin/nats-server', why: 'assets are published to a real NATS' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   // The agent that runs in the emulated machine is this machine's: only x64 is booted.
   ...(process.arch === 'x64'

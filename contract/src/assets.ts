@@ -257,3 +257,72 @@ export const getAssetLocations = operation({
   params: closed({ agentId: Type.String({ maxLength: 64 }) }),
   response: closed({ data: Type.Array(AssetLocationEntry) }),
 })
+
+export const assetConsumerKinds = ['http', 'nats', 'kafka'] as const
+
+export const AssetConsumer = closed({
+  kind: Type.Enum([...assetConsumerKinds], {
+    description: '`http`: reads GET assetproducer/stream; others: sinks of this server.',
+  }),
+  name: Type.String({ description: 'As the reader calls itself, else its account; of a sink, where it publishes.' }),
+  position: Type.Integer({
+    minimum: 0,
+    description: 'Sequence of the last message that was sent; of a sink, acknowledged.',
+  }),
+  lag: Type.Integer({ minimum: 0, description: 'Places between there and the newest: at most so many messages.' }),
+  isConnected: Type.Boolean({ description: 'Reads now; of a sink, a server publishes to it.' }),
+  lastSeen: utcTime('When it was there last.'),
+  error: Type.String({ description: 'Why nothing can be published to a sink now; empty: it can.' }),
+})
+export type AssetConsumer = Static<typeof AssetConsumer>
+
+export const listAssetConsumers = operation({
+  id: 'listAssetConsumers',
+  method: 'GET',
+  path: `${base}/consumers`,
+  tag,
+  summary: 'Lists who follows the asset stream, and how far',
+  description: 'The 200 HTTP readers that were there last, and the sinks. Sinks first, then those seen last.',
+  permission: 'fleet:read',
+  response: closed({ data: Type.Array(AssetConsumer) }),
+})
+
+export const forgetAssetConsumer = operation({
+  id: 'forgetAssetConsumer',
+  method: 'DELETE',
+  path: `${base}/consumers/{kind}/{name}`,
+  tag,
+  summary: 'Forgets a consumer that is gone',
+  description:
+    'One that reads now, and a sink in use, is 409. A sink that is forgotten and used again begins where its peer says, else at 0.',
+  permission: 'fleet:write',
+  params: closed({ kind: Type.String({ maxLength: 16 }), name: Type.String({ maxLength: 256 }) }),
+  response: closed({ forgotten: AssetConsumer }),
+  errors: ['conflict'],
+})
+
+export const AssetStreamState = closed({
+  source: Type.String({ description: '`source` of the messages of this installation.' }),
+  newest: Type.Integer({ minimum: 0, description: 'Sequence of the newest message; 0: there is none.' }),
+  waiting: Type.Integer({ minimum: 0, description: 'Changes that have no place yet; counted up to 100,000.' }),
+  waitingSeconds: nullable(Type.Number({ minimum: 0 }), {
+    description: 'How long this server has seen some wait; null: none do.',
+  }),
+  readers: Type.Integer({ minimum: 0, description: 'HTTP readers of this server.' }),
+  oldLocations: Type.Integer({
+    minimum: 0,
+    description: 'Messages that SendMonitorOldLocation would publish; counted up to 100,000.',
+  }),
+  replay: nullable(AssetReplay, { description: 'The last replay; null: none in 30 days.' }),
+})
+export type AssetStreamState = Static<typeof AssetStreamState>
+
+export const getAssetStreamState = operation({
+  id: 'getAssetStreamState',
+  method: 'GET',
+  path: `${base}/state`,
+  tag,
+  summary: 'Tells how the asset stream is',
+  permission: 'fleet:read',
+  response: AssetStreamState,
+})

@@ -51,7 +51,16 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
 export interface ComposeOptions {
-  config: Pick<Config, 'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow' | 'reportsDir'>
+  config: Pick<
+    Config,
+    | 'trustedProxies'
+    | 'dataDir'
+    | 'licenceKeysFile'
+    | 'keyFile'
+    | 'outboundAllow'
+    | 'reportsDir'
+    | 'natsUrl'
+  >
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -369,6 +378,9 @@ export const compose = async (options: ComposeOptions) => {
     bus,
     audit,
     jobs,
+    metrics,
+    natsUrl: config.natsUrl,
+    resolve,
     hint: (tx) => live.hint(tx, 'assets'),
     authenticate: accounts.authenticate,
   })
@@ -397,6 +409,7 @@ export const compose = async (options: ComposeOptions) => {
       LDAP: directory.health,
       ISE: nac.health('ise'),
       CACT: nac.health('cact'),
+      'asset stream': assets.health,
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
@@ -472,6 +485,8 @@ export const compose = async (options: ComposeOptions) => {
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(250, 'placing assets', assets.sequence),
+        every(1_000, 'publishing assets', assets.publishSoon),
+        every(3_600_000, 'asset upkeep', assets.maintain),
         every(5_000, 'polls', agentless.maintain),
         every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
@@ -503,7 +518,7 @@ export const compose = async (options: ComposeOptions) => {
     },
     close: async () => {
       live.close()
-      assets.close()
+      await assets.close()
       ingest.wake.close()
       await app.fastify.close()
       await exports.close()

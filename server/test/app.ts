@@ -38,6 +38,8 @@ export interface TestAppOptions {
   logLevel?: string
   /** Loopback networks that names in the configuration may lead to, and webhooks by plain HTTP. */
   outboundAllow?: string[]
+  /** NATS that assets are published to. */
+  natsUrl?: string
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -60,6 +62,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),
       reportsDir: join(keyDir, 'reports'),
+      natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),
     },
     connection: { ...connection, ...options.through, database },
     keys: options.keys ?? loadKeys(join(keyDir, 'key')),

@@ -22,7 +22,8 @@ export interface Config {
   trustedProxies: string[]
   /** Networks on loopback that names in the configuration may lead to. */
   outboundAllow: string[]
-  natsUrl: string | null
+  /** NATS JetStream that assets are published to, with its credentials; null: none. */
+  natsUrl: Secret | null
   kafkaBrokers: string[]
   logLevel: string
 }
@@ -96,7 +97,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
-    natsUrl: env.NATS_URL ?? null,
+    natsUrl: env.NATS_URL ? new Secret(env.NATS_URL) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
   }

@@ -87,6 +87,10 @@ export const createAssetsRead = (db: Queryable) => ({
         left join lateral (${raw(peripheralState)}) p on true
       order by m.sequence`),
 
+  /** uuid of this installation. */
+  instance: async (): Promise<string> =>
+    (await db.prepared<{ instance: string }>(sql`select s.instance from asset_stream s`))[0]?.instance ?? '',
+
   /** The newest place. */
   newest: async (): Promise<number> =>
     (await db.prepared<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'outbox'`))[0]?.n ?? 0,

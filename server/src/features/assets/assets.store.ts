@@ -26,6 +26,14 @@ export const createAssetsStore = (db: Queryable) => ({
   tryLock: async (tx: Tx): Promise<boolean> =>
     (await tx.prepared(sql`select 1 from asset_stream s for update skip locked`)).length > 0,
 
+  /** Changes without a place, counted no further than a limit. */
+  waiting: async (limit: number): Promise<number> =>
+    (
+      await db.prepared<{ n: number }>(
+        sql`select count(*)::int as n from (select from asset_dirty d limit ${limit}::int) d`,
+      )
+    )[0]?.n ?? 0,
+
   isDirty: async (): Promise<boolean> =>
     (await db.prepared<{ is: boolean }>(sql`select exists (select from asset_dirty d) as is`))[0]?.is === true,
 

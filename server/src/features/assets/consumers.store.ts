@@ -1,14 +1,20 @@
-import type { Queryable } from '#platform/db/db.ts'
-import { sql } from '#platform/db/sql.ts'
+import type { AssetConsumer } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { utcSql } from '#platform/time.ts'
 
-export type ConsumerKind = 'http' | 'nats' | 'kafka'
+export type ConsumerKind = AssetConsumer['kind']
+export type SinkKind = Exclude<ConsumerKind, 'http'>
+
+const shown = (now: Date) => sql`c.kind, c.name, c.position, greatest(0, h.n - c.position) as lag,
+  coalesce(c.lease_until > ${now}, false) and c.error = '' as "isConnected", ${raw(utcSql('c.last_seen'))} as "lastSeen", c.error`
 
 export const createConsumersStore = (db: Queryable) => ({
   /** Notes how far a reader is, and that it is there until then; null: it left. */
-  seen: async (kind: ConsumerKind, name: string, position: number, now: Date, until: Date | null): Promise<void> => {
+  seen: async (name: string, position: number, now: Date, until: Date | null): Promise<void> => {
     await db.prepared(sql`
       insert into asset_consumers as c (kind, name, position, last_seen, lease_until)
-      values (${kind}, ${name}, ${position}::bigint, ${now}, ${until}::timestamptz)
+      values ('http', ${name}, ${position}::bigint, ${now}, ${until}::timestamptz)
       on conflict (kind, name) do update set position = excluded.position, last_seen = excluded.last_seen,
         lease_until = excluded.lease_until, error = ''`)
   },
@@ -18,4 +24,66 @@ export const createConsumersStore = (db: Queryable) => ({
     db.execute(sql`
       delete from asset_consumers c where c.kind = 'http' and (c.lease_until is null or c.lease_until < ${now})
         and c.name in (select o.name from asset_consumers o where o.kind = 'http' order by o.last_seen desc offset ${most}::int)`),
+
+  list: (now: Date): Promise<AssetConsumer[]> =>
+    db.query<AssetConsumer>(sql`
+      select ${shown(now)} from asset_consumers c, ordered_head h where h.stream = 'outbox'
+      order by c.kind = 'http', c.last_seen desc, c.name limit 300`),
+
+  /** Locks one, to forget it. */
+  one: async (
+    tx: Tx,
+    kind: string,
+    name: string,
+    now: Date,
+  ): Promise<(AssetConsumer & { leased: boolean }) | undefined> =>
+    (
+      await tx.query<AssetConsumer & { leased: boolean }>(sql`
+        select ${shown(now)}, coalesce(c.lease_until > ${now}, false) as leased from asset_consumers c, ordered_head h
+        where h.stream = 'outbox' and c.kind = ${kind} and c.name = ${name} for update of c`)
+    )[0],
+
+  forget: async (tx: Tx, kind: string, name: string): Promise<void> => {
+    await tx.execute(sql`delete from asset_consumers c where c.kind = ${kind} and c.name = ${name}`)
+  },
+
+  /** Becomes, or stays, the one who publishes to a sink; its position, undefined when another server does. */
+  lease: async (kind: SinkKind, name: string, leaseId: string, now: Date, until: Date): Promise<number | undefined> =>
+    (
+      await db.prepared<{ position: number }>(sql`
+        insert into asset_consumers as c (kind, name, last_seen, lease_id, lease_until)
+        values (${kind}, ${name}, ${now}, ${leaseId}::uuid, ${until})
+        on conflict (kind, name) do update set lease_id = excluded.lease_id, lease_until = excluded.lease_until
+          where c.lease_id = excluded.lease_id or c.lease_until is null or c.lease_until <= ${now}
+        returning c.position`)
+    )[0]?.position,
+
+  /** Notes what was acknowledged; false when another server publishes by now. */
+  published: async (
+    kind: SinkKind,
+    name: string,
+    leaseId: string,
+    position: number,
+    now: Date,
+    until: Date,
+  ): Promise<boolean> =>
+    (
+      await db.prepared(sql`
+        update asset_consumers c set position = ${position}::bigint, last_seen = ${now}, lease_until = ${until}, error = ''
+        where c.kind = ${kind} and c.name = ${name} and c.lease_id = ${leaseId}::uuid returning 1`)
+    ).length > 0,
+
+  failed: async (kind: SinkKind, name: string, leaseId: string, error: string): Promise<void> => {
+    await db.prepared(sql`
+      update asset_consumers c set error = ${error} where c.kind = ${kind} and c.name = ${name} and c.lease_id = ${leaseId}::uuid`)
+  },
+
+  /** Lets another server take over at once. */
+  release: async (kind: SinkKind, name: string, leaseId: string): Promise<void> => {
+    await db.prepared(sql`
+      update asset_consumers c set lease_until = null
+      where c.kind = ${kind} and c.name = ${name} and c.lease_id = ${leaseId}::uuid`)
+  },
 })
+
+export type ConsumersStore = ReturnType<typeof createConsumersStore>

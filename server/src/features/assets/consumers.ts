@@ -1,7 +1,10 @@
-import { assetStreamLimits } from '@portcullis/contract'
-import { invalid } from '#platform/app-error.ts'
+import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { createConsumersStore } from './consumers.store.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { ConsumersStore } from './consumers.store.ts'
 
 /** How often the position of a reader is written, and for how long it then counts as there. */
 const writeMs = 2_000
@@ -9,31 +12,58 @@ const thereMs = 30_000
 
 export type Consumers = ReturnType<typeof createConsumers>
 
+export interface ConsumersDeps {
+  db: Db
+  clock: Clock
+  store: ConsumersStore
+  audit: Pick<AuditApi, 'write'>
+}
+
 /** Who follows the stream, and how far. */
-export const createConsumers = ({ store, clock }: { store: ReturnType<typeof createConsumersStore>; clock: Clock }) => {
+export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
   /** When each was written last, by the machine's own time. */
   const written = new Map<string, { at: number; position: number }>()
 
   return {
     nameOf: (text: string): string => {
-      if (/[\p{C}]/u.test(text)) throw invalid('consumer', 'must be printable')
+      if (/\p{C}/u.test(text)) throw invalid('consumer', 'must be printable')
       return text.slice(0, assetStreamLimits.consumerName)
     },
 
-    seen: async (kind: 'http', name: string, position: number): Promise<void> => {
+    seen: async (name: string, position: number): Promise<void> => {
       const last = written.get(name)
       const age = last === undefined ? Number.POSITIVE_INFINITY : performance.now() - last.at
-      // Nothing new is written too, but seldom: that it is there.
+      // Where nothing is new it is written too, but seldom: that it is there.
       if (age < (last?.position === position ? thereMs / 3 : writeMs)) return
       written.set(name, { at: performance.now(), position })
       const now = clock.now()
-      await store.seen(kind, name, position, new Date(now), new Date(now + thereMs))
+      await store.seen(name, position, new Date(now), new Date(now + thereMs))
       if (last === undefined) await store.trim(assetStreamLimits.consumers, new Date(now))
     },
 
-    left: async (kind: 'http', name: string, position: number): Promise<void> => {
+    left: async (name: string, position: number): Promise<void> => {
       written.delete(name)
-      await store.seen(kind, name, position, new Date(clock.now()), null)
+      await store.seen(name, position, new Date(clock.now()), null)
     },
+
+    list: async (): Promise<{ data: AssetConsumer[] }> => ({ data: await store.list(new Date(clock.now())) }),
+
+    forget: (actor: Actor, kind: string, name: string): Promise<{ forgotten: AssetConsumer }> =>
+      db.transaction(async (tx) => {
+        const found = await store.one(tx, kind, name, new Date(clock.now()))
+        if (found === undefined) throw notFound('There is no such consumer.')
+        const { leased, ...forgotten } = found
+        if (leased)
+          throw new AppError('conflict', {
+            detail: kind === 'http' ? 'This consumer is reading now.' : 'This sink is in use.',
+          })
+        await store.forget(tx, kind, name)
+        await audit.write(tx, actor, {
+          action: 'assets.consumerForgotten',
+          entity: `Asset stream: ${name}`,
+          details: `${kind}, position ${forgotten.position}`,
+        })
+        return { forgotten }
+      }),
   }
 }

@@ -29,6 +29,8 @@ export interface SequencerDeps {
 export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: SequencerDeps) => {
   let hintedAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | null = null
+  /** Since when changes are seen to wait, by the machine's own time. */
+  let waitingSince: number | null = null
 
   /** Tells, at COMMIT, who follows. */
   const tell = async (tx: Tx): Promise<void> => {
@@ -51,14 +53,22 @@ export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: Seque
     })
 
   const work = async (): Promise<void> => {
-    while (await store.isDirty()) {
+    for (;;) {
+      if (!(await store.isDirty())) {
+        waitingSince = null
+        return
+      }
+      waitingSince ??= performance.now()
       if (await store.hasDesigns()) await exportDb.transaction((tx) => store.spreadDesigns(tx))
       if (!(await step())) return
+      waitingSince = performance.now()
     }
   }
 
   return {
     tell,
+    /** Since when changes wait without any getting a place; null: none do. */
+    waitingSince: (): number | null => waitingSince,
     /** Works off what changed; who asks while it is at it waits for a run that began after he asked. */
     run: async (): Promise<void> => {
       for (let other = running; other !== null; other = running) {

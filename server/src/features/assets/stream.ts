@@ -134,7 +134,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const next = createReader(read)
     try {
       let spokeAt = performance.now()
-      await consumers.seen('http', name, position)
+      await consumers.seen(name, position)
       while (!ending.signal.aborted && !closed) {
         const { messages, position: reached, isEnd } = await next(position)
         const text = messages.map((message) =>
@@ -144,7 +144,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         if (ending.signal.aborted) break
         if (messages.length > 0) spokeAt = performance.now()
         position = reached
-        await consumers.seen('http', name, position)
+        await consumers.seen(name, position)
         if (!isEnd) continue
         if (!follow) break
         await pause(askMs, ending.signal)
@@ -161,7 +161,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       open.delete(ending)
       raw.end()
       if (ending.signal.aborted) raw.destroy()
-      await consumers.left('http', name, position).catch(() => {})
+      await consumers.left(name, position).catch(() => {})
     }
   }
 

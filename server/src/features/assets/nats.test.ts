@@ -1,0 +1,184 @@
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { createFollower, inventoryOfApp, messagesOf } from '#test/assets.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { startNats, type TestNats, whyNoNats } from '#test/nats.ts'
+import { natsPlace, natsSubject } from './nats.ts'
+
+const reason = whyNoNats()
+if (reason !== null) console.log(reason)
+
+const password = 'p%40ss of nats'
+let t: TestApp
+let other: TestApp
+let nats: TestNats
+let agent: TestAgent
+let serial = 0
+
+/** Gives what changed its places, and publishes it. */
+const publish = async (app = t): Promise<void> => {
+  await app.assets.sequence()
+  await app.assets.publish()
+}
+const consumer = async () =>
+  ((await (await t.admin()).get('/prime/webui/assetproducer/consumers')).json().data as { kind: string }[]).find(
+    ({ kind }) => kind === 'nats',
+  )
+const health = async () =>
+  ((await (await t.admin()).get('/prime/webui/admin/SubsystemHealth')).json() as { name: string }[]).find(
+    ({ name }) => name === 'asset stream',
+  )
+/** Holds what somebody holds who reads NATS from zero. */
+const followNats = async () => {
+  const follower = createFollower()
+  const held = await nats.held()
+  for (const { text } of held) for (const message of messagesOf(text)) follower.apply(message)
+  return { follower, held }
+}
+const churn = async (rounds: number): Promise<void> => {
+  for (let n = 0; n < rounds; n++) {
+    if (n % 10 === 0) await agent.session()
+    await agent.plug(storageStick({ serial: `C${serial++}`, portPath: '1-7' }))
+    await agent.unplug('1-7')
+    t.clock.advance(60_000)
+    if (n % 10 === 0) await publish()
+  }
+}
+
+describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
+  beforeAll(async () => {
+    nats = await startNats({ user: 'portcullis', password: decodeURIComponent(password) })
+    t = await startTestApp({ listen: true, natsUrl: nats.url.replace(decodeURIComponent(password), password) })
+    other = await startTestApp({
+      database: t.database,
+      keyDir: t.keyDir,
+      clock: t.clock,
+      natsUrl: nats.url.replace(decodeURIComponent(password), password),
+    })
+    agent = await enrolAgent(t, { devices: [storageStick({ serial: 'evil.> *\u0000\n\u202e"\'' })] })
+  })
+  afterAll(async () => {
+    await other?.close()
+    await t?.close()
+    await nats?.stop()
+  })
+
+  it('are the inventory for who reads from zero; one replica publishes, and each message once', async () => {
+    await Promise.all([publish(), publish(other)])
+    // Whoever found the other at it leaves it the rest.
+    await Promise.all([publish(), publish(other)])
+    const { follower, held } = await followNats()
+    expect(follower.held()).toEqual(await inventoryOfApp(t))
+    expect(held.map(({ seq }) => seq)).toEqual(held.map((_, at) => at + 1))
+    expect(held.every(({ subject }) => /^portcullis\.assets(\.[A-Za-z0-9-]+){2,3}$/.test(subject))).toBe(true)
+    expect(await consumer()).toMatchObject({ kind: 'nats', lag: 0, isConnected: true, error: '' })
+    expect(JSON.stringify(await consumer())).not.toContain('ss of nats')
+    await publish()
+    expect((await nats.held()).at(-1)?.seq).toBe(held.length)
+  })
+
+  it('wait for an hour while NATS is away, and then are there: all, each once', async () => {
+    const before = await followNats()
+    await nats.kill()
+    await churn(60)
+    await publish()
+    expect(await consumer()).toMatchObject({ isConnected: false, error: expect.stringMatching(/./) })
+    expect(await consumer()).not.toMatchObject({ lag: 0 })
+    await nats.start()
+    t.clock.advance(60_000)
+    await publish()
+    const { follower, held } = await followNats()
+    expect(follower.held()).toEqual(await inventoryOfApp(t))
+    expect(follower.duplicates).toBe(0)
+    expect(held.length).toBeGreaterThan(before.held.length + 50)
+    expect(new Set(held.map(({ id }) => id)).size).toBe(held.length)
+    expect(await consumer()).toMatchObject({ lag: 0, isConnected: true, error: '' })
+    t.clock.advance(31_000)
+    expect(await health()).toMatchObject({ status: 'OK', description: expect.stringContaining('up to date') })
+  })
+
+  it('are filled anew where NATS lost what it acknowledged', async () => {
+    await nats.kill()
+    nats.loseStore()
+    await nats.start()
+    await churn(1)
+    t.clock.advance(120_000)
+    await publish()
+    t.clock.advance(120_000)
+    await publish()
+    const { follower } = await followNats()
+    expect(follower.held()).toEqual(await inventoryOfApp(t))
+    // What is gone is said, too.
+    expect([...follower.assets.values()].length).toBeGreaterThanOrEqual(Object.keys(follower.held()).length)
+  })
+
+  it('are not published again by a server that died after the acknowledgement, before it wrote that down', async () => {
+    await agent.session()
+    await agent.plug(storageStick({ serial: 'after-ack', portPath: '1-8' }))
+    await publish()
+    const before = await nats.held()
+    // As such a death leaves it: an older position, and a lease nobody holds any more.
+    await t.db.execute(
+      sql`update asset_consumers set position = 0, lease_until = null, lease_id = gen_random_uuid() where kind = 'nats'`,
+    )
+    await publish(other)
+    t.clock.advance(60_000)
+    await publish(other)
+    expect(await nats.held()).toEqual(before)
+    expect(await consumer()).toMatchObject({ lag: 0, error: '' })
+  })
+
+  it('keep their newest state when a server publishes that lost its lease', async () => {
+    // The other replica publishes now. This one still believes that it does, and has something to send.
+    await agent.session()
+    await agent.unplug('1-8')
+    await t.db.execute(sql`update asset_consumers set lease_until = null where kind = 'nats'`)
+    await Promise.all([publish(), publish(other)])
+    for (let n = 0; n < 4; n++) {
+      t.clock.advance(60_000)
+      await Promise.all([publish(), publish(other)])
+    }
+    const { follower, held } = await followNats()
+    expect(new Set(held.map(({ id }) => id)).size).toBe(held.length)
+    expect(follower.held()).toEqual(await inventoryOfApp(t))
+  })
+
+  it('go where an operator made the stream himself', async () => {
+    await nats.manage(async (manager) => {
+      await manager.streams.delete('PORTCULLIS_ASSETS')
+      await manager.streams.add({ name: 'PORTCULLIS_ASSETS', subjects: ['portcullis.assets.>'], max_age: 0 })
+    })
+    await agent.session()
+    await agent.plug(storageStick({ serial: 'operator', portPath: '1-9' }))
+    for (let n = 0; n < 3; n++) {
+      t.clock.advance(120_000)
+      await publish()
+    }
+    expect((await followNats()).follower.held()).toEqual(await inventoryOfApp(t))
+  })
+})
+
+describe('subjects and places of NATS', () => {
+  it('keep different devices apart, whatever they call themselves', () => {
+    const of = (subject: string) => natsSubject({ subject, type: 'asset.upserted', sequence: 7, text: '' })
+    expect(of('agent/01977f6e')).toBe('portcullis.assets.agent.01977f6e')
+    expect(of('peripheral/01977f6e/USB\\VID_0781&PID_5581\\A.B')).toMatch(
+      /^portcullis\.assets\.peripheral\.01977f6e\.USB-VID-0781-PID-5581-A-B-[0-9a-f]{16}$/,
+    )
+    expect(of('peripheral/a/x.y')).not.toBe(of('peripheral/a/x y'))
+  })
+
+  it('are read without showing a password', () => {
+    expect(natsPlace('nats://me:se%40cret@one:1, tls://two')).toEqual({
+      servers: ['one:1', 'two:4222'],
+      hosts: ['one', 'two'],
+      isTls: true,
+      user: 'me',
+      pass: 'se@cret',
+    })
+    expect(natsPlace('nats://s3cr3t@one')).toMatchObject({ token: 's3cr3t' })
+    expect(() => natsPlace('http://me:secret@one')).toThrow(/^(?!.*secret)/)
+  })
+})

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { Counter } from '#platform/metrics.ts'
+import type { AssetsRead } from './assets.read.ts'
+import type { ConsumersStore } from './consumers.store.ts'
+import { createReader } from './reader.ts'
+import { type AssetSink, SinkMoved } from './sink.ts'
+
+/** How long another server waits before it publishes instead of one that says nothing any more; longer than an ack may take. */
+const leaseMs = 30_000
+const firstRetryMs = 1_000
+const lastRetryMs = 60_000
+
+export interface PublisherDeps {
+  clock: Clock
+  log: Log
+  read: Pick<AssetsRead, 'after' | 'newest'>
+  store: ConsumersStore
+  published: Counter
+  failures: Counter
+}
+
+export interface SinkState {
+  kind: AssetSink['kind']
+  name: string
+  /** This server publishes. */
+  isOurs: boolean
+  error: string
+}
+
+/** What an error says, short enough for a row and without what may hold credentials. */
+const wordsOf = (error: unknown): string => {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const text = typeof message === 'string' && message !== '' ? message : String(code ?? error)
+  return text
+    .replace(/\/\/[^@/\s]*@/g, '//')
+    .replace(/\p{C}+/gu, ' ')
+    .slice(0, 300)
+}
+
+/**
+ * Publishes to one sink, one server at a time, in portions: however long the peer is away, what waits lies in the database.
+ * The position is saved after the acknowledgements, so a crash in between publishes again, and never skips.
+ */
+export const createPublisher = (sink: AssetSink, { clock, log, read, store, published, failures }: PublisherDeps) => {
+  const leaseId = randomUUID()
+  const { kind, name } = sink
+  const next = createReader(read, sink.most)
+  let running: Promise<void> | null = null
+  let closed = false
+  /** Null: not connected, or not ours. */
+  let position: number | null = null
+  let leasedUntil = 0
+  let retryAt = 0
+  let waitMs = firstRetryMs
+  let error = ''
+
+  const drop = async (): Promise<void> => {
+    position = null
+    leasedUntil = 0
+    await sink.close().catch(() => {})
+  }
+
+  /** Takes or keeps the lease, and connects. False: another server publishes. */
+  const hold = async (): Promise<boolean> => {
+    const now = clock.now()
+    if (position !== null && leasedUntil - now > leaseMs / 2) return true
+    const saved = await store.lease(kind, name, leaseId, new Date(now), new Date(now + leaseMs))
+    if (saved === undefined) {
+      if (position !== null) await drop()
+      return false
+    }
+    leasedUntil = now + leaseMs
+    if (position !== null) return true
+    const begun = await sink.begin(saved)
+    const newest = await read.newest()
+    if (begun > newest)
+      throw new Error(
+        `${name} holds message ${begun}, and the newest here is ${newest}: this server was restored. Remove the stream there; it is filled anew.`,
+      )
+    position = begun
+    return true
+  }
+
+  const drain = async (): Promise<void> => {
+    while (!closed && (await hold())) {
+      const from = position as number
+      const { messages, position: reached, isEnd } = await next(from)
+      if (messages.length > 0) await sink.publish(messages)
+      published.inc({ sink: kind }, messages.length)
+      const now = clock.now()
+      if (!(await store.published(kind, name, leaseId, reached, new Date(now), new Date(now + leaseMs)))) {
+        await drop()
+        return
+      }
+      leasedUntil = now + leaseMs
+      position = reached
+      if (error !== '') log.info({ sink: kind }, 'asset stream is published again')
+      error = ''
+      waitMs = firstRetryMs
+      if (isEnd) return
+    }
+  }
+
+  const attempt = async (): Promise<void> => {
+    if (closed || clock.now() < retryAt) return
+    try {
+      await drain()
+    } catch (cause) {
+      await drop()
+      if (closed) return
+      failures.inc({ sink: kind })
+      // Whoever published there has the lease, or will have when ours ends.
+      error = cause instanceof SinkMoved ? 'Another server published there; it is looked at again.' : wordsOf(cause)
+      retryAt = clock.now() + waitMs
+      log.warn({ sink: kind, error, retryMs: waitMs }, 'asset stream can not be published')
+      waitMs = Math.min(lastRetryMs, waitMs * 2)
+      await store.failed(kind, name, leaseId, error)
+    }
+  }
+
+  return {
+    /** Publishes what there is; who asks while it is at it waits for a run that began after he asked. */
+    run: async (): Promise<void> => {
+      for (let other = running; other !== null; other = running) {
+        await other.catch(() => {})
+        if (running === other) running = null
+      }
+      const mine = attempt()
+      running = mine
+      try {
+        await mine
+      } finally {
+        if (running === mine) running = null
+      }
+    },
+    /** For a timer or a hint: does nothing while it is at it. */
+    isRunning: (): boolean => running !== null,
+    state: (): SinkState => ({ kind, name, isOurs: position !== null, error }),
+    close: async (): Promise<void> => {
+      closed = true
+      await sink.close().catch(() => {})
+      await running?.catch(() => {})
+      await store.release(kind, name, leaseId).catch(() => {})
+    },
+  }
+}
+
+export type Publisher = ReturnType<typeof createPublisher>

@@ -1,0 +1,83 @@
+import type { AssetStreamState } from '@portcullis/contract'
+import type { AssetsRead } from './assets.read.ts'
+import type { AssetsStore } from './assets.store.ts'
+import type { Consumers } from './consumers.ts'
+import type { createLocations } from './locations.ts'
+import type { Publisher } from './publisher.ts'
+import type { createReplay } from './replay.ts'
+import type { Sequencer } from './sequencer.ts'
+import type { createStream } from './stream.ts'
+
+/** Changes that wait for so long: the sequencer is stuck, or can not keep up. */
+const warnSeconds = 30
+const errorSeconds = 300
+const countLimit = 100_000
+const dayMs = 86_400_000
+
+export interface StateDeps {
+  store: AssetsStore
+  read: AssetsRead
+  sequencer: Pick<Sequencer, 'waitingSince'>
+  consumers: Pick<Consumers, 'list'>
+  stream: Pick<ReturnType<typeof createStream>, 'readers'>
+  replay: Pick<ReturnType<typeof createReplay>, 'last'>
+  locations: Pick<ReturnType<typeof createLocations>, 'due'>
+  publishers: readonly Publisher[]
+  now(): number
+}
+
+export const createState = (deps: StateDeps) => {
+  const { store, read, sequencer, consumers, stream, replay, locations, publishers } = deps
+  const waiting = (): Promise<number> => store.waiting(countLimit)
+  const waitingSeconds = (): number | null => {
+    const since = sequencer.waitingSince()
+    return since === null ? null : Math.max(0, (performance.now() - since) / 1000)
+  }
+
+  return {
+    waiting,
+    read: async (): Promise<AssetStreamState> => ({
+      source: `urn:portcullis:${await read.instance()}`,
+      newest: await read.newest(),
+      waiting: await waiting(),
+      waitingSeconds: waitingSeconds(),
+      readers: stream.readers(),
+      oldLocations: await locations.due(),
+      replay: await replay.last(),
+    }),
+
+    /** Sinks and the sequencer make it bad; a reader over HTTP that stays away is its own matter. Nobody there: Unknown. */
+    health: async (): Promise<{ status: 'OK' | 'Warning' | 'Error' | 'Unknown'; description: string }> => {
+      const [{ data }, newest, n] = [await consumers.list(), await read.newest(), await waiting()]
+      const seconds = n === 0 ? 0 : (waitingSeconds() ?? 0)
+      const sinks = data.filter(({ kind, name }) =>
+        publishers.some((p) => p.state().kind === kind && p.state().name === name),
+      )
+      const readers = data.filter(({ kind }) => kind === 'http')
+      const late = seconds > errorSeconds ? 'Error' : seconds > warnSeconds ? 'Warning' : 'OK'
+      if (late !== 'OK')
+        return {
+          status: late,
+          description: `${n} changes have waited for a place for ${Math.round(seconds)} s. Look at the log of the server and at the database.`,
+        }
+      const failing = sinks.find(({ error }) => error !== '')
+      if (failing !== undefined) {
+        const isLong = deps.now() - Date.parse(`${failing.lastSeen}`) > dayMs
+        return {
+          status: isLong ? 'Error' : 'Warning',
+          description: `${failing.name}: ${failing.error} ${failing.lag} places behind; nothing is lost, it goes on by itself.`,
+        }
+      }
+      if (publishers.length === 0 && readers.length === 0) return { status: 'Unknown', description: 'Not configured' }
+      const parts = [
+        ...sinks.map(({ name, lag }) => `${name}: ${lag === 0 ? 'up to date' : `${lag} places behind`}`),
+        ...(readers.length === 0
+          ? []
+          : [
+              `${readers.filter(({ isConnected }) => isConnected).length} of ${readers.length} HTTP consumers connected`,
+            ]),
+      ]
+      return { status: 'OK', description: `Newest message ${newest}. ${parts.join('; ')}.` }
+    },
+  }
+}

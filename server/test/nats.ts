@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { connect as connectSocket, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+
+const program = '/usr/sbin/nats-server'
+
+/** Why no NATS can be started; null when one can. */
+export const whyNoNats = (): string | null =>
+  existsSync(program) ? null : 'skipped: nats-server is missing (apt-get install nats-server)'
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connectSocket({ host: '127.0.0.1', port })
+      .on('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
+      .on('error', () => resolve(false))
+  })
+
+/** A message as NATS holds it. */
+export interface HeldMessage {
+  seq: number
+  subject: string
+  id: string
+  text: string
+}
+
+export type TestNats = Awaited<ReturnType<typeof startNats>>
+
+/** A real NATS server with JetStream on a port of its own; started again on the same port and store, or without it. */
+export const startNats = async (options: { user?: string; password?: string } = {}) => {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-nats-'))
+  const { user, password } = options
+  let child: ChildProcess | null = null
+  const kill = (): void => void child?.kill('SIGKILL')
+  process.once('exit', kill)
+
+  const start = async (): Promise<void> => {
+    const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', dir]
+    if (user !== undefined) args.push('--user', user, '--pass', password ?? '')
+    child = spawn(program, args, { stdio: 'ignore' })
+    while (!(await answers(port))) await sleep(20)
+  }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const old = child
+    child = null
+    if (old === null) return
+    const ended = new Promise((resolve) => old.once('exit', resolve))
+    old.kill(signal)
+    await ended
+  }
+  await start()
+  const auth = user === undefined ? {} : { user, pass: password ?? '' }
+
+  return {
+    port,
+    url: `nats://${user === undefined ? '' : `${user}:${password}@`}127.0.0.1:${port}`,
+    start,
+    /** As a power cut. */
+    kill: () => end('SIGKILL'),
+    /** Everything it kept is gone. */
+    loseStore: (): void => rmSync(dir, { recursive: true, force: true }),
+    /** What its stream holds, in order. */
+    held: async (name = 'PORTCULLIS_ASSETS'): Promise<HeldMessage[]> => {
+      const connection = await connect({ servers: `127.0.0.1:${port}`, ...auth })
+      try {
+        const manager = await jetstreamManager(connection)
+        const { state } = await manager.streams.info(name)
+        const messages: HeldMessage[] = []
+        for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+          const message = await manager.streams.getMessage(name, { seq }).catch(() => null)
+          if (message !== null)
+            messages.push({
+              seq,
+              subject: message.subject,
+              id: message.header.get('Nats-Msg-Id'),
+              text: new TextDecoder().decode(message.data),
+            })
+        }
+        return messages
+      } finally {
+        await connection.close()
+      }
+    },
+    /** Changes what is there, as an operator does. */
+    manage: async <T>(work: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>): Promise<T> => {
+      const connection = await connect({ servers: `127.0.0.1:${port}`, ...auth })
+      try {
+        return await work(await jetstreamManager(connection))
+      } finally {
+        await connection.close()
+      }
+    },
+    stop: async (): Promise<void> => {
+      await end('SIGKILL')
+      process.removeListener('exit', kill)
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
