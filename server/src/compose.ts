@@ -53,13 +53,7 @@ import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 export interface ComposeOptions {
   config: Pick<
     Config,
-    | 'trustedProxies'
-    | 'dataDir'
-    | 'licenceKeysFile'
-    | 'keyFile'
-    | 'outboundAllow'
-    | 'reportsDir'
-    | 'natsUrl'
+    'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow' | 'reportsDir' | 'natsUrl'
   >
   connection: pg.PoolConfig
   keys: Keys
