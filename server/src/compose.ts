@@ -95,6 +95,12 @@ export const compose = async (options: ComposeOptions) => {
     'Time from request to answer of a check-in.',
   )
 
+  const jobsEnded = metrics.counter(
+    'portcullis_jobs_ended_total',
+    'Jobs that this process ended, by kind and outcome.',
+    ['kind', 'outcome'],
+  )
+
   const app = await createHttpApp({
     log,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
@@ -150,6 +156,7 @@ export const compose = async (options: ComposeOptions) => {
     log,
     bus,
     audit,
+    ended: (kind, outcome) => jobsEnded.inc({ kind, outcome }),
     thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
   })
   sealingFeature(app, {
@@ -389,6 +396,10 @@ export const compose = async (options: ComposeOptions) => {
     },
     thresholds,
     metrics,
+    pools: { serve: db, export: exportDb },
+    jobs: jobs.figures,
+    mailsWaiting: mail.waiting,
+    wakeSockets: ingest.wake.size,
     license: licence.summary,
     fleet: agents.totals,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
@@ -499,6 +510,7 @@ export const compose = async (options: ComposeOptions) => {
         every(10_000, 'expiring commands', commands.expire),
         every(5_000, 'rollouts', rollouts.advance),
         every(5_000, 'taking jobs over', async () => jobs.wake()),
+        every(1_000, 'measuring the event loop', health.sample),
         every(15_000, 'saying that jobs are taken', jobs.beat),
         every(15_000, 'looking at the parts of the product', health.watch),
         every(3_600_000, 'removing old events', () =>

@@ -9,6 +9,12 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void
 }
 
+/** One of several values of a figure. */
+export interface Sample {
+  labels: Labels
+  value: number
+}
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Seconds: from a page out of memory to the statement timeout. */
@@ -24,6 +30,11 @@ const labelText = (labels: Labels): string => {
   const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
   return parts.length === 0 ? '' : `{${parts.join(',')}}`
 }
+
+/** Prometheus waits ten seconds for all of them. */
+const readLimitMs = 4_000
+
+type Figure = number | readonly Sample[]
 
 export const createMetrics = () => {
   const families = new Map<string, { type: string; help: string; write: () => Promise<string[]> }>()
@@ -83,23 +94,32 @@ export const createMetrics = () => {
       }
     },
 
-    /** A figure that somebody else keeps, read when it is asked for; one that fails is left out. */
-    read: (name: string, type: 'counter' | 'gauge', help: string, value: () => number | Promise<number>): void =>
+    /** A figure that somebody else keeps, read when it is asked for; one that fails, or takes too long, is left out. */
+    read: (name: string, type: 'counter' | 'gauge', help: string, value: () => Figure | Promise<Figure>): void =>
       add(name, type, help, async () => {
-        try {
-          return [`${name} ${await value()}`]
-        } catch {
-          return []
-        }
+        const read = Promise.resolve()
+          .then(value)
+          .catch(() => null)
+        const found = await Promise.race([
+          read,
+          new Promise<null>((resolve) => setTimeout(resolve, readLimitMs, null).unref()),
+        ])
+        const samples = found === null ? [] : typeof found === 'number' ? [{ labels: {}, value: found }] : found
+        return samples.slice(0, seriesLimit).map(({ labels, value: n }) => `${name}${labelText(labels)} ${n}`)
       }),
 
     text: async (): Promise<string> => {
-      const lines: string[] = []
-      for (const [name, { type, help, write }] of families) {
-        lines.push(`# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`, `# TYPE ${name} ${type}`)
-        lines.push(...(await write()))
-      }
-      return `${lines.join('\n')}\n`
+      // Together: while the database is away each of them waits as long.
+      const texts = await Promise.all(
+        [...families].map(async ([name, { type, help, write }]) =>
+          [
+            `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
+            `# TYPE ${name} ${type}`,
+            ...(await write()),
+          ].join('\n'),
+        ),
+      )
+      return `${texts.join('\n')}\n`
     },
   }
 }

@@ -44,7 +44,7 @@ describe('looks', () => {
   it('get better after ten minutes in order at most, and after the usual two when an hour was quiet', () => {
     const flapping = 'eeoo'.repeat(20)
     expect(turns(flapping + 'o'.repeat(4)).at(-1)).toBe('eo@78')
-    const many = turns('ee' + 'o'.repeat(40) + 'ee' + 'o'.repeat(40) + 'ee' + 'o'.repeat(40) + 'ee' + 'o'.repeat(40))
+    const many = turns(`ee${'o'.repeat(40)}`.repeat(4))
     expect(many).toHaveLength(8)
     expect(turns(`eeooee${'o'.repeat(240)}eeoo`).slice(-2)).toEqual(['oe@246', 'eo@248'])
   })

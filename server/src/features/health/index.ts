@@ -1,13 +1,13 @@
-import type { AnyOperation, LicenseSummary, SubsystemName } from '@portcullis/contract'
+import type { LicenseSummary, SubsystemName } from '@portcullis/contract'
 import type { EventsApi } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
-import type { Metrics } from '#platform/metrics.ts'
 import { readBuildInfo } from './build-info.ts'
 import { createLooks } from './health.looks.ts'
+import { type MeasureDeps, measure } from './health.metrics.ts'
 import {
   agentGatewayProbe,
   backupsProbe,
@@ -15,9 +15,7 @@ import {
   databaseProbe,
   diskProbe,
   eventProcessingProbe,
-  type FleetFigures,
   type Follower,
-  type IngestFigures,
   knowledgeProbe,
   type Probe,
 } from './health.probes.ts'
@@ -30,7 +28,7 @@ import { createHealthWatch } from './health.watch.ts'
 
 export { healthThresholds } from './health.thresholds.ts'
 
-export interface HealthFeatureDeps {
+export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'looks'> {
   db: Db
   exportDb: Db
   clock: Clock
@@ -39,11 +37,7 @@ export interface HealthFeatureDeps {
   /** Tells the consoles, at COMMIT, that parts changed. */
   announce(tx: Tx): Promise<void>
   thresholds: Thresholds
-  metrics: Metrics
   license: () => Promise<LicenseSummary>
-  /** Hosts, all and connected. */
-  fleet: () => Promise<FleetFigures>
-  ingest: () => IngestFigures
   /** Who reads all events in their order; none when absent. */
   followers?: () => Promise<readonly Follower[]>
   knowledgeAge: () => { version: string; ageDays: number }
@@ -55,33 +49,6 @@ export interface HealthFeatureDeps {
   dataDir: string
   /** Folder of the checkout or installation, for version and commit. */
   root: string
-}
-
-/** Figures of the process and of every request, under the operation's id: a path would make a series per object. */
-const measure = (app: HttpApp, { metrics, fleet, ingest }: HealthFeatureDeps): void => {
-  const requests = metrics.counter('portcullis_http_requests_total', 'Requests answered, by operation and status.', [
-    'operation',
-    'status',
-  ])
-  const seconds = metrics.histogram('portcullis_http_request_seconds', 'Seconds to the end of the answer.', [
-    'operation',
-  ])
-  app.fastify.addHook('onResponse', async (request, reply) => {
-    const config = request.routeOptions.config as { operation?: AnyOperation }
-    const operation = config.operation?.id ?? 'none'
-    requests.inc({ operation, status: String(reply.statusCode) })
-    seconds.observe(reply.elapsedTime / 1000, { operation })
-  })
-  metrics.read('portcullis_ingest_queue_depth', 'gauge', 'Reports that wait to be stored.', () => ingest().queueDepth)
-  metrics.read('portcullis_agents', 'gauge', 'Hosts known.', async () => (await fleet()).total)
-  metrics.read('portcullis_agents_connected', 'gauge', 'Hosts connected.', async () => (await fleet()).connected)
-  metrics.read('process_resident_memory_bytes', 'gauge', 'Resident memory of this process.', () =>
-    process.memoryUsage.rss(),
-  )
-  metrics.read('process_cpu_seconds_total', 'counter', 'Processor time of this process.', () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  })
 }
 
 export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
@@ -110,16 +77,19 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     sinceOf: watch.sinceOf,
     version: build.version,
   })
-  measure(app, deps)
+  const measures = measure(app, { ...deps, read, build, looks })
   registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
   await watch.read()
   return {
     /** Looks at all parts and writes down what changed; every 15 s. */
     watch: watch.run,
+    /** Notes how late the event loop was; every second. */
+    sample: measures.sample,
     /** Drops the old part of the history. */
     forget: watch.forget,
     close: async (): Promise<void> => {
       health.close()
+      measures.close()
       await watch.close()
     },
   }

@@ -44,6 +44,8 @@ export interface RunnerDeps {
   db: Db
   clock: Clock
   log: Log
+  /** Counts what this process ended. */
+  ended(kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void
 }
 
 /**
@@ -51,7 +53,7 @@ export interface RunnerDeps {
  * waiting. Other replicas take others. A claim is a row lock and a
  * lease with an id of its own (fencing): a runner that was away too long can save nothing any more.
  */
-export const createRunner = ({ db, clock, log }: RunnerDeps) => {
+export const createRunner = ({ db, clock, log, ended }: RunnerDeps) => {
   const store = createJobsStore(db)
   const handlers = new Map<string, JobHandler>()
   let stopping = false
@@ -77,19 +79,23 @@ export const createRunner = ({ db, clock, log }: RunnerDeps) => {
       if (job.state === 'running') {
         const outcome = await handler.run(run)
         await store.settle(leaseId, job.job_id, inMs(0), outcome === 'waits')
+        ended(job.kind, 'completed')
       } else {
         await handler.cancelled?.(run)
         await store.settle(leaseId, job.job_id, inMs(0), false)
+        ended(job.kind, 'cancelled')
       }
     } catch (error) {
       if (error instanceof JobLost) await store.release(leaseId, job.job_id, inMs(0))
-      else if (error instanceof AppError && error.status < 500)
+      else if (error instanceof AppError && error.status < 500) {
         await store.fail(leaseId, job.job_id, inMs(0), error.message)
-      else if (job.attempts < maxAttempts && (isUnavailable(error) || isConflict(error)))
+        ended(job.kind, 'failed')
+      } else if (job.attempts < maxAttempts && (isUnavailable(error) || isConflict(error)))
         await store.release(leaseId, job.job_id, inMs(retryMs))
       else {
         log.error({ err: error, jobId: job.job_id, kind: job.kind }, 'job failed')
         await store.fail(leaseId, job.job_id, inMs(0), 'The server failed; its log tells more.')
+        ended(job.kind, 'failed')
       }
     }
   }

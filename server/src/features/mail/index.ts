@@ -30,5 +30,6 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     isConfigured: mail.isConfigured,
     deliver: mail.deliver,
     health: mail.health,
+    waiting: mail.waiting,
   }
 }

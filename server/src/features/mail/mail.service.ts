@@ -190,6 +190,9 @@ export const createMail = (deps: MailDeps) => {
       }
     },
 
+    /** Mails that wait for another try. */
+    waiting: (): Promise<number> => store.waiting(db),
+
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       if ((await settings.values(db, 'smtp')).text('SMTP_HOST') === '')
         return { status: 'Unknown', description: 'Not configured' }

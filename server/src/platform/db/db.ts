@@ -20,11 +20,22 @@ export interface Tx extends Queryable {
   readonly isTransaction: true
 }
 
+export interface PoolFigures {
+  used: number
+  idle: number
+  /** Callers that wait for one. */
+  waiting: number
+  /** As many as there may be. */
+  limit: number
+}
+
 export interface Db extends Queryable {
   /** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. No waiting for anything else inside. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Lends a raw client, for COPY; always given back, destroyed when `work` throws. */
   withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  /** How its connections are taken now. */
+  figures(): PoolFigures
   close(): Promise<void>
 }
 
@@ -124,6 +135,12 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbO
         client.release(broken)
       }
     },
+    figures: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      limit: max,
+    }),
     close: () => pool.end(),
   }
 }
