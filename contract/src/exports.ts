@@ -5,8 +5,9 @@
 import { type TSchema, Type } from 'typebox'
 import { Connection, ConnectionStatus, connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { Agent, agentFilters } from './agents.ts'
+import { eventFilters, FleetEvent } from './events.ts'
 import { closed, listQuery, nullable, operation } from './operation.ts'
-import { getPeripheralModels, PeripheralModel } from './peripherals.ts'
+import { getPeripheralModels, Peripheral, PeripheralModel, peripheralFilters } from './peripherals.ts'
 
 /** Rows a PDF holds at most; CSV has no limit. */
 export const maxPdfRows = 10_000
@@ -76,6 +77,32 @@ const connectionExportBody = exportBody(
 const connectionStatusExportBody = exportBody(
   { ...connectionStatusFilters, GlobalSearch: listQuery.GlobalSearch },
   Object.keys(connectionStatusExportRow.properties),
+)
+
+const {
+  evidence: _evidence,
+  vulnerabilities: _vulnerabilities,
+  riskFactors: _riskFactors,
+  ...flat
+} = Peripheral.properties
+
+/** Columns of an export of peripherals: the keys of the list but for those that are lists themselves; `vulnerability` has their words. */
+export const peripheralExportRow = closed(flat)
+
+/** Columns of an export of events: the keys of the list. */
+export const eventExportRow = FleetEvent
+
+const { fromEventId: _fromEventId, ...eventExportFilters } = eventFilters
+
+export { eventExportFilters }
+
+const peripheralExportBody = exportBody(
+  { ...peripheralFilters, globalSearch: listQuery.GlobalSearch },
+  Object.keys(peripheralExportRow.properties),
+)
+const eventExportBody = exportBody(
+  { ...eventExportFilters, globalSearch: listQuery.GlobalSearch },
+  Object.keys(eventExportRow.properties),
 )
 
 const csvNotes =
@@ -203,4 +230,60 @@ export const exportCsvConnections = operation({
   bodyOptional: true,
   ...csv,
   examples: { request: { statusString: 'Failed', sortBy: 'computerName_asc' } },
+})
+
+export const exportPeripheralsCsv = operation({
+  id: 'exportPeripheralsCsv',
+  method: 'POST',
+  path: '/prime/webui/peripherals/exportperipheralscsv',
+  tag: 'Peripherals',
+  summary: 'Exports the peripherals list as CSV',
+  description: csvNotes,
+  permission: 'export:read',
+  body: peripheralExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: { request: { present: true, isUnapprovedPeripheral: true, columns: ['hostIdentifier', 'deviceID'] } },
+})
+
+export const exportPeripheralsPdf = operation({
+  id: 'exportPeripheralsPdf',
+  method: 'POST',
+  path: '/prime/webui/peripherals/exportperipheralspdf',
+  tag: 'Peripherals',
+  summary: 'Exports the peripherals list as PDF',
+  description: pdfNotes,
+  permission: 'export:read',
+  body: peripheralExportBody,
+  bodyOptional: true,
+  ...pdf,
+  examples: { request: { isKnownAttackTool: true, columns: ['hostIdentifier', 'description', 'lastSeen'] } },
+})
+
+export const exportEventsCsv = operation({
+  id: 'exportEventsCsv',
+  method: 'POST',
+  path: '/prime/webui/events/exporteventscsv',
+  tag: 'Events',
+  summary: 'Exports events as CSV',
+  description: csvNotes,
+  permission: 'export:read',
+  body: eventExportBody,
+  bodyOptional: true,
+  ...csv,
+  examples: { request: { minimumSeverity: 'Warning', fromDate: '2031-05-01' } },
+})
+
+export const exportEventsPdf = operation({
+  id: 'exportEventsPdf',
+  method: 'POST',
+  path: '/prime/webui/events/exporteventspdf',
+  tag: 'Events',
+  summary: 'Exports events as PDF',
+  description: pdfNotes,
+  permission: 'export:read',
+  body: eventExportBody,
+  bodyOptional: true,
+  ...pdf,
+  examples: { request: { category: 'USB', columns: ['creationTime', 'eventEntityID', 'description'] } },
 })

@@ -2,17 +2,23 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { agentFilters } from './agents.ts'
+import { AuditRecord } from './audit.ts'
 import {
   agentExportRow,
   connectionExportRow,
   connectionStatusExportRow,
+  eventExportFilters,
+  eventExportRow,
   lowerFirst,
+  peripheralExportRow,
   peripheralModelExportRow,
 } from './exports.ts'
-import { enumFilter } from './filters.ts'
+import { enumFilter, textFilter } from './filters.ts'
+import { SpoofedIdentity, UncommonPeripheral, VulnerablePeripheral, WhitelistViolation } from './insights.ts'
 import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
-import { getPeripheralModels } from './peripherals.ts'
+import { getPeripheralModels, peripheralFilters } from './peripherals.ts'
 import type { Permission } from './permissions.ts'
+import { PolicyRuleResource, ruleFilters } from './policy.ts'
 
 /** Bounds of schedules and of what is kept. */
 export const reportLimits = {
@@ -52,6 +58,42 @@ const filtersOf = (query: Readonly<Record<string, TSchema>>): Record<string, TSc
       .map(([name, schema]) => [lowerFirst(name), schema]),
   )
 
+const joined = (description: string) => Type.String({ description })
+const hosts = joined('Names of at most 20 hosts, `; ` between them.')
+
+const { agents: _uncommonAgents, devIcon: _uncommonIcon, ...uncommon } = UncommonPeripheral.properties
+const {
+  agents: _vulnerableAgents,
+  devIcon: _vulnerableIcon,
+  vulnerabilities: _ids,
+  ...vulnerable
+} = VulnerablePeripheral.properties
+const {
+  agents: _spoofedAgents,
+  devIcon: _spoofedIcon,
+  diff: _diff,
+  consensus: _consensus,
+  evidence: _evidence,
+  ...spoofed
+} = SpoofedIdentity.properties
+const { devIcon: _violationIcon, ...violation } = WhitelistViolation.properties
+const { isKnownAttackTool: _isKnownAttackTool, ...attackToolFilters } = peripheralFilters
+const none = {} as const
+
+/** Columns of reports whose rows the list has in another shape. */
+const uncommonRow = closed({ ...uncommon, hosts })
+const vulnerableRow = closed({ ...vulnerable, vulnerabilities: joined('Ids, `; ` between them.'), hosts })
+const spoofedRow = closed({ ...spoofed, evidence: joined('What is out of line, `; ` between.'), hosts })
+const violationRow = closed(violation)
+const errorRow = closed({
+  uuid: Type.String(),
+  hostIdentifier: Type.String(),
+  localIpAddress: Type.String(),
+  errorsCount: Type.Integer({ minimum: 1 }),
+  lastErrorTime: utcTime('When the last one reached the server.'),
+  lastError: Type.String(),
+})
+
 /** Every list and insight a report can be made of, by its name in a schedule. */
 export const reportLists = {
   agents: {
@@ -62,12 +104,53 @@ export const reportLists = {
     time: 'lastUpdated',
     canSort: true,
   },
+  peripherals: {
+    title: 'Peripherals',
+    row: peripheralExportRow,
+    filters: filtersOf(peripheralFilters),
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: true,
+  },
   models: {
     title: 'Peripherals by model',
     row: peripheralModelExportRow,
     filters: filtersOf(getPeripheralModels.query?.properties ?? {}),
     permission: 'export:read',
     time: 'lastSeen',
+    canSort: true,
+  },
+  events: {
+    title: 'Events',
+    row: eventExportRow,
+    filters: filtersOf(eventExportFilters),
+    permission: 'export:read',
+    time: 'creationTime',
+    canSort: true,
+  },
+  audit: {
+    title: 'Audit trail',
+    row: AuditRecord,
+    filters: filtersOf({
+      MinimumSeverity: Type.Optional(
+        Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' }),
+      ),
+      FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+      userName: textFilter('userName'),
+      action: textFilter('action'),
+      entity: textFilter('entity'),
+      outcome: enumFilter('outcome', ['success', 'failure']),
+    }),
+    permission: 'audit:read',
+    time: 'creationTime',
+    canSort: true,
+  },
+  rules: {
+    title: 'Rules',
+    row: PolicyRuleResource,
+    filters: filtersOf(ruleFilters),
+    permission: 'export:read',
+    time: 'changedAt',
     canSort: true,
   },
   connections: {
@@ -85,6 +168,54 @@ export const reportLists = {
     permission: 'export:read',
     time: 'startTime',
     canSort: true,
+  },
+  uncommon: {
+    title: 'Uncommon peripherals',
+    row: uncommonRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  vulnerable: {
+    title: 'Vulnerable peripherals',
+    row: vulnerableRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  spoofed: {
+    title: 'Spoofed identities',
+    row: spoofedRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  violations: {
+    title: 'Whitelist violations',
+    row: violationRow,
+    filters: none,
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: false,
+  },
+  attackTools: {
+    title: 'Attack tools',
+    row: peripheralExportRow,
+    filters: filtersOf(attackToolFilters),
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: true,
+  },
+  agentErrors: {
+    title: 'Errors of agents',
+    row: errorRow,
+    filters: none,
+    permission: 'export:read',
+    time: 'lastErrorTime',
+    canSort: false,
   },
 } as const satisfies Record<string, ReportList>
 export type ReportListName = keyof typeof reportLists

@@ -385,7 +385,7 @@ export const compose = async (options: ComposeOptions) => {
     hint: (tx) => live.hint(tx, 'assets'),
     authenticate: accounts.authenticate,
   })
-  insightsFeature(app, { ...lists, knowledge: knowledge.current })
+  const insights = insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const health = await healthFeature(app, {
     ...lists,
     log,
@@ -418,7 +418,7 @@ export const compose = async (options: ComposeOptions) => {
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
-  const exports = exportsFeature(app, lists)
+  const exports = exportsFeature(app, { ...lists, insights })
   const reports = reportsFeature(app, {
     ...lists,
     log,

@@ -5,6 +5,8 @@ import { registerAuditRoutes } from './audit.routes.ts'
 import { type AuditService, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
 
+export { auditList } from './audit.read.ts'
+
 export type AuditApi = Pick<AuditService, 'write'>
 
 export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): AuditApi => {

@@ -24,7 +24,7 @@ const namesSql = (names: readonly string[], index: string): string =>
 const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details || ' ' || e.hashtags)"
 
 /** The list of events; `fixed` keys in the order of the contract. */
-const eventsSpec: ListSpec = {
+export const eventsSpec: ListSpec = {
   name: 'events',
   from: 'events e',
   id: 'e.event_id',

@@ -6,6 +6,7 @@ import { createEventsRead, type EventsRead } from './events.read.ts'
 import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService } from './events.service.ts'
 
+export { eventsSpec as eventsList } from './events.read.ts'
 export type { NewEvent } from './events.store.ts'
 export { deviceDetails } from './events.texts.ts'
 export type EventsApi = Pick<EventsService, 'append' | 'forget'> & Pick<EventsRead, 'recentOf'>

@@ -2,13 +2,19 @@ import {
   exportAgentCsv,
   exportAgentlessCsv,
   exportCsvConnections,
+  exportEventsCsv,
+  exportPeripheralsCsv,
   peripheralsAggExport,
   type ReportListName,
   reportLists,
 } from '@portcullis/contract'
 import { connectionsList, statusList } from '#features/agentless/index.ts'
 import { agentsList } from '#features/agents/index.ts'
-import { modelsList } from '#features/peripherals/index.ts'
+import { auditList } from '#features/audit/index.ts'
+import { eventsList } from '#features/events/index.ts'
+import { violationsList } from '#features/insights/index.ts'
+import { modelsList, peripheralsList } from '#features/peripherals/index.ts'
+import { rulesFileList } from '#features/policy/index.ts'
 import { type ExportableList, exportableList } from './exportable-list.ts'
 import { withApproved } from './exports.read.ts'
 
@@ -37,6 +43,22 @@ export const exportLists = {
     csvPath: peripheralsAggExport.path,
     time: 'm.last_seen',
   }),
+  peripherals: list('peripherals', {
+    spec: peripheralsList,
+    plan: 'walk',
+    csvPath: exportPeripheralsCsv.path,
+    time: 'p.last_seen',
+  }),
+  attackTools: list('attackTools', {
+    spec: { ...peripheralsList, name: 'attack-tools' },
+    plan: 'walk',
+    time: 'p.last_seen',
+    fixed: { isKnownAttackTool: 'true' },
+  }),
+  events: list('events', { spec: eventsList, plan: 'walk', csvPath: exportEventsCsv.path, time: 'e.created_at' }),
+  audit: list('audit', { spec: auditList, plan: 'walk', time: 'r.created_at' }),
+  rules: list('rules', { spec: rulesFileList, plan: 'join', time: 'r.changed_at' }),
+  violations: list('violations', { spec: violationsList, plan: 'join', time: 'v.last_seen' }),
   connections: list('connections', { spec: connectionsList, plan: 'join', csvPath: exportAgentlessCsv.path }),
   connectionRuns: list('connectionRuns', {
     spec: statusList,

@@ -16,7 +16,7 @@ export interface ExportRequest {
 }
 
 /** Columns by the names that were asked for, in that order; none = all. Faults name the member below `place`. */
-const chosenColumns = (
+export const chosenColumns = (
   list: { columns: readonly ExportColumn[]; spec?: Pick<ListSpec, 'columns'> },
   asked: readonly string[],
   place = 'body',

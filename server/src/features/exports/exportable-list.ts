@@ -36,6 +36,10 @@ const kindOf = (schema: TSchema & { type?: string }): CellKind => {
   return isFixed(schema) ? 'fixed' : 'text'
 }
 
+/** Columns of a row shape. */
+export const columnsOf = (row: TObject): ExportColumn[] =>
+  Object.entries(row.properties).map(([key, schema]) => ({ key, kind: kindOf(schema as TSchema) }))
+
 /** A list with the columns of its row shape. */
 export const exportableList = ({
   row,
@@ -46,7 +50,7 @@ export const exportableList = ({
   filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>
 }): ExportableList => ({
   ...list,
-  columns: Object.entries(row.properties).map(([key, schema]) => ({ key, kind: kindOf(schema as TSchema) })),
+  columns: columnsOf(row),
   filterKinds: new Map(
     Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-filter'] ?? 'text']),
   ),

@@ -5,6 +5,10 @@ import {
   exportAgentlessPdf,
   exportAgentPdf,
   exportCsvConnections,
+  exportEventsCsv,
+  exportEventsPdf,
+  exportPeripheralsCsv,
+  exportPeripheralsPdf,
   peripheralsAggExport,
   peripheralsAggExportPdf,
 } from '@portcullis/contract'
@@ -15,7 +19,7 @@ import type { ExportsService } from './exports.service.ts'
 export const registerExportRoutes = (
   app: HttpApp,
   exports: ExportsService,
-  { agents, models, connections, connectionRuns }: typeof exportLists,
+  { agents, models, connections, connectionRuns, peripherals, events }: typeof exportLists,
 ): void => {
   app.register(agentExportFile, () => exports.csv(agents, null))
   app.register(exportAgentCsv, ({ body }) => exports.csv(agents, body))
@@ -25,4 +29,8 @@ export const registerExportRoutes = (
   app.register(exportCsvConnections, ({ body }) => exports.csv(connectionRuns, body))
   app.register(peripheralsAggExport, ({ body }) => exports.csv(models, body))
   app.register(peripheralsAggExportPdf, ({ actor, body }) => exports.pdf(models, body, actor.userName))
+  app.register(exportPeripheralsCsv, ({ body }) => exports.csv(peripherals, body))
+  app.register(exportPeripheralsPdf, ({ actor, body }) => exports.pdf(peripherals, body, actor.userName))
+  app.register(exportEventsCsv, ({ body }) => exports.csv(events, body))
+  app.register(exportEventsPdf, ({ actor, body }) => exports.pdf(events, body, actor.userName))
 }

@@ -2,36 +2,61 @@ import type { Readable } from 'node:stream'
 import { maxPdfRows, type ReportFormat, type ReportListName, reportLists } from '@portcullis/contract'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import { isUnavailable } from '#platform/db/db.ts'
 import { nearest } from '#platform/http/names.ts'
 import type { List } from '#platform/list/list.ts'
+import { type ComputedList, copyRowsOf, csvOf } from './computed-lists.ts'
 import { countedRows } from './counted-rows.ts'
-import { readExportRequest } from './export-request.ts'
-import type { ExportableList } from './exportable-list.ts'
+import { chosenColumns, readExportRequest } from './export-request.ts'
+import type { ExportableList, ExportColumn } from './exportable-list.ts'
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
 import { filterWords } from './filter-words.ts'
 import type { Printer } from './pdf/printer.ts'
 
 /** What a file is to hold. */
-export interface FileContent {
+interface FileContent {
   list: ReportListName
   filter: Readonly<Record<string, unknown>>
   sortBy: string | null
   columns: readonly string[] | null
 }
 
-/** A file that can be made: checked, countable. */
-export interface PreparedFile {
-  /** Rows it would have now. */
-  count(): Promise<number>
-  /** Makes it; `rows` tells, once it is read to its end, how many it has. `by` stands on the cover of a PDF. */
-  open(format: ReportFormat, by: string): Promise<{ content: Readable; rows: () => number }>
+/** A file that is being made; `rows` tells, once it is read to its end, how many it has. */
+interface OpenedFile {
+  content: Readable
+  rows: () => number
 }
 
-/** `csv` for a PDF that would have too many rows. */
+/** A file that can be made: checked, countable. */
+interface PreparedFile {
+  /** Rows it would have now. */
+  count(): Promise<number>
+  /** Makes it. `by` stands on the cover of a PDF. */
+  open(format: ReportFormat, by: string): Promise<OpenedFile>
+}
+
+/** Where the rows of a file come from. */
+interface Source {
+  title: string
+  columns: readonly ExportColumn[]
+  /** What they are, in words. */
+  words: string
+  count(): Promise<number>
+  csv(): Promise<Readable>
+  /** At most so many, in COPY's text form, once somebody reads them. */
+  copied(limit: number): Promise<() => Readable>
+}
+
 const tooLarge = (title: string): AppError =>
   new AppError('unprocessable', {
     detail: `A PDF holds at most ${maxPdfRows.toLocaleString('en')} rows, and ${title} has more. Choose CSV, or filter more.`,
   })
+
+/** Zero where counting takes longer than a request may. */
+const unlessSlow = (error: unknown): number => {
+  if (isUnavailable(error)) return 0
+  throw error
+}
 
 const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unknown>>): void => {
   const known = Object.keys(reportLists[list].filters)
@@ -45,20 +70,20 @@ const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unkno
     }
 }
 
+const rangeWords = ({ from, to }: TimeRange): string =>
+  `${from === null ? 'Until' : `From ${from.toISOString()} until`} ${to.toISOString()}`
+
 export interface FilesDeps {
   clock: Clock
   read: ExportsRead
   printer: Printer
-  lists: Readonly<Record<ReportListName, ExportableList>>
+  lists: Readonly<Record<ReportListName, ExportableList | ComputedList>>
   listOf(list: ExportableList): List
 }
 
 /** Files of lists for what sends them by itself. */
-export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) => ({
-  /** Checks what a file is to hold: what it can not mean is a 400 that names the member. */
-  prepare: (content: FileContent, range: TimeRange | null): PreparedFile => {
-    assertKnown(content.list, content.filter)
-    const list = lists[content.list]
+export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) => {
+  const ofDatabase = (list: ExportableList, content: FileContent, range: TimeRange | null): Source => {
     const asked = readExportRequest(
       list,
       { ...content.filter, ...list.fixed, sortBy: content.sortBy, columns: content.columns },
@@ -68,42 +93,71 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
       range === null || list.time === undefined
         ? asked
         : { ...asked, compiled: withinRange(asked.compiled, list.time, range) }
-    const count = () => listOf(list).countOf(request.compiled)
     return {
-      count,
-      open: async (format, by) => {
-        if (format === 'csv') return countedRows(read.csv(request), 'csv')
-        if ((await count()) > maxPdfRows) throw tooLarge(list.title)
-        const at = clock.now()
-        const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
-        let rows = () => 0
-        const body = printer.print({
-          job: {
-            title: list.title,
-            cover: [
-              filterWords(request),
-              ...(range === null
-                ? []
-                : [
-                    `${range.from === null ? 'Until' : `From ${range.from.toISOString()} until`} ${range.to.toISOString()}`,
-                  ]),
-              `Made ${when} UTC for ${by}: {rows}`,
-            ],
-            columns: request.columns.map(({ key, kind }) => ({ key, isNumber: kind === 'number' })),
-            at,
-          },
-          maxRows: maxPdfRows,
-          rows: () => {
-            const counted = countedRows(read.rows(request, maxPdfRows + 1), 'lines')
-            rows = counted.rows
-            return counted.content
-          },
-          tooLarge: () => tooLarge(list.title),
-        })
-        return { content: body, rows: () => rows() }
+      title: list.title,
+      columns: request.columns,
+      words: filterWords(request),
+      count: () => listOf(list).countOf(request.compiled),
+      csv: async () => read.csv(request),
+      copied: async (limit) => () => read.rows(request, limit),
+    }
+  }
+
+  const computed = (list: ComputedList, content: FileContent, range: TimeRange | null): Source => {
+    if (content.sortBy !== null && content.sortBy !== '')
+      throw invalid('body.sortBy', 'this list has an order of its own')
+    const columns = chosenColumns(list, content.columns ?? [])
+    return {
+      title: list.title,
+      columns,
+      words: 'All rows',
+      count: async () => (await list.rows(range)).length,
+      csv: async () => csvOf(columns, await list.rows(range)),
+      copied: async (limit) => {
+        const rows = (await list.rows(range)).slice(0, limit)
+        return () => copyRowsOf(columns, rows)
       },
     }
-  },
-})
+  }
+
+  const print = async (source: Source, range: TimeRange | null, by: string): Promise<OpenedFile> => {
+    // The printer counts, too: one that takes too long to count in advance is refused there.
+    if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
+    const at = clock.now()
+    const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+    const copied = await source.copied(maxPdfRows + 1)
+    let rows = () => 0
+    const content = printer.print({
+      job: {
+        title: source.title,
+        cover: [source.words, ...(range === null ? [] : [rangeWords(range)]), `Made ${when} UTC for ${by}: {rows}`],
+        columns: source.columns.map(({ key, kind }) => ({ key, isNumber: kind === 'number' })),
+        at,
+      },
+      maxRows: maxPdfRows,
+      rows: () => {
+        const counted = countedRows(copied(), 'lines')
+        rows = counted.rows
+        return counted.content
+      },
+      tooLarge: () => tooLarge(source.title),
+    })
+    return { content, rows: () => rows() }
+  }
+
+  return {
+    /** Checks what a file is to hold: what it can not mean is a 400 that names the member. */
+    prepare: (content: FileContent, range: TimeRange | null): PreparedFile => {
+      assertKnown(content.list, content.filter)
+      const list = lists[content.list]
+      const source = 'spec' in list ? ofDatabase(list, content, range) : computed(list, content, range)
+      return {
+        count: source.count,
+        open: async (format, by) =>
+          format === 'csv' ? countedRows(await source.csv(), 'csv') : print(source, range, by),
+      }
+    },
+  }
+}
 
 export type FilesApi = ReturnType<typeof createFiles>

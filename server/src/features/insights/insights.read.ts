@@ -1,6 +1,8 @@
 import { icons, type UncommonPeripheral, type VulnerablePeripheral } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import type { ListSpec } from '#platform/list/compile.ts'
+import { utcSql } from '#platform/time.ts'
 import type { IdentityRow } from './identity.ts'
 
 /** Rows an insight answers at most; who makes up designs can not make the answer grow without end. */
@@ -26,6 +28,32 @@ const hostsOf = (designs: SqlFragment): SqlFragment => sql`
        select distinct q.agent_id from (
          select p.agent_id from peripherals p where p.design_id in (${designs}) and p.present limit ${lookedAt}::int) q limit 20) f
      on f.agent_id = a.agent_id) h)`
+
+/**
+ * Distinct devices in violation as a list, for files of any length. Their groups have no row that an id could name: each
+ * goes along whole.
+ */
+export const violationsList: ListSpec = {
+  name: 'whitelist-violations',
+  from: `(select d.model_id, p.serial, max(d.product) as product, max(d.icon) as icon, count(distinct p.agent_id) as agents, count(*) as devices,
+      min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced
+    from peripherals p join designs d on d.design_id = p.design_id join agent_rows r on r.agent_id = p.agent_id
+    where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id`,
+  id: `jsonb_build_object('vid', m.vid, 'pid', m.pid, 'serial', v.serial, 'vendor', m.vendor, 'product', coalesce(nullif(m.product, ''), v.product),
+    'icon', ${iconNameSql('v.icon')}, 'agents', v.agents, 'devices', v.devices, 'first', ${utcSql('v.first_seen')}, 'last', ${utcSql('v.last_seen')},
+    'enforced', v.enforced)`,
+  ties: ['m.vid', 'm.pid', 'v.serial'],
+  columns: { enforced: { sort: 'v.enforced' }, agentsCount: { sort: 'v.agents' } },
+  defaultSort: [
+    { key: 'enforced', descending: true },
+    { key: 'agentsCount', descending: true },
+  ],
+  rowJoins: '',
+  rowSelect: `ids.id->>'vid' as "vid", ids.id->>'pid' as "pid", ids.id->>'serial' as "serialNumber", ids.id->>'vendor' as "guiVid",
+    ids.id->>'product' as "guiPid", ids.id->>'icon' as "devIconDescription", (ids.id->>'agents')::bigint as "agentsCount",
+    (ids.id->>'devices')::bigint as "peripheralsCount", ids.id->>'first' as "firstSeen", ids.id->>'last' as "lastSeen",
+    (ids.id->>'enforced')::boolean as "enforced"`,
+}
 
 type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
 

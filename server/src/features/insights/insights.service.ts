@@ -82,5 +82,9 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { total, recordsTotal: agents, recordsFiltered: agents, data: rows as ErrorRow[] }
   }
 
-  return { uncommon, vulnerable, spoofed, violations, errors }
+  /** Hosts with errors of a time, most first. */
+  const errorsBetween = async (from: Date | null, to: Date, limit: number): Promise<ErrorRow[]> =>
+    (await read.errors(from ?? new Date(to.getTime() - errorsMs), to, limit, 0)).rows as ErrorRow[]
+
+  return { uncommon, vulnerable, spoofed, violations, errors, errorsBetween }
 }

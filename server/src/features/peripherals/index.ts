@@ -9,7 +9,7 @@ import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
 export { decider, decisionReason } from './decision-words.ts'
 export { type Design, deviceOf, type JudgedDevice } from './design.ts'
-export { modelsList } from './peripherals.read.ts'
+export { modelsList, peripheralsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 

@@ -31,6 +31,7 @@ import { createSeals } from './seal.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type HostPeripheral, hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
+export { rulesFileList } from './policy.read.ts'
 export type { HostPolicy } from './rule-set.ts'
 
 export interface PolicyDeps {

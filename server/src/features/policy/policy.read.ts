@@ -88,6 +88,13 @@ export const rulesList: ListSpec = {
     ${utcSql('r.changed_at')} as "changedAt", r.changed_by as "changedBy"`,
 }
 
+/** Rules without grants as they stand in a file. */
+export const rulesFileList: ListSpec = {
+  ...rulesList,
+  from: '(select * from policy_rules x where not x.is_grant) r',
+  rowSelect: rulesList.rowSelect.replace('r.kinds as "kinds"', `array_to_string(r.kinds, ', ') as "kinds"`),
+}
+
 export const isGrant: SqlFragment = raw('r.is_grant')
 export const isNoGrant: SqlFragment = raw('not r.is_grant')
 

@@ -60,7 +60,11 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   const opened = async (run: RunRow) => {
     const { definition, range_from: from, range_to: to } = run
     const file = files.prepare(definition, to === null ? null : { from, to })
-    const total = await file.count()
+    // For the progress alone; some counts take longer than a request may.
+    const total = await file.count().catch((error: unknown) => {
+      if (isUnavailable(error)) return 0
+      throw error
+    })
     for (let tries = 1; ; tries++)
       try {
         return { total, ...(await file.open(definition.format, run.owner_name)) }
