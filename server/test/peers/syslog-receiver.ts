@@ -5,9 +5,16 @@ import type { IssuedCertificate } from '../certificates.ts'
 
 /**
  * `normal`; `neverReads`: accepts and leaves everything in the socket; `reset`: resets after so many bytes;
- * `closesEarly`: ends its side after so many bytes and reads no more; `slow`: reads so many bytes a second.
+ * `closesEarly`: closes after so many bytes; `halfCloses`: ends its side after so many bytes, reads no more, and goes away
+ * when `state.leave` is called; `slow`: reads so many bytes a second.
  */
-export type SyslogBehaviour = 'normal' | 'neverReads' | { reset: number } | { closesEarly: number } | { slow: number }
+export type SyslogBehaviour =
+  | 'normal'
+  | 'neverReads'
+  | { reset: number }
+  | { closesEarly: number }
+  | { halfCloses: number }
+  | { slow: number }
 
 export interface SyslogReceiverOptions {
   protocol: 'udp' | 'tcp' | 'tls'
@@ -27,9 +34,9 @@ const createFrames = (take: (message: Buffer) => void) => {
     let at = 0
     for (;;) {
       const blank = rest.indexOf(0x20, at)
-      if (blank === -1 || blank - at > 6) break
-      const digits = rest.toString('latin1', at, blank)
-      if (!/^[1-9]\d{0,5}$/.test(digits)) throw new Error(`no length: ${digits}`)
+      if (blank === -1 && rest.length - at < 7) break
+      const digits = rest.toString('latin1', at, blank === -1 ? at + 7 : blank)
+      if (!/^[1-9]\d{0,5}$/.test(digits)) throw new Error(`no length: ${JSON.stringify(digits.slice(0, 20))}`)
       const end = blank + 1 + Number(digits)
       if (end > rest.length) break
       take(rest.subarray(blank + 1, end))
@@ -42,10 +49,15 @@ const createFrames = (take: (message: Buffer) => void) => {
 /** A syslog receiver on 127.0.0.1 that remembers whole messages; `state.behaviour` may change while it runs. */
 export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
   const { protocol, certificate, port = 0, keep = true } = options
-  const state: { behaviour: SyslogBehaviour } = { behaviour: options.behaviour ?? 'normal' }
+  const state: { behaviour: SyslogBehaviour; leave: () => void } = {
+    behaviour: options.behaviour ?? 'normal',
+    leave: () => {},
+  }
   const messages: Buffer[] = []
   const faults: Error[] = []
   const sockets = new Set<Socket>()
+  /** By the port of the client: below TLS, which can not reset. */
+  const raw = new Map<number, Socket>()
   const counts = { messages: 0, connections: 0, bytes: 0 }
   const take = (message: Buffer): void => {
     counts.messages++
@@ -107,10 +119,14 @@ export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
     }
     socket.on('data', (bytes: Buffer) => {
       seen += bytes.length
-      if (typeof behaviour === 'object' && 'reset' in behaviour && seen >= behaviour.reset) socket.resetAndDestroy()
+      if (typeof behaviour === 'object' && 'reset' in behaviour && seen >= behaviour.reset)
+        raw.get(socket.remotePort ?? 0)?.resetAndDestroy()
       else if (typeof behaviour === 'object' && 'closesEarly' in behaviour && seen >= behaviour.closesEarly)
         socket.pause().destroy()
-      else read(bytes)
+      else if (typeof behaviour === 'object' && 'halfCloses' in behaviour && seen >= behaviour.halfCloses) {
+        socket.pause().end()
+        state.leave = () => void socket.destroy()
+      } else read(bytes)
     })
     // Ours goes when theirs has come to its end, and not before.
     socket.on('end', () => socket.end())
@@ -119,10 +135,16 @@ export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
     protocol === 'tcp'
       ? createServer({ allowHalfOpen: true }, serve)
       : createTlsServer({ ...certificate, allowHalfOpen: true }, serve)
+  server.on('connection', (socket: Socket) => {
+    const { remotePort = 0 } = socket
+    raw.set(remotePort, socket)
+    socket.on('error', () => {})
+    socket.on('close', () => raw.delete(remotePort))
+  })
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return finish((server.address() as AddressInfo).port, async () => {
-    for (const socket of sockets) socket.destroy()
+    for (const socket of [...sockets, ...raw.values()]) socket.destroy()
     await new Promise<void>((resolve) => server.close(() => resolve()))
   })
 }

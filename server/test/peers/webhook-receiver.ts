@@ -25,7 +25,8 @@ export interface WebhookReceiverOptions {
 /** A receiver of webhooks on 127.0.0.1 that remembers what came; `state.always` answers for all that no reply is left for. */
 export const startWebhookReceiver = async ({ certificate, replies = [], port = 0 }: WebhookReceiverOptions = {}) => {
   const seen: Seen[] = []
-  const sockets = new Set<Socket>()
+  /** By the port of the client: below TLS, which can not reset. */
+  const raw = new Map<number, Socket>()
   const state: { next: WebhookReply[]; always: WebhookReply } = { next: [...replies], always: { status: 204 } }
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const parts: Buffer[] = []
@@ -39,17 +40,18 @@ export const startWebhookReceiver = async ({ certificate, replies = [], port = 0
     })
     const reply = state.next.shift() ?? state.always
     if (reply === 'hang') return
-    if (reply === 'reset') request.socket.resetAndDestroy()
+    if (reply === 'reset') raw.get(request.socket.remotePort ?? 0)?.resetAndDestroy()
     else if (reply === 'slow') response.writeHead(200).write('x')
     else response.writeHead(reply.status, reply.headers).end(reply.body)
   }
   const listener = (request: IncomingMessage, response: ServerResponse): void =>
     void handle(request, response).catch(() => response.destroy())
   const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener)
-  server.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-    sockets.add(socket)
+  server.on('connection', (socket: Socket) => {
+    const { remotePort = 0 } = socket
+    raw.set(remotePort, socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
+    socket.on('close', () => raw.delete(remotePort))
   })
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -60,7 +62,7 @@ export const startWebhookReceiver = async ({ certificate, replies = [], port = 0
     port: listening,
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${listening}/hook`,
     close: async (): Promise<void> => {
-      for (const socket of sockets) socket.destroy()
+      for (const socket of raw.values()) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }

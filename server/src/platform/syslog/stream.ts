@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Destination } from '#platform/destinations.ts'
+import { endsOf, isAcknowledged } from './kernel.ts'
 import { SyslogError } from './syslog-error.ts'
 import type { SendOptions } from './udp.ts'
 
@@ -36,6 +37,20 @@ const open = ({ address, ca }: SendOptions, { host, lookup }: Destination): Sock
   })
 }
 
+/** Writes as fast as the other side takes it, then ends our half. */
+const writeAll = (socket: Socket, messages: readonly Buffer[]): void => {
+  const chunks = framed(messages)
+  const write = (): void => {
+    for (let next = chunks.next(); next.done !== true; next = chunks.next())
+      if (!socket.write(next.value)) {
+        socket.once('drain', write)
+        return
+      }
+    socket.end()
+  }
+  write()
+}
+
 /**
  * One connection for a batch. Syslog knows no answer, so the end of the connection is one: everything is written, our half
  * is closed, and the receiver closes its own after it read to that end. One that goes away with something unread resets.
@@ -44,50 +59,47 @@ export const createStreamSend =
   (options: SendOptions) =>
   async (messages: readonly Buffer[]): Promise<void> => {
     const { address, timeouts, ending, resolve } = options
-    const destination = await resolve(address.host)
-    ending.throwIfAborted()
-    const socket = open(options, destination)
-    await new Promise<void>((done, failed) => {
-      const ends: (() => void)[] = []
-      const finish = (work: () => void): void => {
-        for (const end of ends.splice(0)) end()
-        socket.destroy()
-        work()
-      }
-      const fail = (error: unknown): void => finish(() => failed(error as Error))
-      const abort = (): void => fail(new SyslogError('reset', address))
-      ending.addEventListener('abort', abort, { once: true })
-      ends.push(() => ending.removeEventListener('abort', abort))
-      const whole = setTimeout(() => fail(new SyslogError('timeout', address)), timeouts.wholeMs)
-      ends.push(() => clearTimeout(whole))
-      const connecting = setTimeout(() => fail(new SyslogError('unreachable', address)), timeouts.connectMs)
-      ends.push(() => clearTimeout(connecting))
+    const over = new AbortController()
+    const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<void>()
+    const failing = (fault: 'unreachable' | 'timeout' | 'reset') => () => fail(new SyslogError(fault, address))
+    const whole = setTimeout(failing('timeout'), timeouts.wholeMs)
+    let isConnected = false
+    const connecting = setTimeout(() => failing(isConnected ? 'timeout' : 'unreachable')(), timeouts.connectMs)
+    ending.addEventListener('abort', failing('reset'), { signal: over.signal })
+    if (ending.aborted) failing('reset')()
 
-      let isEnded = false
-      const chunks = framed(messages)
-      const write = (): void => {
-        for (;;) {
-          const { value, done: isLast } = chunks.next()
-          if (isLast === true) break
-          if (!socket.write(value)) {
-            socket.once('drain', write)
-            return
-          }
-        }
-        isEnded = true
-        socket.end()
-      }
+    const run = async (): Promise<void> => {
+      const destination = await resolve(address.host)
+      if (over.signal.aborted) return
+      const socket = open(options, destination)
+      over.signal.addEventListener('abort', () => socket.destroy())
       socket.on('error', fail)
+      socket.once('connect', () => {
+        isConnected = true
+      })
       // What a receiver says is read away: unread, it would make our own end a reset.
       socket.resume()
-      socket.on('end', () => {
-        if (isEnded) finish(done)
-        else fail(new SyslogError('reset', address))
+      const hasEnded = new Promise<void>((ended) => {
+        socket.on('end', () => (socket.writableEnded ? ended() : failing('reset')()))
       })
-      socket.on('close', () => fail(new SyslogError('reset', address)))
-      socket.once(address.protocol === 'tcp' ? 'connect' : 'secureConnect', () => {
-        clearTimeout(connecting)
-        write()
+      const hasFinished = new Promise<void>((finished) => void socket.on('finish', finished))
+      await new Promise<void>((connected) => {
+        socket.once(address.protocol === 'tcp' ? 'connect' : 'secureConnect', connected)
+        socket.on('close', () => (socket.writableFinished && socket.readableEnded ? undefined : failing('reset')()))
       })
-    })
+      clearTimeout(connecting)
+      const ends = endsOf(socket)
+      writeAll(socket, messages)
+      await Promise.all([hasEnded, hasFinished])
+      if (ends !== null && !(await isAcknowledged(ends, over.signal))) failing('reset')()
+      succeed()
+    }
+    run().catch(fail)
+    try {
+      await promise
+    } finally {
+      clearTimeout(whole)
+      clearTimeout(connecting)
+      over.abort()
+    }
   }

@@ -90,3 +90,130 @@ describe.each(['udp', 'tcp', 'tls'] as const)('syslog over %s', (protocol) => {
     expect(await faultOf(sender(protocol, peer.port).send(batch(3)))).toBe('unreachable')
   })
 })
+
+describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
+  it('that accepts and never reads is given up after the time limit, and not believed', async () => {
+    const peer = await receiver({ protocol, behaviour: 'neverReads' })
+    // The kernels take this much without anybody reading it.
+    expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(10)))).toBe('timeout')
+    expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(5_000, 2_000)))).toBe('timeout')
+  })
+
+  it('that resets in the middle has not taken it', async () => {
+    const peer = await receiver({ protocol, behaviour: { reset: 100_000 } })
+    expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
+  })
+
+  it('that closes early has not taken it', async () => {
+    const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
+    expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
+  })
+
+  it('that reads slowly gets it all, or the limit ends it', async () => {
+    const peer = await receiver({ protocol, behaviour: { slow: 20_000 } })
+    const messages = batch(100)
+    await sender(protocol, peer.port).send(messages)
+    expect(peer.texts()).toEqual(messages.map(String))
+    peer.state.behaviour = { slow: 20 }
+    expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(messages))).toBe('timeout')
+  })
+
+  it('that came back gets the same messages again', async () => {
+    const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
+    const one = sender(protocol, peer.port)
+    const messages = batch(5_000, 1_000)
+    expect(await faultOf(one.send(messages))).toBe('reset')
+    peer.state.behaviour = 'normal'
+    await one.send(messages)
+    expect(peer.texts()).toEqual(messages.map(String))
+  })
+
+  it('is left when the sender is closed', async () => {
+    const peer = await receiver({ protocol, behaviour: 'neverReads' })
+    const one = sender(protocol, peer.port)
+    const sending = faultOf(one.send(batch(3)))
+    setTimeout(one.close, 50)
+    expect(await sending).toBe('reset')
+    expect(await faultOf(one.send(batch(3)))).toBe('reset')
+  })
+})
+
+it('a receiver that ends its side while messages are under way has not taken them', async () => {
+  const peer = await receiver({ protocol: 'tcp', behaviour: { halfCloses: 1 } })
+  // More than its kernel takes, less than ours: all is written, our end too, and its end comes before the rest left.
+  const sending = faultOf(sender('tcp', peer.port).send(batch(1_000, 1_000)))
+  setTimeout(() => peer.state.leave(), 200)
+  expect(await sending).toBe('reset')
+})
+
+describe('a receiver over TLS', () => {
+  const tls = (over: Partial<SyslogReceiverOptions>) => receiver({ protocol: 'tls', ...over })
+
+  it('has to be named by its certificate, which has to be in force and of a known authority', async () => {
+    const faults = []
+    for (const given of [
+      authority.issue(['siem.example.org']),
+      authority.issue(['127.0.0.1'], 'expired'),
+      createAuthority('Somebody else').issue(['127.0.0.1']),
+    ])
+      faults.push(await faultOf(sender('tls', (await tls({ certificate: given })).port).send(batch(1))))
+    expect(faults).toEqual(['certificate', 'certificate', 'certificate'])
+  })
+
+  it('has to speak it', async () => {
+    const plain = await receiver({ protocol: 'tcp' })
+    expect(await faultOf(sender('tls', plain.port).send(batch(1)))).toBe('reset')
+    expect(plain.messages).toEqual([])
+  })
+})
+
+describe('a place', () => {
+  const to = (host: string, fakes: ReturnType<typeof createDestinations> = resolve) =>
+    faultOf(
+      createSyslogSender({ address: { protocol: 'tcp', host, port: 9 }, ca: [], timeouts, resolve: fakes }).send(
+        batch(1),
+      ),
+    )
+
+  it('is never a metadata service or loopback under another name', async () => {
+    expect(await to('169.254.169.254')).toBe('refused')
+    expect(await to('::ffff:a9fe:a9fe')).toBe('refused')
+    const rebinding = createDestinations([], async () => [{ address: '127.0.0.1', family: 4 }])
+    expect(await to('siem.example.org', rebinding)).toBe('refused')
+    const nowhere = createDestinations([], async () => Promise.reject(new Error('no such name')))
+    expect(await to('siem.example.org', nowhere)).toBe('unresolved')
+  })
+
+  it('fails by sentences that name what was configured, and nothing that was found there', async () => {
+    const error = await createSyslogSender({
+      address: { protocol: 'tcp', host: '::1', port: 9 },
+      ca: [],
+      timeouts,
+      resolve,
+    })
+      .send(batch(1))
+      .catch((one: unknown) => one)
+    expect(error).toBeInstanceOf(SyslogError)
+    expect((error as SyslogError).message).toBe(
+      'Nothing listens at [::1]:9, or no way leads there. Check host, port and firewalls.',
+    )
+  })
+})
+
+it('50,000 messages arrive, and while nobody reads them no memory is taken beyond their own', async () => {
+  const messages = batch(50_000, 400)
+  const peer = await receiver({ protocol: 'tcp', keep: false })
+  await sender('tcp', peer.port, { wholeMs: 30_000 }).send(messages)
+  expect(peer.counts.messages).toBe(50_000)
+
+  const silent = await receiver({ protocol: 'tcp', behaviour: 'neverReads' })
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }, 20)
+  expect(await faultOf(sender('tcp', silent.port, { wholeMs: 1_000 }).send(messages))).toBe('timeout')
+  clearInterval(watch)
+  // The batch has 21 MB: framed as a whole, it would be there once more.
+  expect(most).toBeLessThan(8e6)
+})
