@@ -33,7 +33,10 @@ const start = async (query: string, token?: string): Promise<IncomingMessage> =>
   return response
 }
 /** Reads on; `until` says when it has seen enough. */
-const follow = async (response: IncomingMessage, until: (message: AssetMessage) => boolean): Promise<AssetMessage[]> => {
+const follow = async (
+  response: IncomingMessage,
+  until: (message: AssetMessage) => boolean,
+): Promise<AssetMessage[]> => {
   const seen: AssetMessage[] = []
   for await (const line of createInterface({ input: response }))
     for (const message of messagesOf(line)) {
@@ -137,7 +140,9 @@ describe('a reader of the asset stream', () => {
     console.log(
       `${perSecond} places/s; ${Math.round(held.length / ((performance.now() - readAt) / 1000))} messages/s read; ${Math.round(grown / 1e6)} MB more while stalled`,
     )
-    expect(held.filter((asset) => 'os' in asset && asset.os === 'Fleet OS' && asset.version === '10.0.0')).toHaveLength(fleet)
+    expect(held.filter((asset) => 'os' in asset && asset.os === 'Fleet OS' && asset.version === '10.0.0')).toHaveLength(
+      fleet,
+    )
     expect(held.filter((asset) => 'deviceID' in asset && asset.deviceID.includes('VID_0000'))).toHaveLength(fleet)
     await leave()
   })
