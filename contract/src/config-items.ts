@@ -276,6 +276,12 @@ export const configGroups = {
     VENDORA_CONTACT: item('text', 'Contact', 'Whom the user of a host should ask about a blocked device.', {
       max: 200,
     }),
+    VENDORA_SILENT_HOURS: item(
+      'integer',
+      'Hours until a host counts as silent',
+      'A host that was not heard of for longer makes a notice; 0: none does.',
+      { default: '72', range: [0, 8_760] },
+    ),
     VENDORA_RETENTION_DAYS_EVENTS: item('integer', 'Days of events', 'Older ones are removed; 0: they are kept.', {
       default: '0',
       range: [0, 36_500],

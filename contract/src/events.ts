@@ -11,6 +11,13 @@ export const eventCodes = {
   attackTool: { code: '0x110010', severity: 2, category: 'USB', description: 'Known attack tool detected' },
   blocked: { code: '0x110011', severity: 3, category: 'USB', description: 'USB peripheral blocked' },
   vulnerable: { code: '0x110012', severity: 4, category: 'USB', description: 'Vulnerable USB peripheral detected' },
+  uncommon: { code: '0x110013', severity: 4, category: 'USB', description: 'Uncommon USB peripheral detected' },
+  violation: {
+    code: '0x110014',
+    severity: 4,
+    category: 'USB',
+    description: 'USB peripheral is covered by no allow rule',
+  },
   inventory: { code: '0x120001', severity: 5, category: 'Agent', description: 'Inventory received' },
   enrolled: { code: '0x120002', severity: 5, category: 'Agent', description: 'Agent enrolled' },
   removed: { code: '0x120003', severity: 5, category: 'Agent', description: 'Agent removed' },
@@ -28,6 +35,8 @@ export const eventCodes = {
   keyClone: { code: '0x120010', severity: 2, category: 'Agent', description: 'Agent key used from two places' },
   agentError: { code: '0x120011', severity: 3, category: 'Agent', description: 'Agent reported an error' },
   duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
+  silent: { code: '0x120013', severity: 4, category: 'Agent', description: 'Agent silent' },
+  heardAgain: { code: '0x120014', severity: 5, category: 'Agent', description: 'Silent agent heard again' },
   polled: { code: '0x140001', severity: 5, category: 'Agentless', description: 'Computer polled for the first time' },
   pollFailing: {
     code: '0x140002',

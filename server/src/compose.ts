@@ -1,5 +1,7 @@
 /** Wires the features by hand; the only file that knows them all. */
+import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import type { LiveHint } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 import type pg from 'pg'
 import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
@@ -10,6 +12,7 @@ import { assetsFeature } from '#features/assets/index.ts'
 import { auditFeature } from '#features/audit/index.ts'
 import { backupFeature } from '#features/backup/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
+import { deliveriesFeature } from '#features/deliveries/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
 import { documentFeature } from '#features/document/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
@@ -21,6 +24,7 @@ import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { licenceFeature } from '#features/licence/index.ts'
 import { mailFeature, mailSealed } from '#features/mail/index.ts'
 import { nacFeature } from '#features/nac/index.ts'
+import { notificationsFeature, notificationsSealed } from '#features/notifications/index.ts'
 import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
@@ -47,7 +51,6 @@ import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import { createRate } from '#platform/rate.ts'
 import type { Secret } from '#platform/secret.ts'
-import { createTracer } from '#platform/tracing/index.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
@@ -55,8 +58,7 @@ export interface ComposeOptions {
   config: Pick<
     Config,
     'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow' | 'reportsDir' | 'natsUrl'
-  > &
-    Partial<Pick<Config, 'tracing'>>
+  >
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -85,10 +87,9 @@ export const compose = async (options: ComposeOptions) => {
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
   const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
 
-  const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
   // Nobody waits longer than five seconds for an answer, whatever the database does.
-  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
-  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0, tracer })
+  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000 })
+  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0 })
   const bus = createBus({ connection, log })
   const metrics = createMetrics()
   const checkInRate = createRate()
@@ -98,13 +99,6 @@ export const compose = async (options: ComposeOptions) => {
     'Time from request to answer of a check-in.',
   )
 
-  for (const what of ['exported', 'dropped'] as const)
-    metrics.read(
-      `portcullis_trace_spans_${what}_total`,
-      'counter',
-      `Spans of traces that were ${what}.`,
-      () => tracer.counts()?.[what] ?? [],
-    )
   const jobsEnded = metrics.counter(
     'portcullis_jobs_ended_total',
     'Jobs that this process ended, by kind and outcome.',
@@ -124,7 +118,6 @@ export const compose = async (options: ComposeOptions) => {
     validateResponses: options.validateResponses,
     fallback: createConsole(options.consoleDir).answer,
     fastPath: (request, response) => ingest.fastPath(request, response),
-    tracer,
   })
   const live = createLive(app, bus)
   const lists = { db, exportDb, clock }
@@ -167,7 +160,6 @@ export const compose = async (options: ComposeOptions) => {
     log,
     bus,
     audit,
-    tracer,
     ended: (kind, outcome) => jobsEnded.inc({ kind, outcome }),
     thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
   })
@@ -177,7 +169,7 @@ export const compose = async (options: ComposeOptions) => {
     jobs,
     envelope,
     keys: keys.sealing,
-    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed, ...accountsSealed],
+    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed, ...accountsSealed, ...notificationsSealed],
   })
   const mail = mailFeature(app, {
     db,
@@ -362,7 +354,6 @@ export const compose = async (options: ComposeOptions) => {
     commands,
     events,
     announce: live.announce,
-    tracer,
     intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
     metrics: {
       checkIns: (n) => {
@@ -398,7 +389,44 @@ export const compose = async (options: ComposeOptions) => {
     hint: (tx) => live.hint(tx, 'assets'),
     authenticate: accounts.authenticate,
   })
+  const source = () => {
+    const domain = settings.now('SERVER_DOMAIN_NAME')
+    const instance = domain === '' ? hostname() : new URL(linkBase(domain, reach().url)).hostname
+    return { version: packageFile.version, instance }
+  }
+  const hintOf = (hint: LiveHint) => (tx: Tx) => live.hint(tx, hint)
+  const deliveries = deliveriesFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    events,
+    mail,
+    resolve,
+    source,
+    plans: () => notifications.plans(),
+    webhookOf: (groupId) => notifications.webhookOf(groupId),
+    isRecipient: (groupId, address) => notifications.isRecipient(groupId, address),
+    hint: hintOf('deliveries'),
+  })
   const insights = insightsFeature(app, { ...lists, knowledge: knowledge.current })
+  const notifications = notificationsFeature(app, {
+    db,
+    clock,
+    audit,
+    events,
+    mail,
+    deliveries,
+    envelope,
+    resolve,
+    source,
+    baseUrl: async () => linkBase(settings.now('SERVER_DOMAIN_NAME'), reach().url),
+    silentHours: () => Number(settings.now('VENDORA_SILENT_HOURS')),
+    uncommon: insights.uncommonNow,
+    violations: insights.violationsNow,
+    overall: () => health.overall(),
+    hint: hintOf('notices'),
+  })
   const health = await healthFeature(app, {
     ...lists,
     log,
@@ -418,11 +446,13 @@ export const compose = async (options: ComposeOptions) => {
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: checkInRate.perSecond() }),
     dataDir: config.dataDir,
     knowledgeAge: knowledge.age,
+    followers: async () => [{ name: 'notices', behind: await notifications.behind() }],
     newestBackup: () => backup.newest(),
     probes: {
       'job queue': jobs.health,
       'agentless worker': agentless.health,
       mail: mail.health,
+      deliveries: deliveries.health,
       licence: licence.health,
       LDAP: directory.health,
       ISE: nac.health('ise'),
@@ -483,6 +513,8 @@ export const compose = async (options: ComposeOptions) => {
     settings,
     events,
     mail,
+    notifications,
+    deliveries,
     licence,
     accounts,
     agents,
@@ -496,7 +528,6 @@ export const compose = async (options: ComposeOptions) => {
     assets,
     health,
     thresholds,
-    tracer,
     reports,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
@@ -509,6 +540,11 @@ export const compose = async (options: ComposeOptions) => {
         every(5_000, 'polls', agentless.maintain),
         every(60_000, 'reading the configuration', settings.refresh),
         every(5_000, 'sending mail', mail.deliver),
+        every(1_000, 'notices', notifications.run),
+        every(2_000, 'deliveries', deliveries.deliver),
+        every(60_000, 'looking for silent hosts', notifications.watch.silence),
+        every(60_000, 'looking for uncommon devices', notifications.watch.uncommon),
+        every(60_000, 'looking for devices without a rule', notifications.watch.violations),
         every(5_000, 'ordering reports', reports.tick),
         every(3_600_000, 'report upkeep', reports.maintain),
         every(2_000, 'carrying out quarantines', nac.run),
@@ -528,7 +564,13 @@ export const compose = async (options: ComposeOptions) => {
         every(15_000, 'saying that jobs are taken', jobs.beat),
         every(15_000, 'looking at the parts of the product', health.watch),
         every(3_600_000, 'removing old events', () =>
-          events.forget(Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))),
+          deliveries
+            .sentUpTo()
+            .then((upTo) => events.forget(Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS')), upTo)),
+        ),
+        every(3_600_000, 'delivery upkeep', deliveries.forget),
+        every(3_600_000, 'notice upkeep', () =>
+          notifications.forget(Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))),
         ),
         every(3_600_000, 'job upkeep', jobs.forget),
         every(3_600_000, 'upkeep of the history of health', health.forget),
@@ -548,7 +590,6 @@ export const compose = async (options: ComposeOptions) => {
       await bus.close()
       await exportDb.close()
       await db.close()
-      await tracer.close()
     },
   }
 }

@@ -9,7 +9,6 @@ import { createDb } from '#platform/db/db.ts'
 import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
-import type { TracingConfig } from '#platform/tracing/index.ts'
 import { compose } from '../src/compose.ts'
 import { createFakeClock, templateDatabase } from './database.ts'
 
@@ -41,8 +40,6 @@ export interface TestAppOptions {
   outboundAllow?: string[]
   /** NATS that assets are published to. */
   natsUrl?: string
-  /** Where traces go. */
-  tracing?: TracingConfig
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -64,7 +61,6 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),
-      tracing: options.tracing ?? null,
       reportsDir: join(keyDir, 'reports'),
       natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),
     },

@@ -4,7 +4,6 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
-import type { Tracer } from '#platform/tracing/index.ts'
 import { registerAgentProtocol } from './agent-routes.ts'
 import { createBeatsStore } from './beats.store.ts'
 import { createCheckInPath } from './check-in-path.ts'
@@ -24,7 +23,6 @@ export interface IngestDeps extends ReportsDeps {
   agents: AgentsApi
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
-  tracer: Pick<Tracer, 'work'>
   metrics: { checkIns(count: number): void; checkInDuration(milliseconds: number): void }
 }
 
@@ -41,7 +39,6 @@ export const createIngest = (deps: IngestDeps) => {
     isRevoked: agents.isRevoked,
     commandsFor: deps.commands.deliver,
     log,
-    tracer: deps.tracer,
     counted: metrics.checkIns,
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })

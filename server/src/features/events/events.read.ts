@@ -1,4 +1,5 @@
 import { eventCategories, type FleetEvent, paging, severityNames } from '@portcullis/contract'
+import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { JsonStream, JsonText } from '#platform/http/answer.ts'
 import { contains, isNumber, likePattern, oneOf } from '#platform/list/columns.ts'
@@ -62,6 +63,33 @@ export const eventsSpec: ListSpec = {
     e.severity as "severity", ${namesSql(severityNames, 'e.severity')} as "severityString",
     e.entity as "eventEntityID", e.description as "description", e.hashtags as "hashtags",
     e.icon::text as "peripheralIcon", e.details as "details"`,
+}
+
+/** An event as those read it who follow the stream. */
+export interface FollowedEvent {
+  event_id: number
+  created_at: Date
+  agent_id: string | null
+  code: number
+  category: number
+  severity: number
+  icon: number
+  entity: string
+  description: string
+  hashtags: string
+  details: string
+  device_id: string | null
+}
+
+/** Which events a follower wants. */
+export interface EventChoice {
+  codes: readonly number[]
+  /** Syslog number; this or more severe. */
+  severity: number
+  /** Only hosts with one of these tags, ignoring case; empty: all. */
+  tags: readonly string[]
+  /** Only these sources; null: all. */
+  entities: readonly string[] | null
 }
 
 /** Rows of a compiled list from its start on: the oldest ones, written newest first. */
@@ -171,6 +199,35 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
         },
       )
     },
+
+    /** Id of the newest event; 0 before the first. */
+    head: async (q: Queryable): Promise<number> =>
+      (await q.prepared<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'events'`))[0]?.n ?? 0,
+
+    /** Events with ids in (after, upTo] that are wanted, in order. */
+    follow: (
+      q: Queryable,
+      after: number,
+      upTo: number,
+      { codes, severity, tags, entities }: EventChoice,
+      limit: number,
+    ): Promise<FollowedEvent[]> =>
+      q.prepared<FollowedEvent>(sql`
+        select e.event_id, e.created_at, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
+          e.details, e.device_id
+        from events e
+        where e.event_id > ${after}::bigint and e.event_id <= ${upTo}::bigint and e.code = any(${codes}::int[])
+          and e.severity <= ${severity}::smallint
+          and (${tags.length}::int = 0 or string_to_array(lower(e.hashtags), ',') && ${tags.map((tag) => tag.toLowerCase())}::text[])
+          and (${entities}::text[] is null or e.entity = any(${entities}::text[]))
+        order by e.event_id limit ${limit}::int`),
+
+    /** Some events by id, newest first; those that are stored no more are absent. */
+    some: (ids: readonly number[]): Promise<FollowedEvent[]> =>
+      db.prepared<FollowedEvent>(sql`
+        select e.event_id, e.created_at, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
+          e.details, e.device_id
+        from events e where e.event_id = any(${ids}::bigint[]) order by e.event_id desc`),
 
     /** Newest events of one agent, newest first. */
     recentOf: async (agentId: string, limit: number): Promise<FleetEvent[]> => {

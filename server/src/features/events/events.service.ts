@@ -54,13 +54,16 @@ export const createEventsService = ({ db, clock, log }: EventsServiceDeps) => {
     },
     ensureAhead,
 
-    /** Removes events that are older than so many days, some thousand at a time; 0 keeps all. Returns how many. */
-    forget: async (days: number): Promise<number> => {
+    /**
+     * Removes events that are older than so many days, some thousand at a time; 0 keeps all. What comes after `upTo` stays:
+     * somebody still has to be sent it. Returns how many.
+     */
+    forget: async (days: number, upTo: number | null): Promise<number> => {
       if (days === 0) return 0
       const before = new Date(clock.now() - days * 86_400_000)
       let removed = 0
       for (let some = forgottenAtOnce; some === forgottenAtOnce; removed += some)
-        some = await createEventsStore(db).forget(before, forgottenAtOnce)
+        some = await createEventsStore(db).forget(before, upTo, forgottenAtOnce)
       return removed
     },
   }

@@ -54,11 +54,11 @@ export const createEventsStore = (queryable: Queryable) => ({
   },
 
   /** Removes some of the oldest that were stored before; returns how many. Ids grow with time, so the first that is younger ends it. */
-  forget: (before: Date, limit: number): Promise<number> =>
+  forget: (before: Date, upTo: number | null, limit: number): Promise<number> =>
     queryable.execute(sql`
       delete from events e where e.event_id in (
         select o.event_id from (select x.event_id, x.created_at from events x order by x.event_id limit ${limit}::int) o
-        where o.created_at < ${before})`),
+        where o.created_at < ${before} and (${upTo}::bigint is null or o.event_id <= ${upTo}::bigint))`),
 
   /** Puts the newest texts before those an agent has; rows are locked in the order of their ids. */
   updateLatest: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<void> => {

@@ -6,10 +6,11 @@ import { createEventsRead, type EventsRead } from './events.read.ts'
 import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService } from './events.service.ts'
 
-export { eventsSpec as eventsList } from './events.read.ts'
+export { type EventChoice, eventsSpec as eventsList, type FollowedEvent } from './events.read.ts'
 export type { NewEvent } from './events.store.ts'
 export { deviceDetails } from './events.texts.ts'
-export type EventsApi = Pick<EventsService, 'append' | 'forget'> & Pick<EventsRead, 'recentOf'>
+export type EventsApi = Pick<EventsService, 'append' | 'forget'> &
+  Pick<EventsRead, 'recentOf' | 'head' | 'follow' | 'some'>
 
 /** `exportDb` is the pool of long reads: large pages are streamed from it. */
 export const eventsFeature = (
@@ -19,5 +20,12 @@ export const eventsFeature = (
   const read = createEventsRead({ db, exportDb, clock })
   const service = createEventsService({ db, clock, log })
   registerEventsRoutes(app, read)
-  return { append: service.append, forget: service.forget, recentOf: read.recentOf }
+  return {
+    append: service.append,
+    forget: service.forget,
+    recentOf: read.recentOf,
+    head: read.head,
+    follow: read.follow,
+    some: read.some,
+  }
 }

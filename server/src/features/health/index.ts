@@ -1,4 +1,4 @@
-import type { LicenseSummary, SubsystemName } from '@portcullis/contract'
+import type { HealthStatus, LicenseSummary, SubsystemName } from '@portcullis/contract'
 import type { EventsApi } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -21,7 +21,7 @@ import {
 } from './health.probes.ts'
 import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
-import { createHealthService } from './health.service.ts'
+import { createHealthService, overall } from './health.service.ts'
 import { healthChangesList } from './health.store.ts'
 import type { Thresholds } from './health.thresholds.ts'
 import { createHealthWatch } from './health.watch.ts'
@@ -81,6 +81,14 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
   registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
   await watch.read()
   return {
+    /** The worst of what is configured, and when it was looked at. */
+    overall: async (): Promise<{ status: HealthStatus; lastUpdated: string }> => {
+      const items = await health.subsystems()
+      return {
+        status: overall(items),
+        lastUpdated: items.reduce((newest, item) => (item.lastUpdated > newest ? item.lastUpdated : newest), ''),
+      }
+    },
     /** Looks at all parts and writes down what changed; every 15 s. */
     watch: watch.run,
     /** Notes how late the event loop was; every second. */

@@ -1,3 +1,4 @@
+import type { UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -8,14 +9,27 @@ import { createInsightsService, type InsightsService } from './insights.service.
 
 export { violationsList } from './insights.read.ts'
 /** What files are made of. */
-export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spoofed' | 'errorsBetween'>
+export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spoofed' | 'errorsBetween'> & {
+  /** Shapes that are uncommon now. */
+  uncommonNow(): Promise<readonly UncommonPeripheral[]>
+  /** Devices that no allow rule covers, at most so many. */
+  violationsNow(limit: number): Promise<readonly WhitelistViolation[]>
+}
 
 /** Risk insights: what is rare, vulnerable, in violation or out of line in the whole fleet. Owns no tables. */
 export const insightsFeature = (
   app: HttpApp,
   deps: { db: Db; exportDb: Db; clock: Clock; knowledge(): Knowledge },
 ): InsightsApi => {
-  const service = createInsightsService({ ...deps, read: createInsightsRead(deps.db) })
+  const read = createInsightsRead(deps.db)
+  const service = createInsightsService({ ...deps, read })
   registerInsightRoutes(app, service)
-  return service
+  return {
+    ...service,
+    uncommonNow: async () => (await service.uncommon.get()).data,
+    violationsNow: async (limit) =>
+      (await deps.exportDb.query<{ row: string }>(read.violations(limit))).map(
+        ({ row }) => JSON.parse(row) as WhitelistViolation,
+      ),
+  }
 }

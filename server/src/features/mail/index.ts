@@ -6,7 +6,8 @@ import { createMail, type MailDeps, mailPlace, mailTopic } from './mail.service.
 import { createMailStore } from './mail.store.ts'
 
 export { isMailAddress, type MailFollower } from './mail.service.ts'
-export type { MailContent } from './mail.text.ts'
+export { layOut, type MailContent, subjectLine } from './mail.text.ts'
+export { MailError, type SmtpMail } from './smtp.ts'
 export type MailApi = ReturnType<typeof mailFeature>
 
 /** Where this feature keeps sealed texts. */
@@ -28,6 +29,7 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
   return {
     enqueue: mail.enqueue,
     isConfigured: mail.isConfigured,
+    send: mail.send,
     deliver: mail.deliver,
     health: mail.health,
     waiting: mail.waiting,

@@ -134,6 +134,19 @@ export const createMail = (deps: MailDeps) => {
       return true
     },
 
+    /** Sends a mail now, for features with an outbox of their own. Throws `MailError`. */
+    send: async (mail: SmtpMail): Promise<void> => {
+      if ((await settings.values(db, 'smtp')).text('SMTP_HOST') === '')
+        throw new MailError('connect', 'No mail server is configured. Enter one under Settings, Mail.')
+      await send(mail).then(
+        () => settings.noteUse('smtp', null),
+        async (error: unknown) => {
+          if (error instanceof MailError && !error.isFinal) await settings.noteUse('smtp', error.message)
+          throw error
+        },
+      )
+    },
+
     /** Sends what is due; one run at a time in a process. */
     deliver: (): Promise<void> => {
       running ??= deliverSome().finally(() => {

@@ -6,9 +6,12 @@ import { certificatesOf } from '#features/settings/index.ts'
 /** What went wrong with a mail server, in words that help. */
 export class MailError extends Error {
   readonly step: 'connect' | 'sign-in' | 'send'
-  constructor(step: MailError['step'], message: string) {
+  /** The server refused this mail for good (5xx): the same again will not get through. */
+  readonly isFinal: boolean
+  constructor(step: MailError['step'], message: string, isFinal = false) {
     super(message)
     this.step = step
+    this.isFinal = isFinal
   }
 }
 
@@ -30,7 +33,11 @@ const mailError = (failure: Failure, host: string): MailError => {
     command === 'MAIL FROM' ||
     command === 'DATA'
   )
-    return new MailError('send', `The server refuses the mail (${said(failure)}). Check sender and recipient.`)
+    return new MailError(
+      'send',
+      `The server refuses the mail (${said(failure)}). Check sender and recipient.`,
+      (failure.responseCode ?? 0) >= 500,
+    )
   if (code === 'EDNS' || code === 'ENOTFOUND')
     return new MailError('connect', `The name ${host} has no address. Check the spelling.`)
   if (code === 'ECONNREFUSED' || (code === 'ESOCKET' && /ECONNREFUSED/.test(failure.message)))

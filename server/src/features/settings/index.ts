@@ -66,7 +66,12 @@ export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 
 const mostNames = 50
 
-const atHand = ['SERVER_DOMAIN_NAME', 'VENDORA_CHECKIN_SECONDS', 'VENDORA_RETENTION_DAYS_EVENTS'] as const
+const atHand = [
+  'SERVER_DOMAIN_NAME',
+  'VENDORA_CHECKIN_SECONDS',
+  'VENDORA_RETENTION_DAYS_EVENTS',
+  'VENDORA_SILENT_HOURS',
+] as const
 const isAtHand = (name: string): boolean => (atHand as readonly string[]).includes(name)
 
 /** Entries of a comma list in a path, in capitals as names are. */

@@ -289,8 +289,8 @@ describe('the general configuration', () => {
     await append(3)
     t.clock.advance(31 * 86_400_000)
     await append(2)
-    expect(await t.server.events.forget(0)).toBe(0)
-    expect(await t.server.events.forget(30)).toBe(3)
+    expect(await t.server.events.forget(0, null)).toBe(0)
+    expect(await t.server.events.forget(30, null)).toBe(3)
     expect((await pageOf(t, 'events/getevents')).recordsTotal).toBe(2)
   })
 

@@ -1,0 +1,193 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import { breaksAfter } from './backoff.ts'
+
+export interface NewDelivery {
+  id: string
+  groupId: number
+  groupName: string
+  channel: 'email' | 'webhook'
+  target: string
+  destination: string
+  title: string
+  /** Exactly what is sent, with every try. */
+  body: string
+  /** Ids of the notices it speaks of. */
+  notices: readonly number[]
+}
+
+/** A delivery in the hands of the one who sends it. */
+export interface LeasedDelivery {
+  delivery_id: string
+  group_id: number
+  channel: 'email' | 'webhook'
+  destination: string
+  title: string
+  body: string
+  attempts: number
+  fence: number
+}
+
+/** A delivery that a notice is spoken of in. */
+export interface ToldRow {
+  group_name: string
+  channel: string
+  destination: string
+  state: string
+  created_at: Date
+}
+
+export type DeliveriesStore = ReturnType<typeof createDeliveriesStore>
+
+export const createDeliveriesStore = () => ({
+  insert: async (tx: Tx, rows: readonly NewDelivery[], now: Date): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.execute(sql`
+      insert into deliveries (delivery_id, group_id, group_name, channel, target, destination, title, body, notices, created_at, next_at)
+      select u.id, u.group_id, u.group_name, u.channel, u.target, u.destination, u.title, u.body,
+        string_to_array(nullif(u.notices, ''), ',')::int[], ${now}, ${now}
+      from ${unnestOf([
+        [rows.map((r) => r.id), 'uuid[]'],
+        [rows.map((r) => r.groupId), 'int[]'],
+        [rows.map((r) => r.groupName), 'text[]'],
+        [rows.map((r) => r.channel), 'text[]'],
+        [rows.map((r) => r.target), 'text[]'],
+        [rows.map((r) => r.destination), 'text[]'],
+        [rows.map((r) => r.title), 'text[]'],
+        [rows.map((r) => r.body), 'text[]'],
+        [rows.map((r) => r.notices.join(',')), 'text[]'],
+      ])} u(id, group_id, group_name, channel, target, destination, title, body, notices)`)
+  },
+
+  /** Receivers for which something is due, or a probe. */
+  dueTargets: async (q: Queryable, now: Date): Promise<string[]> =>
+    (
+      await q.query<{ target: string }>(sql`
+        select distinct d.target from deliveries d left join delivery_targets t on t.target = d.target
+        where d.state = 'waiting' and (d.lease_until is null or d.lease_until <= ${now})
+          and case when t.failures >= ${breaksAfter}::int then t.probe_at <= ${now} else d.next_at <= ${now} end`)
+    ).map(({ target }) => target),
+
+  /** Takes what is due for a receiver, oldest first; of one that keeps failing only the oldest, when a probe is due. */
+  lease: (q: Queryable, target: string, now: Date, until: Date, limit: number): Promise<LeasedDelivery[]> =>
+    q.query<LeasedDelivery>(sql`
+      with t as materialized (
+        select coalesce((select x.failures from delivery_targets x where x.target = ${target}), 0) >= ${breaksAfter}::int as is_broken,
+          (select x.probe_at from delivery_targets x where x.target = ${target}) as probe_at),
+      chosen as materialized (
+        select d.delivery_id from deliveries d, t
+        where d.target = ${target} and d.state = 'waiting' and (d.lease_until is null or d.lease_until <= ${now})
+          and case when t.is_broken then t.probe_at <= ${now} else d.next_at <= ${now} end
+        order by d.created_at, d.delivery_id
+        limit (select case when t.is_broken then 1 else ${limit}::int end from t)
+        for update of d skip locked),
+      leased as (
+        update deliveries d set lease_until = ${until}, fence = d.fence + 1, attempts = d.attempts + 1
+        from chosen c where d.delivery_id = c.delivery_id
+        returning d.delivery_id, d.group_id, d.channel, d.destination, d.title, d.body, d.attempts, d.fence, d.created_at)
+      select l.* from leased l order by l.created_at, l.delivery_id`),
+
+  /** Ends or puts off what was leased; false: somebody else has it by now. */
+  settle: async (
+    q: Queryable,
+    { delivery_id, fence }: Pick<LeasedDelivery, 'delivery_id' | 'fence'>,
+    change: {
+      state: 'waiting' | 'delivered' | 'failed' | 'dropped'
+      nextAt: Date
+      endedAt: Date | null
+      error: string
+    },
+  ): Promise<boolean> =>
+    (await q.execute(sql`
+      update deliveries d set state = ${change.state}, next_at = ${change.nextAt}, ended_at = ${change.endedAt}::timestamptz,
+        error = ${change.error}, lease_until = null
+      where d.delivery_id = ${delivery_id}::uuid and d.fence = ${fence}::int and d.state = 'waiting'`)) === 1,
+
+  /** Gives back what was leased and not tried. */
+  giveBack: async (q: Queryable, rows: readonly Pick<LeasedDelivery, 'delivery_id' | 'fence'>[]): Promise<void> => {
+    await q.execute(sql`
+      update deliveries d set lease_until = null, attempts = d.attempts - 1
+      from ${unnestOf([
+        [rows.map((r) => r.delivery_id), 'uuid[]'],
+        [rows.map((r) => r.fence), 'int[]'],
+      ])} u(id, fence) where d.delivery_id = u.id and d.fence = u.fence and d.state = 'waiting'`)
+  },
+
+  targetFailed: async (q: Queryable, target: string, now: Date, probeAt: Date, error: string): Promise<void> => {
+    await q.execute(sql`
+      insert into delivery_targets (target, failures, probe_at, failed_at, error)
+      values (${target}, 1, ${probeAt}, ${now}, ${error})
+      on conflict (target) do update set failures = delivery_targets.failures + 1, probe_at = excluded.probe_at,
+        failed_at = excluded.failed_at, error = excluded.error`)
+  },
+
+  /** The receiver takes messages: whatever waits for it is due now, if it had failed. True when there is such. */
+  targetWorks: async (q: Queryable, target: string, now: Date): Promise<boolean> => {
+    const [before] = await q.query<{ failures: number }>(sql`
+      insert into delivery_targets (target, succeeded_at) values (${target}, ${now})
+      on conflict (target) do update set succeeded_at = excluded.succeeded_at
+      returning failures`)
+    if ((before?.failures ?? 0) === 0) return false
+    await q.execute(
+      sql`update delivery_targets t set failures = 0, probe_at = null, error = '' where t.target = ${target}`,
+    )
+    return (
+      (await q.execute(sql`
+        update deliveries d set next_at = ${now}
+        where d.target = ${target} and d.state = 'waiting' and d.next_at > ${now}`)) > 0
+    )
+  },
+
+  /** Locks what is to be sent again or dropped; ids null: all that are stuck, at most `limit`. */
+  lockStuck: (
+    tx: Tx,
+    ids: readonly string[] | null,
+    limit: number,
+  ): Promise<{ delivery_id: string; target: string; title: string }[]> =>
+    tx.query(sql`
+      select d.delivery_id, d.target, d.title from deliveries d
+      where d.state in ('waiting', 'failed')
+        and (${ids}::text[] is not null and d.delivery_id::text = any(${ids}::text[])
+          or ${ids}::text[] is null and (d.state = 'failed' or d.attempts > 0))
+      order by d.delivery_id limit ${limit}::int for update`),
+
+  retry: async (tx: Tx, ids: readonly string[], targets: readonly string[], now: Date): Promise<void> => {
+    await tx.execute(sql`
+      update deliveries d set state = 'waiting', next_at = ${now}, ended_at = null, lease_until = null, fence = d.fence + 1
+      where d.delivery_id = any(${ids}::uuid[])`)
+    await tx.execute(sql`
+      update delivery_targets t set probe_at = ${now} where t.target = any(${targets}::text[]) and t.failures > 0`)
+  },
+
+  drop: async (tx: Tx, ids: readonly string[], now: Date, why: string): Promise<void> => {
+    await tx.execute(sql`
+      update deliveries d set state = 'dropped', ended_at = ${now}, lease_until = null, fence = d.fence + 1, error = ${why}
+      where d.delivery_id = any(${ids}::uuid[])`)
+  },
+
+  about: (q: Queryable, noticeId: number, limit: number): Promise<ToldRow[]> =>
+    q.query<ToldRow>(sql`
+      select d.group_name, d.channel, d.destination, d.state, d.created_at from deliveries d
+      where d.notices @> array[${noticeId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
+
+  /** What is wrong at the moment. */
+  state: async (q: Queryable) =>
+    (
+      await q.query<{
+        waiting: number
+        failed: number
+        oldest: Date | null
+        error: string
+        failing_since: Date | null
+      }>(sql`
+        select (select count(*)::int from deliveries d where d.state = 'waiting' and d.attempts > 0) as waiting,
+          (select count(*)::int from deliveries d where d.state = 'failed') as failed,
+          (select min(d.created_at) from deliveries d where d.state = 'waiting' and d.attempts > 0) as oldest,
+          coalesce((select t.error from delivery_targets t where t.failures > 0 order by t.failed_at desc limit 1), '') as error,
+          (select min(coalesce(t.succeeded_at, t.failed_at)) from delivery_targets t where t.failures > 0) as failing_since`)
+    )[0] as { waiting: number; failed: number; oldest: Date | null; error: string; failing_since: Date | null },
+
+  forget: (q: Queryable, before: Date): Promise<number> =>
+    q.execute(sql`delete from deliveries d where d.state in ('delivered', 'dropped') and d.ended_at < ${before}`),
+})

@@ -1,0 +1,86 @@
+import {
+  dropDeliveries,
+  listDeliveries,
+  listEventOutputs,
+  retryDeliveries,
+  retryEventOutput,
+  skipEventOutput,
+} from '@portcullis/contract'
+import type { SiemSource } from '@portcullis/domain'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
+import type { MailApi } from '#features/mail/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
+import { deliveriesList } from './deliveries.read.ts'
+import { createDeliveries } from './deliveries.service.ts'
+import { createDeliveriesStore } from './deliveries.store.ts'
+import { createOutputs, type OutputPlan } from './outputs.runner.ts'
+import { createOutputsStore } from './outputs.store.ts'
+import { createSender, type WebhookPlace } from './sender.ts'
+
+export type { OutputPlan } from './outputs.runner.ts'
+export type { WebhookPlace } from './sender.ts'
+export { deviceOf } from './siem-event.ts'
+export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
+
+/** Topic of the bus: something is due. */
+const topic = 'deliveries'
+
+export interface DeliveriesFeatureDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  bus: Bus
+  audit: Pick<AuditApi, 'write'>
+  events: Pick<EventsApi, 'head' | 'follow'>
+  mail: Pick<MailApi, 'send'>
+  resolve: ResolveDestination
+  source(): SiemSource
+  plans(): Promise<readonly OutputPlan[]>
+  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  isRecipient(groupId: number, address: string): Promise<boolean>
+  hint(tx: Tx): Promise<void>
+}
+
+/** What leaves for people, webhooks and SIEMs: an outbox of messages, and streams of events. */
+export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => {
+  const { db, bus, log } = deps
+  const store = createDeliveriesStore()
+  const outputs = createOutputsStore()
+  const changed = () => db.transaction((tx) => deps.hint(tx))
+  const service = createDeliveries({ ...deps, store, outputs, wake: (tx) => bus.publish(tx, topic) })
+  const sender = createSender({ ...deps, store, changed })
+  const streams = createOutputs({ ...deps, store: outputs, changed })
+  const list = createList(deliveriesList, deps)
+
+  const deliver = async (): Promise<void> => {
+    await Promise.all([sender.deliver(), streams.run()])
+  }
+  bus.on(topic, () => {
+    deliver().catch((error: unknown) => log.warn({ err: error }, 'sending deliveries failed'))
+  })
+
+  app.register(listDeliveries, ({ query }) => list.page(query))
+  app.register(retryDeliveries, ({ actor, body }) => service.retry(actor, body.ids))
+  app.register(dropDeliveries, ({ actor, body }) => service.drop(actor, body.ids))
+  app.register(listEventOutputs, () => service.listOutputs())
+  app.register(retryEventOutput, ({ actor, body }) => service.retryOutput(actor, body))
+  app.register(skipEventOutput, ({ actor, body }) => service.skipOutput(actor, body))
+
+  return {
+    enqueue: service.enqueue,
+    about: service.about,
+    /** Sends what is due. */
+    deliver,
+    sentUpTo: service.sentUpTo,
+    health: service.health,
+    forget: service.forget,
+  }
+}

@@ -1,0 +1,137 @@
+import type { NoticeKind } from '@portcullis/contract'
+import type { EventsApi, FollowedEvent } from '#features/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { type Folded, fold, newsAgainMs, tameFloods } from './fold.ts'
+import { healthCodes, kindOfCode } from './groups.ts'
+import { type HealthNews, healthNews } from './health-notices.ts'
+import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
+
+/** Ids looked at in one transaction: some tenths of a second when all of them make notices. */
+const span = 5_000
+/** Codes that make notices; everything else is passed over by the database. */
+const wanted = { codes: [...kindOfCode.keys(), ...Object.values(healthCodes)], severity: 7, tags: [], entities: null }
+
+/** Why somebody is to be told: it came up, came up again, or is over. */
+export type News = 'opened' | 'reopened' | 'resolved'
+
+/** A notice that somebody may have to be told of. */
+export interface NoticeNews {
+  noticeId: number
+  turn: number
+  news: News
+  /** Kind of a risk notice, or subsystem of a health notice. */
+  id: string
+  list: 'risk' | 'health'
+  severity: number
+  tags: ReadonlySet<string>
+}
+
+export interface FollowerDeps {
+  db: Db
+  clock: Clock
+  store: NoticesStore
+  events: Pick<EventsApi, 'head' | 'follow'>
+  /** Writes down who is to be told; in the transaction that folds. */
+  tell(tx: Tx, news: readonly NoticeNews[]): Promise<void>
+  hint(tx: Tx): Promise<void>
+}
+
+const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
+
+const newsOf = (row: NoticeRow | undefined, firstAt: Date): News | null => {
+  if (row === undefined) return 'opened'
+  if (row.is_dismissed || firstAt.getTime() - row.last_at.getTime() > newsAgainMs) return 'reopened'
+  return null
+}
+
+const riskWrite = (one: Folded, news: News | null, turn: number): NoticeWrite => ({
+  ...one,
+  status: '',
+  tags: [...one.tags].sort().join(',').slice(0, 4_096),
+  turn: news === null ? null : turn,
+  opens: news !== null,
+})
+
+/** Reads the events once, in order, and folds them into notices: one replica at a time, position and notices together. */
+export const createFollower = ({ db, clock, store, events, tell, hint }: FollowerDeps) => {
+  const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
+    keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
+
+  const foldRisk = async (
+    tx: Tx,
+    some: readonly FollowedEvent[],
+  ): Promise<{ ones: Folded[]; known: Map<string, NoticeRow> }> => {
+    const folded = fold(some)
+    const known = await mapOf(tx, [...folded.values()])
+    const busy = await store.busy(tx, new Date(clock.now()))
+    const ones = tameFloods(folded, {
+      isOpen: (kind, subject) => known.get(keyOf({ kind, subject }))?.is_dismissed === false,
+      recent: (kind: NoticeKind) => busy.get(kind)?.recent ?? 0,
+      isFlooding: (kind: NoticeKind) => busy.get(kind)?.isFlooding ?? false,
+    })
+    const floods = ones.filter((one) => !folded.has(keyOf(one)))
+    for (const [key, row] of await mapOf(tx, floods)) known.set(key, row)
+    return { ones, known }
+  }
+
+  /** One run of events; false when there was nothing to do, or another replica does it. */
+  const step = (): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const at = await store.lockFollower(tx)
+      if (at === undefined) return false
+      const head = await events.head(tx)
+      if (head <= at.event_id) return false
+      const upTo = Math.min(head, at.event_id + span)
+      const some = await events.follow(tx, at.event_id, upTo, wanted, span)
+      let { turn } = at
+      if (some.length > 0) {
+        const { ones, known } = await foldRisk(tx, some)
+        const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
+        const writes: NoticeWrite[] = []
+        const told: (Omit<NoticeNews, 'noticeId'> | null)[] = []
+        for (const one of ones) {
+          const news = newsOf(known.get(keyOf(one)), one.firstAt)
+          if (news !== null) turn++
+          writes.push(riskWrite(one, news, turn))
+          told.push(
+            news === null ? null : { turn, news, id: one.kind, list: 'risk', severity: one.severity, tags: one.tags },
+          )
+        }
+        for (const { write, news, severity } of health) {
+          if (write.opens) turn++
+          writes.push({ ...write, turn: write.opens ? turn : null })
+          told.push(news === null ? null : { turn, news, id: write.subject, list: 'health', severity, tags: new Set() })
+        }
+        if (writes.length > 0) {
+          const ids = await store.write(tx, writes)
+          await tell(
+            tx,
+            told.flatMap((one, i) => (one === null ? [] : [{ ...one, noticeId: ids[i] as number }])),
+          )
+          await hint(tx)
+        }
+      }
+      await store.moveFollower(tx, upTo, turn)
+      return true
+    })
+
+  let running: Promise<void> | null = null
+  const catchUp = async (): Promise<void> => {
+    while (await step());
+  }
+  return {
+    /** Folds what came since; one run at a time in a process. */
+    run: (): Promise<void> => {
+      running ??= catchUp().finally(() => {
+        running = null
+      })
+      return running
+    },
+  }
+}
+
+const healthKeys = (some: readonly FollowedEvent[]): { kind: string; subject: string }[] =>
+  [...new Set(some.filter(({ code }) => Object.values(healthCodes).includes(code)).map(({ entity }) => entity))].map(
+    (subject) => ({ kind: 'health', subject }),
+  )

@@ -1,0 +1,282 @@
+import {
+  maskedSecret,
+  type NotificationGroup,
+  type NotificationGroupChange,
+  profiles,
+  severityNames,
+} from '@portcullis/contract'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
+import { certificatesOf } from '#features/settings/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Secret } from '#platform/secret.ts'
+import { parseSyslogAddress } from '#platform/syslog/index.ts'
+import { newWebhookSecret, parseWebhookSecret } from '#platform/webhooks/index.ts'
+import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
+import type { GroupsStore } from './groups.store.ts'
+import { codesOf, defaultConfig, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
+
+/** Row that the secret of a group's webhook is bound to. */
+export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
+
+/** A group with what is in force of it. */
+export interface Group {
+  definition: GroupDefinition
+  config: GroupConfig
+  secret: Buffer | null
+}
+
+export interface GroupsDeps {
+  db: Db
+  store: GroupsStore
+  audit: Pick<AuditApi, 'write'>
+  envelope: Envelope
+  resolve: ResolveDestination
+  hint(tx: Tx): Promise<void>
+}
+
+const list = (off: readonly string[]): string => (off.length === 0 ? 'none' : off.join(', '))
+
+/** What changed of a group, for the audit trail. */
+const difference = (before: GroupConfig, after: GroupConfig): string =>
+  [
+    ['minimum severity', before.minimumSeverity, after.minimumSeverity],
+    ['tags', list(before.hashtags), list(after.hashtags)],
+    ['in use', String(before.isEnabled), String(after.isEnabled)],
+    ['switched off', list(before.off), list(after.off)],
+    ['mail', String(before.channels.email.isEnabled), String(after.channels.email.isEnabled)],
+    ['recipients', list(before.channels.email.recipients), list(after.channels.email.recipients)],
+    ['webhook', String(before.channels.webhook.isEnabled), String(after.channels.webhook.isEnabled)],
+    ['webhook address', before.channels.webhook.url, after.channels.webhook.url],
+    [
+      'syslog',
+      JSON.stringify({ ...before.channels.syslog, ca: '' }),
+      JSON.stringify({ ...after.channels.syslog, ca: '' }),
+    ],
+    ['digest minutes', String(before.digestMinutes), String(after.digestMinutes)],
+    ['quiet hours', JSON.stringify(before.quietHours), JSON.stringify(after.quietHours)],
+  ]
+    .filter(([, from, to]) => from !== to)
+    .map(([name, from, to]) => `${name}: ${from} → ${to}`)
+    .join('; ')
+    .slice(0, 3_000)
+
+/** Who is told of what: the fixed groups, as Administrators set them. */
+export const createGroups = ({ db, store, audit, envelope, resolve, hint }: GroupsDeps) => {
+  const read = async (q: Queryable): Promise<Group[]> => {
+    const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
+    return groupDefinitions.map((definition) => {
+      const row = rows.get(definition.id)
+      const usual = defaultConfig(definition)
+      const { channels, ...rest } = row?.config ?? {}
+      return {
+        definition,
+        // Member by member: what a later release adds is there for groups that were stored before.
+        config: {
+          ...usual,
+          ...rest,
+          channels: {
+            email: { ...usual.channels.email, ...channels?.email },
+            webhook: { ...usual.channels.webhook, ...channels?.webhook },
+            syslog: { ...usual.channels.syslog, ...channels?.syslog },
+          },
+        },
+        secret: row?.webhook_secret ?? null,
+      }
+    })
+  }
+
+  const shown = ({ definition, config, secret }: Group, actor: Actor, fresh: Secret | null): NotificationGroup => {
+    const { url } = config.channels.webhook
+    const { off, ...members } = config
+    return {
+      id: definition.id,
+      groupName: definition.groupName,
+      description: definition.description,
+      kind: definition.kind,
+      ...members,
+      notifications: definition.switches.map(({ id, name }) => ({ id, name, isEnabled: !off.includes(id) })),
+      channels: {
+        ...config.channels,
+        webhook: {
+          ...config.channels.webhook,
+          // Many receivers keep their token in the path.
+          url: actor.profile === profiles.user && url !== '' ? `${new URL(url).origin}/…` : url,
+          secret: fresh?.reveal() ?? (secret === null ? '' : maskedSecret),
+        },
+      },
+    }
+  }
+
+  /** Refuses what this server never connects to; what has no address now may have one later. */
+  const assertReachable = async (field: string, host: string): Promise<void> => {
+    await resolve(host).catch((error: unknown) => {
+      if (!(error instanceof DestinationError)) throw error
+      if (error.fault === 'refused') throw new AppError('unprocessable', { detail: `${field}: ${error.message}` })
+    })
+  }
+
+  const openSecret = ({ definition, secret }: Group): Secret | null =>
+    secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
+
+  /** The secret that is to be stored: kept, given or made; and whether it was made. */
+  const secretFor = (
+    before: Group,
+    after: GroupConfig,
+    given: string | undefined,
+  ): { box: Buffer | null; fresh: Secret | null } => {
+    const { url } = after.channels.webhook
+    const isMoved =
+      before.secret !== null &&
+      before.config.channels.webhook.url !== '' &&
+      url !== '' &&
+      webhookUrl(url).host !== webhookUrl(before.config.channels.webhook.url).host
+    const seal = (secret: Secret): Buffer => envelope.seal(secret, placeOfWebhook(String(before.definition.id)))
+    if (
+      given === '' ||
+      (before.secret === null && after.channels.webhook.isEnabled && (given ?? maskedSecret) === maskedSecret)
+    ) {
+      if (url === '') return { box: null, fresh: null }
+      const fresh = newWebhookSecret()
+      return { box: seal(fresh), fresh }
+    }
+    if (given === undefined || given === maskedSecret) {
+      if (isMoved)
+        throw invalid(
+          'body.channels.webhook.secret',
+          'is needed again, because the webhook moves to another host; empty makes a new one',
+        )
+      return { box: before.secret, fresh: null }
+    }
+    const secret = parseWebhookSecret(given)
+    if (secret === null)
+      throw invalid(
+        'body.channels.webhook.secret',
+        'must be whsec_ and base64 of 24 to 64 bytes, or empty for a new one',
+      )
+    return { box: seal(secret), fresh: null }
+  }
+
+  const groupOf = (groups: readonly Group[], id: number): Group => {
+    const group = groups.find(({ definition }) => definition.id === id)
+    if (group === undefined)
+      throw new AppError('not_found', {
+        detail: `There is no notification group ${id}; there are 1 to ${groupDefinitions.length}.`,
+      })
+    return group
+  }
+
+  /** A group as it would be with what is given; judged, not stored. */
+  const judged = async (before: Group, change: NotificationGroupChange): Promise<GroupConfig> => {
+    const config = withRecipients(merged(before.definition, before.config, change))
+    assertGroup(before.definition, config)
+    const { webhook, syslog } = config.channels
+    if (webhook.url !== '') await assertReachable('body.channels.webhook.url', webhookUrl(webhook.url).hostname)
+    const address = syslog.address === '' ? null : parseSyslogAddress(syslog.address, syslog.protocol)
+    if (address !== null) await assertReachable('body.channels.syslog.address', address.host)
+    return { ...config, channels: { ...config.channels, webhook: { ...webhook, secret: '' } } }
+  }
+
+  const outputOf = ({ definition, config, secret }: Group): OutputPlan[] => {
+    const { webhook, syslog } = config.channels
+    const codes = codesOf(definition, config.off)
+    if (!config.isEnabled || codes.length === 0) return []
+    const wanted = {
+      codes,
+      severity: severityNames.indexOf(config.minimumSeverity),
+      tags: config.hashtags.map(fold),
+      entities:
+        definition.of === 'subsystems'
+          ? definition.switches.filter(({ id }) => !config.off.includes(id)).map(({ id }) => id)
+          : null,
+    }
+    const shared = { groupId: definition.id, groupName: definition.groupName, wanted }
+    const plans: OutputPlan[] = []
+    const address = syslog.isEnabled ? parseSyslogAddress(syslog.address, syslog.protocol) : null
+    if (address !== null)
+      plans.push({
+        ...shared,
+        channel: 'syslog',
+        destination: `${syslog.address}, ${syslog.protocol}, ${syslog.format}`,
+        place: { kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format },
+      })
+    const key = openSecret({ definition, config, secret })
+    if (definition.of === 'events' && webhook.isEnabled && key !== null)
+      plans.push({
+        ...shared,
+        channel: 'webhook',
+        destination: new URL(webhook.url).host,
+        place: { kind: 'webhook', url: webhook.url, secret: key, ca: certificatesOf(webhook.ca) },
+      })
+    return plans
+  }
+
+  return {
+    read,
+    groupOf,
+    judged,
+    openSecret,
+
+    list: async (actor: Actor): Promise<NotificationGroup[]> =>
+      (await read(db)).map((group) => shown(group, actor, null)),
+
+    /** Changes one group; answers all, with a secret that was made now. */
+    update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
+      // Names are resolved before the transaction: nothing is waited for inside.
+      await judged(groupOf(await read(db), change.id), change)
+      return db.transaction(async (tx) => {
+        await store.lock(tx)
+        const groups = await read(tx)
+        const before = groupOf(groups, change.id)
+        const { webhook, ...channels } = withRecipients(merged(before.definition, before.config, change)).channels
+        const after: GroupConfig = {
+          ...withRecipients(merged(before.definition, before.config, change)),
+          channels: { ...channels, webhook: { ...webhook, secret: '' } },
+        }
+        assertGroup(before.definition, after)
+        const { box, fresh } = secretFor(before, after, change.channels?.webhook?.secret)
+        const changes = difference(before.config, after)
+        const isSecretNew = box !== before.secret
+        if (changes !== '' || isSecretNew || JSON.stringify(before.config) !== JSON.stringify(after)) {
+          await store.save(tx, change.id, after, box)
+          await hint(tx)
+          await audit.write(tx, actor, {
+            action: 'notification.group.updated',
+            entity: before.definition.groupName,
+            details: [changes, ...(isSecretNew ? ['webhook secret changed'] : [])]
+              .filter((part) => part !== '')
+              .join('; '),
+          })
+        }
+        return (await read(tx)).map((group) => shown(group, actor, group.definition.id === change.id ? fresh : null))
+      })
+    },
+
+    /** Streams of events that are switched on. */
+    plans: async (): Promise<OutputPlan[]> => (await read(db)).flatMap(outputOf),
+
+    webhookOf: async (groupId: number): Promise<WebhookPlace | null> => {
+      const group = (await read(db)).find(({ definition }) => definition.id === groupId)
+      if (group === undefined || !group.config.isEnabled || !group.config.channels.webhook.isEnabled) return null
+      const secret = openSecret(group)
+      const { url, ca } = group.config.channels.webhook
+      return secret === null ? null : { url, secret, ca: certificatesOf(ca) }
+    },
+
+    isRecipient: async (groupId: number, address: string): Promise<boolean> => {
+      const config = (await read(db)).find(({ definition }) => definition.id === groupId)?.config
+      return (
+        config?.isEnabled === true &&
+        config.channels.email.isEnabled &&
+        config.channels.email.recipients.some((one) => fold(one) === fold(address))
+      )
+    },
+  }
+}
+
+export type GroupsService = ReturnType<typeof createGroups>

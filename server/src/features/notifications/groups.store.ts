@@ -1,0 +1,94 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import type { GroupConfig } from './groups.ts'
+
+export interface GroupRow {
+  group_id: number
+  config: Partial<GroupConfig>
+  webhook_secret: Buffer | null
+}
+
+/** A notice that a group is to tell by a channel. */
+export interface PendingRow {
+  notice_id: number
+  news: string
+  since: Date
+  severity: number
+}
+
+export type GroupsStore = ReturnType<typeof createGroupsStore>
+
+export const createGroupsStore = () => ({
+  all: (q: Queryable): Promise<GroupRow[]> =>
+    q.query<GroupRow>(
+      sql`select g.group_id, g.config, g.webhook_secret from notification_groups g order by g.group_id`,
+    ),
+
+  /** Changes of groups come one after the other. */
+  lock: async (tx: Tx): Promise<void> => {
+    await tx.execute(sql`select pg_advisory_xact_lock(7205762)`)
+  },
+
+  save: async (tx: Tx, groupId: number, config: GroupConfig, secret: Buffer | null): Promise<void> => {
+    await tx.execute(sql`
+      insert into notification_groups (group_id, config, webhook_secret)
+      values (${groupId}::int, ${JSON.stringify(config)}::jsonb, ${secret}::bytea)
+      on conflict (group_id) do update set config = excluded.config, webhook_secret = excluded.webhook_secret`)
+  },
+
+  addPending: async (
+    tx: Tx,
+    rows: readonly { groupId: number; channel: string; noticeId: number; turn: number; news: string }[],
+    now: Date,
+  ): Promise<void> => {
+    if (rows.length === 0) return
+    await tx.execute(sql`
+      insert into notice_pending (group_id, channel, notice_id, turn, news, since)
+      select u.group_id, u.channel, u.notice_id, u.turn, u.news, ${now}
+      from ${unnestOf([
+        [rows.map((r) => r.groupId), 'int[]'],
+        [rows.map((r) => r.channel), 'text[]'],
+        [rows.map((r) => r.noticeId), 'int[]'],
+        [rows.map((r) => r.turn), 'bigint[]'],
+        [rows.map((r) => r.news), 'text[]'],
+      ])} u(group_id, channel, notice_id, turn, news)
+      on conflict (group_id, channel, notice_id) do update set turn = excluded.turn`)
+  },
+
+  /** Groups and channels that have something to tell. */
+  waiting: (q: Queryable): Promise<{ group_id: number; channel: 'email' | 'webhook' }[]> =>
+    q.query(sql`select distinct p.group_id, p.channel from notice_pending p order by p.group_id, p.channel`),
+
+  /** One replica tells for a group and channel at a time; false: another does. */
+  tryTell: async (tx: Tx, groupId: number, channel: string): Promise<boolean> =>
+    (
+      await tx.query<{ ok: boolean }>(
+        sql`select pg_try_advisory_xact_lock(7205763, ${groupId * 10 + channel.length}::int) as ok`,
+      )
+    )[0]?.ok === true,
+
+  /** What waits to be told, worst first, and when the channel was last used. */
+  pending: async (tx: Tx, groupId: number, channel: string, limit: number) => {
+    const rows = await tx.query<PendingRow>(sql`
+      select p.notice_id, p.news, p.since, n.severity from notice_pending p join notices n on n.notice_id = p.notice_id
+      where p.group_id = ${groupId}::int and p.channel = ${channel} order by n.severity, p.since, p.notice_id limit ${limit}::int`)
+    const [last] = await tx.query<{ told_at: Date }>(
+      sql`select t.told_at from notice_told t where t.group_id = ${groupId}::int and t.channel = ${channel}`,
+    )
+    return { rows, toldAt: last?.told_at ?? null }
+  },
+
+  /** Null: all of the group and channel. */
+  endPending: async (tx: Tx, groupId: number, channel: string, noticeIds: readonly number[] | null): Promise<void> => {
+    await tx.execute(sql`
+      delete from notice_pending p where p.group_id = ${groupId}::int and p.channel = ${channel}
+        and (${noticeIds}::int[] is null or p.notice_id = any(${noticeIds}::int[]))`)
+  },
+
+  noteTold: async (tx: Tx, groupId: number, channel: string, now: Date): Promise<void> => {
+    await tx.execute(sql`
+      insert into notice_told (group_id, channel, told_at) values (${groupId}::int, ${channel}, ${now})
+      on conflict (group_id, channel) do update set told_at = excluded.told_at`)
+  },
+})

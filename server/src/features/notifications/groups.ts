@@ -1,0 +1,161 @@
+import {
+  type Channel,
+  eventCategories,
+  eventCodes,
+  type NoticeKind,
+  type NotificationGroup,
+  noticeKinds,
+  subsystemNames,
+} from '@portcullis/contract'
+
+/** A group as it is stored: all of it but the secret. */
+export type GroupConfig = Omit<NotificationGroup, 'id' | 'groupName' | 'description' | 'kind' | 'notifications'> & {
+  /** Ids of what is switched off: what a later release adds is on. */
+  off: readonly string[]
+}
+
+export interface GroupDefinition {
+  id: number
+  groupName: string
+  description: string
+  kind: 'Risk' | 'SystemHealth'
+  /** What its switches stand for. */
+  of: 'notices' | 'subsystems' | 'events'
+  switches: readonly { id: string; name: string }[]
+  /** Channels that make sense for it. */
+  channels: readonly Channel[]
+  minimumSeverity: GroupConfig['minimumSeverity']
+}
+
+/** What each kind of notice is called, and the rule that makes it. */
+export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string }>> = {
+  attackTool: {
+    name: 'Attack tool',
+    why: 'A device was attached that is on the list of attack tools, or acts like one.',
+  },
+  vulnerable: { name: 'Vulnerable peripheral', why: 'A device was attached that an advisory is known for.' },
+  uncommon: {
+    name: 'Uncommon peripheral',
+    why: 'A device is attached whose model and interfaces are on few hosts only; the thresholds are under Settings, Product.',
+  },
+  whitelistViolation: {
+    name: 'Whitelist violation',
+    why: 'A device is attached that no allow rule covers, on a host where a whitelist applies.',
+  },
+  blocked: { name: 'Blocked peripheral', why: 'An armed host kept a device from working.' },
+  keyClone: { name: 'Copied agent key', why: 'The key of an agent was used from two places.' },
+  agentSilent: {
+    name: 'Silent agent',
+    why: 'A host was not heard of for longer than VENDORA_SILENT_HOURS (Settings, Product).',
+  },
+}
+
+/** Codes of the events that make a notice of a kind. */
+const codesOfKind: Readonly<Record<NoticeKind, number>> = {
+  attackTool: Number(eventCodes.attackTool.code),
+  vulnerable: Number(eventCodes.vulnerable.code),
+  uncommon: Number(eventCodes.uncommon.code),
+  whitelistViolation: Number(eventCodes.violation.code),
+  blocked: Number(eventCodes.blocked.code),
+  keyClone: Number(eventCodes.keyClone.code),
+  agentSilent: Number(eventCodes.silent.code),
+}
+export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
+
+/** Codes by which the health of a subsystem is told. */
+export const healthCodes = { degraded: Number(eventCodes.degraded.code), recovered: Number(eventCodes.recovered.code) }
+
+const kinds = (...ids: NoticeKind[]) => ids.map((id) => ({ id, name: kindTexts[id].name }))
+const connected: readonly string[] = ['agentless worker', 'mail', 'LDAP', 'ISE', 'CACT', 'asset stream', 'deliveries']
+const subsystems = (wanted: boolean) =>
+  subsystemNames.filter((name) => connected.includes(name) === wanted).map((id) => ({ id, name: id }))
+
+/** The fixed set. Who is to hear what differs by team: those who chase attackers, those who help users, those who run servers. */
+export const groupDefinitions: readonly GroupDefinition[] = [
+  {
+    id: 1,
+    groupName: 'Attacks',
+    description: 'Attack tools and copied agent keys.',
+    kind: 'Risk',
+    of: 'notices',
+    switches: kinds('attackTool', 'keyClone'),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  },
+  {
+    id: 2,
+    groupName: 'Peripherals',
+    description: 'Devices that are vulnerable, uncommon, blocked, or covered by no allow rule.',
+    kind: 'Risk',
+    of: 'notices',
+    switches: kinds('vulnerable', 'uncommon', 'whitelistViolation', 'blocked'),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  },
+  {
+    id: 3,
+    groupName: 'Silent hosts',
+    description: 'Hosts that were not heard of for long.',
+    kind: 'Risk',
+    of: 'notices',
+    switches: kinds('agentSilent'),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  },
+  {
+    id: 4,
+    groupName: 'This server',
+    description: 'Database, disk, queues, clock, licence and backups of this server.',
+    kind: 'SystemHealth',
+    of: 'subsystems',
+    switches: subsystems(false),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  },
+  {
+    id: 5,
+    groupName: 'Connected systems',
+    description: 'Mail, directories, network access control, the agentless worker and receivers of messages.',
+    kind: 'SystemHealth',
+    of: 'subsystems',
+    switches: subsystems(true),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  },
+  {
+    id: 6,
+    groupName: 'All events',
+    description:
+      'Every event, one by one, for a SIEM: by syslog, or in batches to a webhook. It sends no mail; mail comes from the other groups.',
+    kind: 'Risk',
+    of: 'events',
+    switches: eventCategories.map((id) => ({ id, name: `Events of category ${id}` })),
+    channels: ['webhook', 'syslog'],
+    minimumSeverity: 'Debug',
+  },
+]
+
+/** What counts while nobody changed a group: on, with no channel. */
+export const defaultConfig = (definition: GroupDefinition): GroupConfig => ({
+  minimumSeverity: definition.minimumSeverity,
+  hashtags: [],
+  isEnabled: true,
+  off: [],
+  channels: {
+    email: { isEnabled: false, recipients: [] },
+    webhook: { isEnabled: false, url: '', secret: '', ca: '' },
+    syslog: { isEnabled: false, address: '', protocol: 'tls', format: 'rfc5424', ca: '' },
+  },
+  digestMinutes: 0,
+  quietHours: null,
+})
+
+/** Codes of the events a group's syslog or webhook stream carries. */
+export const codesOf = (definition: GroupDefinition, off: readonly string[]): number[] => {
+  const on = definition.switches.filter(({ id }) => !off.includes(id)).map(({ id }) => id)
+  if (definition.of === 'subsystems') return on.length === 0 ? [] : Object.values(healthCodes)
+  if (definition.of === 'notices') return on.map((id) => codesOfKind[id as NoticeKind])
+  return Object.values(eventCodes)
+    .filter(({ category }) => on.includes(category))
+    .map(({ code }) => Number(code))
+}

@@ -1,0 +1,69 @@
+import { cleanText } from '@portcullis/domain'
+import type { FollowedEvent } from '#features/events/index.ts'
+import type { News } from './follower.ts'
+import { healthCodes } from './groups.ts'
+import type { NoticeRow, NoticeWrite } from './notices.store.ts'
+
+/** What a run of events says of one subsystem. */
+export interface HealthNews {
+  write: NoticeWrite
+  news: News | null
+  /** Of the trouble, also when it is over: who heard of it hears of its end. */
+  severity: number
+}
+
+const statusOf = (event: FollowedEvent): 'OK' | 'Warning' | 'Error' =>
+  event.code === healthCodes.recovered ? 'OK' : event.severity <= 3 ? 'Error' : 'Warning'
+
+const rank = { OK: 0, '': 0, Warning: 1, Error: 2 } as const
+
+/** Notices of subsystems: one each, whose status follows the events. */
+export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<string, NoticeRow>): HealthNews[] => {
+  const runs = new Map<string, FollowedEvent[]>()
+  for (const event of events)
+    if (event.code === healthCodes.degraded || event.code === healthCodes.recovered)
+      runs.set(event.entity, [...(runs.get(event.entity) ?? []), event])
+  return [...runs].flatMap(([subject, run]): HealthNews[] => {
+    const row = known.get(`health ${subject}`)
+    const last = run.at(-1) as FollowedEvent
+    const status = statusOf(last)
+    const worst = run.reduce((most, event) => Math.min(most, statusOf(event) === 'OK' ? 7 : event.severity), 7)
+    const isOpen = row !== undefined && !row.is_dismissed
+    const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
+    const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
+    // Well before, and well again: somebody dismissed it meanwhile, or never saw it.
+    if (!isWorse && !isOpen) return []
+    const news: News | null = isWorse
+      ? row === undefined
+        ? 'opened'
+        : 'reopened'
+      : status === 'OK' && before !== 'OK'
+        ? 'resolved'
+        : null
+    return [
+      {
+        news,
+        severity: isWorse ? worst : (row?.severity ?? worst),
+        write: {
+          kind: 'health',
+          subject,
+          title: `${subject}: ${status === 'OK' ? 'well again' : status}`,
+          description: cleanText(last.details, 600),
+          // What is over keeps the severity of the trouble, so that its end finds those who heard of it.
+          severity: isWorse ? worst : (row?.severity ?? worst),
+          status,
+          entityType: '',
+          entityId: '',
+          link: '/settings/health',
+          tags: '',
+          firstAt: (run[0] as FollowedEvent).created_at,
+          lastAt: last.created_at,
+          count: run.filter((event) => statusOf(event) !== 'OK').length,
+          events: run.map((event) => event.event_id).reverse(),
+          turn: null,
+          opens: isWorse,
+        },
+      },
+    ]
+  })
+}

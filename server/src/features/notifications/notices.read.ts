@@ -1,0 +1,176 @@
+import {
+  type NoticeCounts,
+  noticeEntities,
+  noticeKinds,
+  type RiskFilter,
+  type RiskNotification,
+  riskQueryName,
+  severityNames,
+} from '@portcullis/contract'
+import type { Db, Queryable } from '#platform/db/db.ts'
+import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import { JsonText } from '#platform/http/answer.ts'
+import { validationError } from '#platform/http/read-query.ts'
+import { contains, type Filter, isNumber, isTrue, oneOf } from '#platform/list/columns.ts'
+import { requireTime, utcSql } from '#platform/time.ts'
+
+const defaultPage = 1_000
+
+const nameOfSeverity = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[n.severity + 1]`
+const isRead = '(n.turn <= coalesce(r.turn, 0))'
+const isPinned = '(p.notice_id is not null)'
+const isDismissed = '(n.dismissed_at is not null)'
+/** A health notice counts by how the subsystem is now. */
+const shownSeverity = `case n.status when 'Error' then 3 when 'Warning' then 4 when 'OK' then 5 else n.severity end`
+
+const anyOf = (column: string, values: readonly string[]) =>
+  oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
+
+const filters: Readonly<Record<RiskFilter, Filter>> = {
+  id: isNumber('n.notice_id'),
+  kind: anyOf('n.kind', noticeKinds),
+  title: contains('lower(n.title)'),
+  description: contains('lower(n.description)'),
+  severity: isNumber('n.severity'),
+  severityString: anyOf(nameOfSeverity, severityNames),
+  isRead: isTrue(isRead),
+  isPinned: isTrue(isPinned),
+  isDismissed: isTrue(isDismissed),
+  entityType: anyOf('n.entity_type', noticeEntities),
+  entityId: (_field, text) => sql`lower(n.entity_id) = ${text.toLowerCase()}::text`,
+  fromDate: (field, text) => sql`n.last_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+  toDate: (field, text) => sql`n.last_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+}
+
+type RiskQuery = Readonly<Record<string, string | number | undefined>>
+
+/** Members by their bare names; the same one in both forms is a 400. */
+const bareNames = (query: RiskQuery): Map<string, string | number> => {
+  const members = new Map<string, string | number>()
+  for (const [given, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    const name = given.startsWith(riskQueryName) ? given.slice(riskQueryName.length + 1, -1) : given
+    if (members.has(name)) throw validationError([{ field: `query.${name}`, message: 'is given more than once' }])
+    members.set(name, value)
+  }
+  return members
+}
+
+/** What an account sees of notices; without one (the product itself), nothing is read or pinned. */
+const seen = (list: 'risk' | 'health', accountId: string | null): SqlFragment => sql`
+  notices n
+  left join notice_reads r on r.account_id = ${accountId}::uuid and r.list = ${list}
+  left join notice_pins p on p.account_id = ${accountId}::uuid and p.notice_id = n.notice_id
+  where (n.kind = 'health') = ${list === 'health'}::boolean`
+
+const order = raw(`order by ${isPinned} desc, n.last_at desc, n.notice_id desc`)
+
+export type NoticesRead = ReturnType<typeof createNoticesRead>
+
+export const createNoticesRead = (db: Db) => ({
+  risk: async (accountId: string | null, query: RiskQuery): Promise<JsonText> => {
+    const given = bareNames(query)
+    const conditions = (Object.keys(filters) as RiskFilter[]).flatMap((name) => {
+      const value = given.get(name)
+      if (value === undefined) return []
+      const condition = filters[name](`query.${name}`, String(value))
+      return ['set' in condition ? condition.set : condition]
+    })
+    if (!given.has('isDismissed')) conditions.push(raw(`not ${isDismissed}`))
+    const limit = Number(given.get('pageSize') ?? defaultPage)
+    const offset = (Number(given.get('pageNumber') ?? 1) - 1) * limit
+    const rows = await db.query<{ row: string }>(sql`
+      select row_to_json(t)::text as row from (
+        select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
+          ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
+          ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned",
+          ${raw(isDismissed)} as "isDismissed", n.entity_type as "entityType", n.entity_id as "entityId", n.link as "link"
+        from ${seen('risk', accountId)} and ${join(conditions, ' and ')} ${order}
+        limit ${limit}::bigint offset ${offset}::bigint) t`)
+    return new JsonText(`[${rows.map((row) => row.row).join(',')}]`)
+  },
+
+  health: (accountId: string | null) =>
+    db.query<{
+      id: number
+      name: string
+      status: 'OK' | 'Warning' | 'Error'
+      description: string
+      creationTime: string
+      lastTime: string
+      count: number
+      isRead: boolean
+      isPinned: boolean
+    }>(sql`
+      select n.notice_id as "id", n.subject as "name", n.status as "status", n.description as "description",
+        ${raw(utcSql('n.created_at'))} as "creationTime", ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count",
+        ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned"
+      from ${seen('health', accountId)} and ${raw(`not ${isDismissed}`)} ${order}`),
+
+  counts: async (accountId: string | null): Promise<NoticeCounts> => {
+    const rows = await db.query<{ is_health: boolean; severity: number; total: number; unread: number }>(sql`
+      select q.is_health, q.severity, count(*)::int as total, count(*) filter (where not q.is_read)::int as unread from (
+        select false as is_health, n.severity, ${raw(isRead)} as is_read from ${seen('risk', accountId)} and not ${raw(isDismissed)}
+        union all
+        select true, ${raw(shownSeverity)}, ${raw(isRead)} from ${seen('health', accountId)} and not ${raw(isDismissed)}) q
+      group by q.is_health, q.severity`)
+    const sum = (of: 'total' | 'unread', isHealth?: boolean): number =>
+      rows.filter((row) => isHealth === undefined || row.is_health === isHealth).reduce((n, row) => n + row[of], 0)
+    const bySeverity = severityNames.flatMap((key, severity) => {
+      const count = rows.filter((row) => row.severity === severity).reduce((n, row) => n + row.total, 0)
+      return count === 0 ? [] : [{ key, count }]
+    })
+    return {
+      total: sum('total'),
+      unread: sum('unread'),
+      riskNotifications: sum('total', false),
+      riskUnread: sum('unread', false),
+      systemHealth: sum('total', true),
+      systemHealthUnread: sum('unread', true),
+      bySeverity,
+    }
+  },
+
+  story: async (id: number) =>
+    (
+      await db.query<{
+        kind: string
+        subject: string
+        title: string
+        count: number
+        events: number[]
+        dismissed_by: string
+      }>(sql`
+        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by from notices n where n.notice_id = ${id}::int`)
+    )[0],
+
+  /** Notices as they are told, by id. */
+  some: (q: Queryable, ids: readonly number[]): Promise<ToldNotice[]> =>
+    q.query<ToldNotice>(sql`
+      select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
+        ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
+        ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", n.status as "status", n.entity_type as "entityType",
+        n.entity_id as "entityId", n.link as "link"
+      from notices n where n.notice_id = any(${ids}::int[]) order by n.severity, n.last_at desc, n.notice_id`),
+})
+
+/** A notice as mails and webhooks tell it. */
+export interface ToldNotice
+  extends Pick<
+    RiskNotification,
+    | 'id'
+    | 'title'
+    | 'description'
+    | 'severity'
+    | 'severityString'
+    | 'creationTime'
+    | 'lastTime'
+    | 'count'
+    | 'entityId'
+    | 'link'
+  > {
+  kind: string
+  /** Of a subsystem; empty for risk. */
+  status: string
+  entityType: string
+}

@@ -1,0 +1,238 @@
+import type { NoticeKind } from '@portcullis/contract'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+import { eventsKept, floodMs, floodSubject } from './fold.ts'
+
+/** A notice as the follower finds it. */
+export interface NoticeRow {
+  notice_id: number
+  kind: string
+  subject: string
+  title: string
+  severity: number
+  status: string
+  count: number
+  last_at: Date
+  is_dismissed: boolean
+}
+
+/** What the follower writes of a notice. */
+export interface NoticeWrite {
+  kind: string
+  subject: string
+  title: string
+  description: string
+  severity: number
+  status: string
+  entityType: string
+  entityId: string
+  link: string
+  tags: string
+  firstAt: Date
+  lastAt: Date
+  /** Added to what was counted. */
+  count: number
+  /** Newest first. */
+  events: readonly number[]
+  /** Null: it stays as unread or read as it was. */
+  turn: number | null
+  /** Whether one that was dismissed opens again. */
+  opens: boolean
+}
+
+export type NoticesStore = ReturnType<typeof createNoticesStore>
+
+export const createNoticesStore = () => ({
+  /** Where the follower stands, locked; undefined while another replica folds. */
+  lockFollower: async (tx: Tx): Promise<{ event_id: number; turn: number } | undefined> =>
+    (
+      await tx.query<{ event_id: number; turn: number }>(
+        sql`select f.event_id, f.turn from notice_follower f for update skip locked`,
+      )
+    )[0],
+
+  moveFollower: async (tx: Tx, eventId: number, turn: number): Promise<void> => {
+    await tx.execute(sql`update notice_follower f set event_id = ${eventId}::bigint, turn = ${turn}::bigint`)
+  },
+
+  followedTo: async (q: Queryable): Promise<number> =>
+    (await q.query<{ event_id: number }>(sql`select f.event_id from notice_follower f`))[0]?.event_id ?? 0,
+
+  /** Notices of these subjects, and of floods. */
+  known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<NoticeRow[]> =>
+    tx.query<NoticeRow>(sql`
+      select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.dismissed_at is not null as is_dismissed
+      from notices n join ${unnestOf([
+        [keys.map((k) => k.kind), 'text[]'],
+        [keys.map((k) => k.subject), 'text[]'],
+      ])} k(kind, subject) on n.kind = k.kind and n.subject = k.subject
+      order by n.notice_id for update of n`),
+
+  /** Notices of each kind that came up since, and kinds of which a flood goes on. */
+  busy: async (tx: Tx, now: Date): Promise<ReadonlyMap<string, { recent: number; isFlooding: boolean }>> => {
+    const rows = await tx.query<{ kind: string; recent: number; is_flooding: boolean }>(sql`
+      select n.kind, count(*) filter (where n.created_at > ${new Date(now.getTime() - 60_000)} and n.subject <> ${floodSubject})::int as recent,
+        coalesce(bool_or(n.subject = ${floodSubject} and n.dismissed_at is null), false) as is_flooding
+      from notices n where n.last_at > ${new Date(now.getTime() - floodMs)} group by n.kind`)
+    return new Map(rows.map(({ kind, recent, is_flooding }) => [kind, { recent, isFlooding: is_flooding }]))
+  },
+
+  /** Opens notices, or adds to them; answers their ids in the order given. */
+  write: async (tx: Tx, writes: readonly NoticeWrite[]): Promise<number[]> => {
+    const rows = await tx.query<{ notice_id: number }>(sql`
+      with u as (
+        select * from ${unnestOf([
+          [writes.map((w) => w.kind), 'text[]'],
+          [writes.map((w) => w.subject), 'text[]'],
+          [writes.map((w) => w.title), 'text[]'],
+          [writes.map((w) => w.description), 'text[]'],
+          [writes.map((w) => w.severity), 'smallint[]'],
+          [writes.map((w) => w.status), 'text[]'],
+          [writes.map((w) => w.entityType), 'text[]'],
+          [writes.map((w) => w.entityId), 'text[]'],
+          [writes.map((w) => w.link), 'text[]'],
+          [writes.map((w) => w.tags), 'text[]'],
+          [writes.map((w) => w.firstAt), 'timestamptz[]'],
+          [writes.map((w) => w.lastAt), 'timestamptz[]'],
+          [writes.map((w) => w.count), 'int[]'],
+          [writes.map((w) => w.events.join(',')), 'text[]'],
+          [writes.map((w) => w.turn), 'bigint[]'],
+          [writes.map((w) => w.opens), 'boolean[]'],
+        ])} with ordinality u(kind, subject, title, description, severity, status, entity_type, entity_id, link, tags,
+          first_at, last_at, count, events, turn, opens, ord)),
+      written as (
+        insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
+          created_at, last_at, count, turn, events)
+        select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
+          u.first_at, u.last_at, greatest(u.count, 1), coalesce(u.turn, 0), string_to_array(u.events, ',')::bigint[]
+        from u
+        on conflict (kind, subject) do update set title = excluded.title, description = excluded.description,
+          severity = case when n.dismissed_at is null and n.kind <> 'health' then least(n.severity, excluded.severity) else excluded.severity end,
+          status = excluded.status, link = excluded.link, hashtags = excluded.hashtags, last_at = excluded.last_at,
+          count = n.count + (select u.count from u where u.kind = n.kind and u.subject = n.subject),
+          turn = coalesce((select u.turn from u where u.kind = n.kind and u.subject = n.subject), n.turn),
+          events = (excluded.events || n.events)[1:${eventsKept}::int],
+          dismissed_at = case when (select u.opens from u where u.kind = n.kind and u.subject = n.subject) then null else n.dismissed_at end,
+          dismissed_by = case when (select u.opens from u where u.kind = n.kind and u.subject = n.subject) then '' else n.dismissed_by end
+        returning n.notice_id, n.kind, n.subject)
+      select w.notice_id from u join written w on w.kind = u.kind and w.subject = u.subject order by u.ord`)
+    return rows.map((row) => row.notice_id)
+  },
+
+  /** Dismisses a notice of a list; undefined: there is none, false: it was dismissed already. */
+  dismiss: async (tx: Tx, list: 'risk' | 'health', id: number, now: Date, by: string) => {
+    const [row] = await tx.query<{ title: string; was_dismissed: boolean }>(sql`
+      with before as materialized (
+        select n.notice_id, n.title, n.dismissed_at is not null as was_dismissed from notices n
+        where n.notice_id = ${id}::int and (n.kind = 'health') = ${list === 'health'}::boolean for update),
+      changed as (
+        update notices n set dismissed_at = ${now}, dismissed_by = ${by} from before b
+        where n.notice_id = b.notice_id and not b.was_dismissed),
+      unpinned as (delete from notice_pins p using before b where p.notice_id = b.notice_id)
+      select b.title, b.was_dismissed from before b`)
+    return row
+  },
+
+  /** Whether a list has a notice of this id, and whether it is dismissed and pinned. */
+  one: async (tx: Tx, list: 'risk' | 'health', id: number, accountId: string) =>
+    (
+      await tx.query<{ is_dismissed: boolean; is_pinned: boolean }>(sql`
+        select n.dismissed_at is not null as is_dismissed,
+          exists (select from notice_pins p where p.notice_id = n.notice_id and p.account_id = ${accountId}::uuid) as is_pinned
+        from notices n where n.notice_id = ${id}::int and (n.kind = 'health') = ${list === 'health'}::boolean
+        for key share of n`)
+    )[0],
+
+  pin: async (tx: Tx, accountId: string, id: number, isPinned: boolean): Promise<boolean> =>
+    (await tx.execute(
+      isPinned
+        ? sql`insert into notice_pins (account_id, notice_id) values (${accountId}::uuid, ${id}::int) on conflict do nothing`
+        : sql`delete from notice_pins p where p.account_id = ${accountId}::uuid and p.notice_id = ${id}::int`,
+    )) === 1,
+
+  /** Everything of a list as of now is read; true when something was not. */
+  read: async (tx: Tx, list: 'risk' | 'health', accountId: string): Promise<boolean> =>
+    (await tx.execute(sql`
+      insert into notice_reads as r (account_id, list, turn)
+      select ${accountId}::uuid, ${list}, m.turn from (
+        select max(n.turn) as turn from notices n
+        where n.dismissed_at is null and (n.kind = 'health') = ${list === 'health'}::boolean) m
+      where m.turn is not null
+      on conflict (account_id, list) do update set turn = excluded.turn where r.turn < excluded.turn`)) === 1,
+
+  /** What a watcher has not told yet of these; it has from now on. Of a list that is whole, those that are gone are forgotten, so that they are news again. */
+  sight: async (
+    tx: Tx,
+    kind: NoticeKind,
+    subjects: readonly string[],
+    isWhole: boolean,
+    now: Date,
+  ): Promise<Set<string>> => {
+    await tx.execute(sql`
+      delete from notice_sightings s where ${isWhole}::boolean and s.kind = ${kind} and not s.subject = any(${subjects}::text[])`)
+    const rows = await tx.query<{ subject: string }>(sql`
+      insert into notice_sightings (kind, subject, since)
+      select ${kind}, u.subject, ${now} from unnest(${subjects}::text[]) u(subject)
+      on conflict do nothing returning subject`)
+    return new Set(rows.map((row) => row.subject))
+  },
+
+  /** Hosts that went silent before, and are not told of; and those heard again that were. At most `limit` of each. */
+  silence: async (tx: Tx, before: Date, limit: number) =>
+    tx.query<{
+      agent_id: string
+      host: string
+      address: string
+      tags: string
+      last_seen: Date
+      is_silent: boolean
+    }>(sql`
+      (select h.agent_id, a.host, a.address, r.tags, h.last_seen, true as is_silent
+       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
+       where not h.connected and h.last_seen < ${before}
+         and not exists (select from notice_sightings s where s.kind = 'agentSilent' and s.subject = h.agent_id::text)
+       order by h.last_seen, h.agent_id limit ${limit}::int)
+      union all
+      (select h.agent_id, a.host, a.address, r.tags, h.last_seen, false
+       from notice_sightings s join agent_heartbeats h on h.agent_id = s.subject::uuid
+         join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
+       where s.kind = 'agentSilent' and h.last_seen >= ${before}
+       order by h.agent_id limit ${limit}::int)`),
+
+  noteSilent: async (tx: Tx, agentIds: readonly string[], now: Date): Promise<void> => {
+    await tx.execute(sql`
+      insert into notice_sightings (kind, subject, since)
+      select 'agentSilent', u.id, ${now} from unnest(${agentIds}::text[]) u(id) on conflict do nothing`)
+  },
+
+  forgetSilent: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    await tx.execute(
+      sql`delete from notice_sightings s where s.kind = 'agentSilent' and s.subject = any(${agentIds}::text[])`,
+    )
+  },
+
+  /** Hosts by id, as events name them. */
+  hosts: (q: Queryable, ids: readonly string[]) =>
+    q.query<{ agent_id: string; host: string; address: string; tags: string }>(sql`
+      select a.agent_id, a.host, a.address, r.tags from agents a join agent_rows r on r.agent_id = a.agent_id
+      where a.agent_id = any(${ids}::uuid[])`),
+
+  /** One replica watches at a time; false: another does. */
+  tryWatch: async (tx: Tx): Promise<boolean> =>
+    (await tx.query<{ ok: boolean }>(sql`select pg_try_advisory_xact_lock(7205761) as ok`))[0]?.ok === true,
+
+  /** Health notices that are well for long are over; risk notices of long ago go, unless somebody pinned them. */
+  forget: async (tx: Tx, wellBefore: Date, before: Date | null): Promise<number> => {
+    const over = await tx.execute(sql`
+      update notices n set dismissed_at = n.last_at, dismissed_by = 'system'
+      where n.kind = 'health' and n.status = 'OK' and n.dismissed_at is null and n.last_at < ${wellBefore}`)
+    if (before === null) return over
+    return (
+      over +
+      (await tx.execute(sql`
+        delete from notices n where n.last_at < ${before} and (n.kind <> 'health' or n.dismissed_at is not null)
+          and not exists (select from notice_pins p where p.notice_id = n.notice_id)`))
+    )
+  },
+})

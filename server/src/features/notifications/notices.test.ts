@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto'
+import type { NoticeCounts, NoticeStory, RiskNotification } from '@portcullis/contract'
+import fc from 'fast-check'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { append, deviceEvent } from '#test/notices.ts'
+import { type Person, person } from '#test/people.ts'
+
+const base = '/prime/webui/systemNotification'
+let t: TestApp
+const open: TestApp[] = []
+beforeEach(async () => {
+  t = await startTestApp()
+  open.push(t)
+})
+afterAll(() => Promise.all(open.map((one) => one.close())))
+
+type Api = Person['api']
+const risk = async (api: Api, query = ''): Promise<RiskNotification[]> => {
+  const answer = await api.get(`${base}/riskNotifications${query}`)
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json()
+}
+const counts = async (api: Api): Promise<NoticeCounts> => (await api.get(base)).json()
+const run = () => t.notifications.run()
+
+describe('risk notices', () => {
+  it('come from events, fold what repeats, and count', async () => {
+    const admin = await t.admin()
+    expect([await risk(admin), (await counts(admin)).total]).toEqual([[], 0])
+    const agentId = randomUUID()
+    await append(t, deviceEvent('attached'), deviceEvent('attackTool', { agentId }), deviceEvent('gone'))
+    await run()
+    t.clock.advance(60_000)
+    await append(
+      t,
+      deviceEvent('attackTool', { agentId }),
+      deviceEvent('vulnerable', { vid: '046D', pid: 'C52B', name: 'Unifying' }),
+    )
+    await run()
+    await run()
+    const [vulnerable, tool] = await risk(admin)
+    expect(tool).toMatchObject({
+      kind: 'attackTool',
+      title: 'Attack tool O.MG Cable (1209:6667) on HOST-1 (10.0.0.1)',
+      severityString: 'Critical',
+      creationTime: '2031-05-04T10:11:12.000Z',
+      lastTime: '2031-05-04T10:12:12.000Z',
+      count: 2,
+      isRead: false,
+      isPinned: false,
+      isDismissed: false,
+      entityType: 'Agent',
+      entityId: agentId,
+      link: `/agents/${agentId}`,
+    })
+    expect(vulnerable).toMatchObject({ kind: 'vulnerable', entityType: 'Model', entityId: '046D:C52B', count: 1 })
+    expect(await counts(admin)).toEqual({
+      total: 2,
+      unread: 2,
+      riskNotifications: 2,
+      riskUnread: 2,
+      systemHealth: 0,
+      systemHealthUnread: 0,
+      bySeverity: [
+        { key: 'Critical', count: 1 },
+        { key: 'Warning', count: 1 },
+      ],
+    })
+    const story: NoticeStory = (await admin.get(`${base}/notices/${tool?.id}`)).json()
+    expect(story.events).toHaveLength(2)
+    expect(story.why).toContain('attack tools')
+  })
+
+  it('are one for a flood, with its number', async () => {
+    const admin = await t.admin()
+    // One subject.
+    const one = deviceEvent('blocked')
+    for (let i = 0; i < 10; i++) {
+      await append(t, ...Array.from({ length: 1_000 }, () => one))
+      await run()
+    }
+    expect((await risk(admin)).map(({ count, title }) => [count, title])).toEqual([
+      [10_000, 'Blocked peripheral: O.MG Cable (1209:6667)'],
+    ])
+    // Ten thousand subjects.
+    for (let i = 0; i < 10; i++) {
+      await append(t, ...Array.from({ length: 1_000 }, () => deviceEvent('attackTool', { agentId: randomUUID() })))
+      await run()
+    }
+    const tools = await risk(admin, '?kind=attackTool')
+    expect(tools.map(({ count, entityType, severity }) => [count, entityType, severity])).toEqual([[10_000, 'Many', 2]])
+  })
+
+  it('that trickle are told one by one, and as one from where they are many', async () => {
+    const admin = await t.admin()
+    for (let i = 0; i < 15; i++) {
+      await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
+      await run()
+      t.clock.advance(1_000)
+    }
+    const all = await risk(admin)
+    expect(all.map(({ entityType }) => entityType).filter((type) => type === 'Agent')).toHaveLength(10)
+    expect(all.find(({ entityType }) => entityType === 'Many')?.count).toBe(5)
+    // The flood is over when nothing fed it for ten minutes.
+    t.clock.advance(11 * 60_000)
+    await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
+    await run()
+    expect(await risk(admin)).toHaveLength(12)
+  })
+
+  it('are read and pinned by one account, and dismissed for all until it happens again', async () => {
+    const admin = await t.admin()
+    const [user, manager] = await Promise.all([person(t), person(t, { profile: 20 })])
+    await append(t, deviceEvent('blocked'), deviceEvent('vulnerable'))
+    await run()
+    const [first, second] = (await risk(user.api)) as [RiskNotification, RiskNotification]
+    const post = async (api: Api, path: string, body?: unknown) => {
+      const answer = await api.post(`${base}/${path}`, body)
+      return [answer.statusCode, answer.statusCode === 200 ? answer.json() : answer.json().code]
+    }
+    expect(await post(user.api, 'riskNotifications/read')).toEqual([200, true])
+    expect(await post(user.api, 'riskNotifications/read')).toEqual([200, false])
+    expect([(await counts(user.api)).riskUnread, (await counts(admin)).riskUnread]).toEqual([0, 2])
+    expect(await risk(user.api, '?isRead=false')).toEqual([])
+    expect(await post(user.api, 'riskNotifications/pin', { id: second.id, isPinned: true })).toEqual([200, true])
+    expect(await post(user.api, 'riskNotifications/pin', { id: second.id, isPinned: true })).toEqual([200, false])
+    expect((await risk(user.api)).map(({ id }) => id)).toEqual([second.id, first.id])
+    expect((await risk(admin)).map(({ id }) => id)).toEqual([first.id, second.id])
+    // A User may not; a Manager may, and what he read is sent back as it was.
+    expect(await post(user.api, 'riskNotifications/dismiss', second)).toEqual([403, 'forbidden'])
+    expect(await post(manager.api, 'riskNotifications/dismiss', second)).toEqual([200, true])
+    expect(await post(manager.api, 'riskNotifications/dismiss', { id: second.id })).toEqual([200, false])
+    expect((await risk(user.api)).map(({ id }) => id)).toEqual([first.id])
+    expect((await counts(user.api)).total).toBe(1)
+    expect((await risk(user.api, '?isDismissed=true')).map(({ id, isPinned }) => [id, isPinned])).toEqual([
+      [second.id, false],
+    ])
+    expect(await post(user.api, 'riskNotifications/pin', { id: second.id, isPinned: true })).toEqual([409, 'conflict'])
+    const audited = (await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1')).json().data[0]
+    expect(audited).toMatchObject({ action: 'notice.dismissed', userName: manager.userName })
+    // Again: the same notice, with its id and count, unread for who had read it.
+    await append(t, deviceEvent(second.kind === 'blocked' ? 'blocked' : 'vulnerable'))
+    await run()
+    const again = (await risk(user.api)).find(({ id }) => id === second.id)
+    expect(again).toMatchObject({ count: 2, isRead: false, isDismissed: false })
+    expect((await counts(user.api)).riskUnread).toBe(1)
+  })
+
+  it('are filtered by bare names and as an object, and refuse what they do not know', async () => {
+    const admin = await t.admin()
+    await append(t, deviceEvent('blocked'), deviceEvent('vulnerable'), deviceEvent('keyClone', { details: 'twice' }))
+    await run()
+    const kinds = async (query: string) => (await risk(admin, query)).map(({ kind }) => kind).sort()
+    expect(await kinds('?kind=blocked,keyClone')).toEqual(['blocked', 'keyClone'])
+    expect(await kinds('?riskNotificationViewQuery[kind]=blocked')).toEqual(['blocked'])
+    expect(await kinds('?RISKNOTIFICATIONVIEWQUERY%5BKind%5D=blocked&Title=blocked')).toEqual(['blocked'])
+    expect(await kinds('?severity=%3C%3D2')).toEqual(['keyClone'])
+    expect(await kinds('?severityString=error')).toEqual(['blocked'])
+    expect(await kinds('?title=%25')).toEqual([])
+    expect(await kinds('?entityId=1209:6667')).toEqual(['blocked', 'vulnerable'])
+    expect(await kinds('?fromDate=2031-05-05')).toEqual([])
+    expect(await kinds('?toDate=2031-05-04')).toHaveLength(3)
+    expect(await kinds('?pageSize=2')).toHaveLength(2)
+    expect(await kinds('?pageSize=2&pageNumber=2')).toHaveLength(1)
+    for (const [query, field] of [
+      ['?kind=nothing', 'query.kind'],
+      ['?colour=red', 'query.colour'],
+      ['?riskNotificationViewQuery[colour]=red', 'query.riskNotificationViewQuery[colour]'],
+      ['?kind=blocked&riskNotificationViewQuery[kind]=blocked', 'query.kind'],
+      ['?pageSize=0', 'query.pageSize'],
+      ['?fromDate=soon', 'query.fromDate'],
+    ] as const) {
+      const answer = await admin.get(`${base}/riskNotifications${query}`)
+      expect([answer.statusCode, answer.json().errors?.[0]?.field], query).toEqual([400, field])
+    }
+  })
+
+  it('answer 404 for an id of nothing, and for one of the other list', async () => {
+    const admin = await t.admin()
+    await append(t, deviceEvent('blocked'))
+    await append(t, { kind: 'degraded', agentId: null, entity: 'mail', hashtags: '', details: 'away', severity: 3 })
+    await run()
+    const [notice] = await risk(admin)
+    const [item] = (await admin.get(`${base}/systemHealth`)).json().items
+    for (const [path, body] of [
+      ['riskNotifications/dismiss', { id: 999 }],
+      ['riskNotifications/dismiss', { id: item.id }],
+      ['riskNotifications/pin', { id: item.id, isPinned: true }],
+      ['systemHealth/dismiss', 999],
+      ['systemHealth/dismiss', notice?.id],
+      ['systemHealth/pin', notice?.id],
+    ] as const)
+      expect((await admin.post(`${base}/${path}`, body)).statusCode, path).toBe(404)
+    for (const [path, body] of [
+      ['riskNotifications/dismiss', { id: 'x' }],
+      ['riskNotifications/dismiss', { id: 1, colour: 'red' }],
+      ['riskNotifications/dismiss', {}],
+      ['systemHealth/dismiss', 'x'],
+      ['systemHealth/dismiss', 2_147_483_648],
+      ['systemHealth/pin', {}],
+    ] as const)
+      expect((await admin.post(`${base}/${path}`, body)).statusCode, `${path} ${JSON.stringify(body)}`).toBe(400)
+    expect((await risk(admin)).length).toBe(1)
+  })
+
+  it('are folded once by two replicas', async () => {
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    try {
+      for (let i = 0; i < 20; i++) {
+        await append(t, ...Array.from({ length: 50 }, () => deviceEvent('blocked')))
+        await Promise.all([t.notifications.run(), other.notifications.run()])
+      }
+      await run()
+      expect((await risk(await t.admin())).map(({ count }) => count)).toEqual([1_000])
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('count as the lists do, whatever happens', async () => {
+    const admin = await t.admin()
+    const user = await person(t)
+    const action = fc.oneof(
+      fc.record({
+        do: fc.constant('event' as const),
+        kind: fc.constantFrom('blocked', 'vulnerable', 'attackTool', 'keyClone'),
+        pid: fc.integer({ min: 1, max: 3 }),
+      }),
+      fc.record({
+        do: fc.constant('health' as const),
+        what: fc.constantFrom('mail', 'disk'),
+        severity: fc.constantFrom(3, 4, 5),
+      }),
+      fc.record({ do: fc.constantFrom('read', 'readHealth', 'dismiss', 'pin', 'tick') }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 12 }), async (actions) => {
+        for (const one of actions) {
+          if (one.do === 'event') await append(t, deviceEvent(one.kind as 'blocked', { pid: `000${one.pid}` }))
+          else if (one.do === 'health')
+            await append(t, {
+              kind: one.severity === 5 ? 'recovered' : 'degraded',
+              agentId: null,
+              entity: one.what,
+              hashtags: '',
+              details: '',
+              severity: one.severity,
+            })
+          else if (one.do === 'read') await user.api.post(`${base}/riskNotifications/read`)
+          else if (one.do === 'readHealth') await user.api.post(`${base}/systemHealth/read`)
+          else if (one.do === 'tick') t.clock.advance(13 * 3_600_000)
+          else {
+            const [first] = await risk(await t.admin())
+            if (first !== undefined && one.do === 'dismiss')
+              await (await t.admin()).post(`${base}/riskNotifications/dismiss`, first)
+            if (first !== undefined && one.do === 'pin')
+              await (await t.admin()).post(`${base}/riskNotifications/pin`, { id: first.id, isPinned: true })
+          }
+          await run()
+        }
+        for (const api of [await t.admin(), t.as(await t.signIn(user.userName, user.password))]) {
+          const list = await risk(api)
+          const health: { isRead: boolean }[] = (await api.get(`${base}/systemHealth`)).json().items
+          const told = await counts(api)
+          expect(told).toMatchObject({
+            total: list.length + health.length,
+            riskNotifications: list.length,
+            riskUnread: list.filter(({ isRead }) => !isRead).length,
+            systemHealth: health.length,
+            systemHealthUnread: health.filter(({ isRead }) => !isRead).length,
+          })
+          expect(told.unread).toBe(told.riskUnread + told.systemHealthUnread)
+          expect(told.bySeverity.reduce((n, { count }) => n + count, 0)).toBe(told.total)
+        }
+      }),
+      { numRuns: 15 },
+    )
+    void admin
+  })
+})
+
+describe('health notices', () => {
+  const health = async () => (await (await t.admin()).get(`${base}/systemHealth`)).json()
+  const tell = async (entity: string, severity: number, details: string) => {
+    await append(t, {
+      kind: severity === 5 ? 'recovered' : 'degraded',
+      agentId: null,
+      entity,
+      hashtags: '',
+      details,
+      severity,
+    })
+    await run()
+  }
+
+  it('follow the subsystems: opened, worse, well again, over', async () => {
+    const admin = await t.admin()
+    await tell('mail', 4, 'slow')
+    const [item] = (await health()).items
+    expect(item).toMatchObject({ name: 'mail', status: 'Warning', description: 'slow', count: 1, isRead: false })
+    await admin.post(`${base}/systemHealth/read`)
+    expect((await health()).items[0].isRead).toBe(true)
+    await tell('mail', 3, 'away')
+    expect((await health()).items).toMatchObject([{ id: item.id, status: 'Error', count: 2, isRead: false }])
+    await tell('mail', 5, 'Answers in 3 ms.')
+    expect((await health()).items).toMatchObject([{ id: item.id, status: 'OK', count: 2 }])
+    expect((await admin.post(`${base}/systemHealth/pin`, item.id)).json()).toBe(true)
+    expect((await health()).items[0].isPinned).toBe(true)
+    await admin.post(`${base}/systemHealth/pin`, item.id)
+    expect((await health()).items[0].isPinned).toBe(false)
+    t.clock.advance(25 * 3_600_000)
+    await t.notifications.forget(90)
+    expect((await health()).items).toEqual([])
+    await tell('mail', 3, 'away again')
+    expect((await health()).items).toMatchObject([{ id: item.id, count: 3, isRead: false }])
+    expect((await (await t.admin()).post(`${base}/systemHealth/dismiss`, item.id)).json()).toBe(true)
+    expect((await health()).items).toEqual([])
+    // It was dismissed while it lasted: that it is over is no news.
+    await tell('mail', 5, 'well')
+    expect((await health()).items).toEqual([])
+  })
+
+  it('say how all is now, and since when', async () => {
+    const answer = await health()
+    expect(answer).toMatchObject({ status: expect.stringMatching(/^(?:OK|Warning|Error)$/), items: [] })
+    expect(answer.lastUpdated).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
+  })
+})

@@ -1,0 +1,192 @@
+import { severityNames } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { DeliveriesApi } from '#features/deliveries/index.ts'
+import { layOut, subjectLine } from '#features/mail/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { News, NoticeNews } from './follower.ts'
+import type { Group, GroupsService } from './groups.service.ts'
+import type { GroupsStore, PendingRow } from './groups.store.ts'
+import type { NoticesRead, ToldNotice } from './notices.read.ts'
+import { isQuiet } from './quiet-hours.ts'
+
+/** A mail waits so long for what comes with it: a flood is one mail, with a number. */
+const gatherMs = 15_000
+/** And the next mail of a group comes no sooner: a night of single notices is no night of mails. */
+const mailGapMs = 60_000
+/** Notices of one message; more follow in the next. */
+const mostOfMessage = 500
+/** Of these a mail has the text; of further ones it says how many. */
+const mostOfMail = 50
+
+export interface TellingDeps {
+  db: Db
+  clock: Clock
+  store: GroupsStore
+  groups: GroupsService
+  read: NoticesRead
+  deliveries: Pick<DeliveriesApi, 'enqueue'>
+  /** Where links lead. */
+  baseUrl(): Promise<string>
+}
+
+/** True when a group is to tell of a notice. */
+const isOf = ({ definition, config }: Group, news: NoticeNews): boolean => {
+  const of = news.list === 'risk' ? 'notices' : 'subsystems'
+  return (
+    config.isEnabled &&
+    definition.of === of &&
+    definition.switches.some(({ id }) => id === news.id) &&
+    !config.off.includes(news.id) &&
+    news.severity <= severityNames.indexOf(config.minimumSeverity) &&
+    (config.hashtags.length === 0 ||
+      config.hashtags.some((tag) => [...news.tags].some((one) => fold(one) === fold(tag))))
+  )
+}
+
+const newsWords: Readonly<Record<News, string>> = { opened: '', reopened: 'again: ', resolved: 'over: ' }
+
+const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
+  const [first] = notices as [ToldNotice & { news: News }]
+  const one = `[${first.news === 'resolved' ? 'OK' : first.severityString}] ${newsWords[first.news]}${first.title}`
+  return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
+}
+
+const times = (notice: ToldNotice): string =>
+  notice.count === 1
+    ? `Once, ${notice.lastTime}.`
+    : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
+
+/** Tells groups of notices: at once, gathered, or after quiet hours. */
+export const createTelling = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
+  const mailOf = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) => {
+    const more = notices.length - mostOfMail
+    return {
+      subject: subjectOf(notices),
+      ...layOut({
+        subject: '',
+        heading: notices.length === 1 ? (notices[0] as ToldNotice).title : `${notices.length} notices`,
+        paragraphs: [
+          ...notices
+            .slice(0, mostOfMail)
+            .map((notice) =>
+              [
+                `${notice.news === 'resolved' ? 'OK' : notice.severityString}: ${newsWords[notice.news]}${notice.title}`,
+                cleanText(notice.description, 600),
+                times(notice),
+                `${base}${notice.link}`,
+              ].join('\n'),
+            ),
+          ...(more > 0 ? [`And ${more} more, in the console.`] : []),
+          `You get this because the notification group "${group.definition.groupName}" mails to you.`,
+        ],
+        link: { text: 'All notices', url: `${base}/notices` },
+      }),
+    }
+  }
+
+  const webhookBody = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string): string =>
+    JSON.stringify({
+      type: 'notices',
+      timestamp: new Date(clock.now()).toISOString(),
+      data: {
+        group: group.definition.groupName,
+        notices: notices.map(({ link, ...notice }) => ({ ...notice, url: `${base}${link}` })),
+      },
+    })
+
+  /** Which of what waits may be told now. */
+  const due = (
+    group: Group,
+    channel: 'email' | 'webhook',
+    rows: readonly PendingRow[],
+    toldAt: Date | null,
+  ): readonly PendingRow[] => {
+    const { digestMinutes, quietHours } = group.config
+    const now = clock.now()
+    const passed =
+      quietHours === null || !isQuiet(now, quietHours)
+        ? rows
+        : rows.filter(
+            ({ severity }) =>
+              quietHours.passSeverity !== null && severity <= severityNames.indexOf(quietHours.passSeverity),
+          )
+    if (passed.length === 0) return []
+    const wait = digestMinutes > 0 ? digestMinutes * 60_000 : channel === 'email' ? gatherMs : 0
+    const oldest = Math.min(...passed.map(({ since }) => since.getTime()))
+    const gap = channel === 'email' && digestMinutes === 0 && toldAt !== null ? toldAt.getTime() + mailGapMs : 0
+    return now >= Math.max(oldest + wait, gap) ? passed : []
+  }
+
+  /** One message of a group and channel; true when there may be another. */
+  const tellOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      if (!(await store.tryTell(tx, groupId, channel))) return false
+      const group = (await groups.read(tx)).find(({ definition }) => definition.id === groupId)
+      if (group === undefined || !group.config.isEnabled || !group.config.channels[channel].isEnabled) {
+        await store.endPending(tx, groupId, channel, null)
+        return false
+      }
+      const { rows, toldAt } = await store.pending(tx, groupId, channel, mostOfMessage)
+      const ready = due(group, channel, rows, toldAt)
+      if (ready.length === 0) return false
+      const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
+      const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
+        ...notice,
+        news: news.get(notice.id) as News,
+      }))
+      await store.endPending(tx, groupId, channel, [...news.keys()])
+      if (notices.length > 0) {
+        const title = subjectOf(notices)
+        const about = {
+          groupId,
+          groupName: group.definition.groupName,
+          channel,
+          title,
+          notices: notices.map(({ id }) => id),
+        }
+        if (channel === 'email') {
+          const body = JSON.stringify(mailOf(group, notices, base))
+          await deliveries.enqueue(
+            tx,
+            group.config.channels.email.recipients.map((destination) => ({ ...about, destination, body })),
+          )
+        } else {
+          const destination = new URL(group.config.channels.webhook.url).host
+          await deliveries.enqueue(tx, [{ ...about, destination, body: webhookBody(group, notices, base) }])
+        }
+        await store.noteTold(tx, groupId, channel, new Date(clock.now()))
+      }
+      return rows.length === mostOfMessage
+    })
+
+  return {
+    /** Notes who is to be told, in the transaction that folds. */
+    note: async (tx: Tx, news: readonly NoticeNews[]): Promise<void> => {
+      if (news.length === 0) return
+      const all = await groups.read(tx)
+      await store.addPending(
+        tx,
+        all.flatMap((group) =>
+          news
+            .filter((one) => isOf(group, one))
+            .flatMap((one) =>
+              (['email', 'webhook'] as const)
+                .filter((channel) => group.config.channels[channel].isEnabled)
+                .map((channel) => ({ groupId: group.definition.id, channel, ...one })),
+            ),
+        ),
+        new Date(clock.now()),
+      )
+    },
+
+    /** Writes down the messages that are due. */
+    run: async (): Promise<void> => {
+      const waiting = await store.waiting(db)
+      if (waiting.length === 0) return
+      const base = await baseUrl()
+      for (const { group_id, channel } of waiting) while (await tellOne(group_id, channel, base));
+    },
+  }
+}

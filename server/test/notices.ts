@@ -1,0 +1,64 @@
+import type { EventKind } from '@portcullis/contract'
+import { SMTPServer } from 'smtp-server'
+import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import type { TestApp } from './app.ts'
+
+/** An event of a USB device, as ingest appends it. */
+export const deviceEvent = (
+  kind: EventKind,
+  more: Partial<NewEvent> & { vid?: string; pid?: string; name?: string } = {},
+): NewEvent => {
+  const { vid = '1209', pid = '6667', name = 'O.MG Cable', ...rest } = more
+  return {
+    kind,
+    agentId: null,
+    entity: 'HOST-1 (10.0.0.1)',
+    hashtags: '',
+    details: deviceDetails({ vulnerable: kind === 'vulnerable', vid, pid, serial: '', vendor: '', product: name }),
+    ...rest,
+  }
+}
+
+export const append = (t: TestApp, ...events: NewEvent[]): Promise<number[]> =>
+  t.db.transaction((tx) => t.events.append(tx, events))
+
+/** A mail as a server took it. */
+export interface TakenMail {
+  to: string[]
+  text: string
+}
+
+/** An SMTP server on loopback without TLS, and the product configured for it. `refuse` says what it answers instead. */
+export const startMail = async (t: TestApp) => {
+  const taken: TakenMail[] = []
+  const state: { refuse: { code: number; message: string } | null } = { refuse: null }
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo: (_address, _session, done) =>
+      state.refuse === null
+        ? done()
+        : done(Object.assign(new Error(state.refuse.message), { responseCode: state.refuse.code })),
+    onData: (stream, session, done) => {
+      let text = ''
+      stream.on('data', (part: Buffer) => {
+        text += part.toString('utf8')
+      })
+      stream.on('end', () => {
+        taken.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as { port: number }
+  const admin = await t.admin()
+  const saved = await admin.post('/prime/webui/generalconfig/AddOrUpdateSMPTConfig', {
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(port),
+    SMTP_SECURITY: 'none',
+    SMTP_FROM: 'portcullis@example.org',
+  })
+  if (saved.statusCode !== 200) throw new Error(saved.body)
+  return { taken, state, close: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+}
