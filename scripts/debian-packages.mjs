@@ -14,6 +14,9 @@ import { ROOT } from './bootstrap/say.mjs'
 
 const REAL_KERNEL = 'the host agent is proved in a real kernel with real USB gadgets'
 
+/** Where Debian puts modules of rsyslog. */
+const RSYSLOG = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/rsyslog`
+
 /** What tests need beyond npm. A test whose program is missing skips itself and says so. */
 const PACKAGES = [
   { name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' },
@@ -22,6 +25,9 @@ const PACKAGES = [
   { name: 'slapd', provides: '/usr/sbin/slapd', why: 'people sign in by a real directory' },
   { name: 'ldap-utils', provides: '/usr/bin/ldapadd', why: 'the directory of the tests is filled' },
   { name: 'nats-server', provides: '/usr/sbin/nats-server', why: 'assets are published to a real NATS' },
+  { name: 'rsyslog', provides: '/usr/sbin/rsyslogd', why: 'events arrive at a real syslog receiver' },
+  { name: 'rsyslog-gnutls', provides: `${RSYSLOG}/lmnsd_gtls.so`, why: 'and over TLS, by GnuTLS' },
+  { name: 'rsyslog-openssl', provides: `${RSYSLOG}/lmnsd_ossl.so`, why: 'and over TLS, by OpenSSL' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   // The agent that runs in the emulated machine is this machine's: only x64 is booted.
   ...(process.arch === 'x64'

@@ -37,27 +37,24 @@ const written = (address: string, port: number): string => {
   return `${ordered.map((byte) => hex(byte, 2)).join('')}:${hex(port, 4)}`
 }
 
-/** FIN_WAIT2 and TIME_WAIT: the other side acknowledged our end, and with it every byte before. */
-const acknowledged = ['05', '06']
-
-/** Milliseconds between two looks. */
-const everyMs = 20
+/** Milliseconds between two looks: the first ones soon, for receivers nearby. */
+const looks = [1, 2, 5, 10, 20, 50]
 
 /**
- * Whether the other kernel acknowledged all of a connection that we ended and that the other side has ended. False when it
- * answered what was still under way by a reset: that comes after its end, where no socket shows it. Asks the kernel, on
- * Linux; true where it does not tell (`/proc/net/tcp` is not there, or lists no ended connections).
+ * Waits until the other kernel has acknowledged every byte that was written. What a receiver's own end means depends on it:
+ * one that ends with something unread resets, but what is still under way when it ends is answered by a reset that comes
+ * after its end, where no socket shows it. Linux tells (`/proc/net/tcp`, tx_queue); elsewhere this returns at once.
  */
-export const isAcknowledged = async (ends: Ends, signal: AbortSignal): Promise<boolean> => {
+export const acknowledged = async (ends: Ends, signal: AbortSignal): Promise<void> => {
   const table = isIP(ends.localAddress) === 4 ? '/proc/net/tcp' : '/proc/net/tcp6'
   const line = `${written(ends.localAddress, ends.localPort)} ${written(ends.remoteAddress, ends.remotePort)} `
-  for (;;) {
+  for (let look = 0; !signal.aborted; look++) {
     const text = await readFile(table).catch(() => null)
-    if (text === null || signal.aborted) return text === null
-    const at = text.indexOf(line)
-    // Gone: reset, when this kernel lists connections after their end. ` 06 0` stands before the queues of such a one.
-    if (at === -1) return !text.includes(' 06 0')
-    if (acknowledged.includes(text.toString('latin1', at + line.length, at + line.length + 2))) return true
-    await new Promise((next) => setTimeout(next, everyMs))
+    const at = text?.indexOf(line) ?? -1
+    // Gone: the socket has an error, which is heard elsewhere.
+    if (text === null || at === -1) return
+    // Behind both ends: state, then tx_queue:rx_queue.
+    if (text.toString('latin1', at + line.length + 3, at + line.length + 11) === '00000000') return
+    await new Promise((next) => setTimeout(next, looks[Math.min(look, looks.length - 1)]))
   }
 }

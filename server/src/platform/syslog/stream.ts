@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Destination } from '#platform/destinations.ts'
-import { endsOf, isAcknowledged } from './kernel.ts'
+import { acknowledged, endsOf } from './kernel.ts'
 import { SyslogError } from './syslog-error.ts'
 import type { SendOptions } from './udp.ts'
 
@@ -37,23 +37,25 @@ const open = ({ address, ca }: SendOptions, { host, lookup }: Destination): Sock
   })
 }
 
-/** Writes as fast as the other side takes it, then ends our half. */
-const writeAll = (socket: Socket, messages: readonly Buffer[]): void => {
-  const chunks = framed(messages)
-  const write = (): void => {
-    for (let next = chunks.next(); next.done !== true; next = chunks.next())
-      if (!socket.write(next.value)) {
-        socket.once('drain', write)
-        return
-      }
-    socket.end()
-  }
-  write()
-}
+/** Writes as fast as the other side takes it; resolves when the kernel has everything. */
+const writeAll = (socket: Socket, messages: readonly Buffer[]): Promise<void> =>
+  new Promise((written) => {
+    const chunks = framed(messages)
+    const write = (): void => {
+      for (let next = chunks.next(); next.done !== true; next = chunks.next())
+        if (!socket.write(next.value)) {
+          socket.once('drain', write)
+          return
+        }
+      socket.write('', () => written())
+    }
+    write()
+  })
 
 /**
- * One connection for a batch. Syslog knows no answer, so the end of the connection is one: everything is written, our half
- * is closed, and the receiver closes its own after it read to that end. One that goes away with something unread resets.
+ * One connection for a batch. Syslog knows no answer, so the end of the connection is one: everything is written and has
+ * reached the other kernel, our half is closed, and the receiver closes its own. One that does so with something unread
+ * resets; one that does so before our half was closed is not believed.
  */
 export const createStreamSend =
   (options: SendOptions) =>
@@ -89,9 +91,10 @@ export const createStreamSend =
       })
       clearTimeout(connecting)
       const ends = endsOf(socket)
-      writeAll(socket, messages)
+      await writeAll(socket, messages)
+      if (ends !== null) await acknowledged(ends, over.signal)
+      socket.end()
       await Promise.all([hasEnded, hasFinished])
-      if (ends !== null && !(await isAcknowledged(ends, over.signal))) failing('reset')()
       succeed()
     }
     run().catch(fail)

@@ -1,0 +1,87 @@
+import { eventCodes } from '@portcullis/contract'
+import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createDestinations } from '#platform/destinations.ts'
+import { createAuthority } from '#test/certificates.ts'
+import { startRsyslogd, whyNoRsyslogd } from '#test/rsyslogd.ts'
+import { createSyslogSender } from './index.ts'
+
+const source = { version: '1.2.3', instance: 'portcullis.example.org' }
+const event = (eventID: number): SiemEvent => ({
+  eventID,
+  category: 'USB',
+  creationTime: '2031-05-04T10:11:12.345',
+  eventCode: eventCodes.attackTool.code,
+  severity: 2,
+  severityString: 'Critical',
+  eventEntityID: 'ws-1 (10.1.2.3)',
+  description: 'Known attack tool detected',
+  hashtags: 'lab',
+  peripheralIcon: '1',
+  details: `Schlüssel "${eventID}" ] \\ | = \r\n<13>1 - - evil - - - x`,
+  agentId: '5e2a',
+  hostName: 'ws-1',
+  address: '10.1.2.3',
+  deviceId: '16D0_0DB6_007',
+  vid: '16D0',
+  pid: '0DB6',
+  serial: 'a]b"c\\d',
+  vendorName: '',
+  productName: '𝔘SB',
+})
+const authority = createAuthority()
+const messages = Array.from({ length: 300 }, (_, i) => {
+  const format = [formatRfc5424, formatCef, formatOcsf][i % 3] as typeof formatCef
+  return format(event(i), source)
+})
+
+describe.each([
+  ['udp', undefined],
+  ['tcp', undefined],
+  ['tls', 'gtls'],
+  ['tls', 'ossl'],
+] as const)('rsyslogd over %s %s', (protocol, driver) => {
+  const reason = whyNoRsyslogd(driver)
+  if (reason !== null) console.warn(`rsyslog.test.ts ${reason}`)
+  const closing: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+
+  it.skipIf(reason !== null)('writes what was sent, each message once, and reads every part of it', async () => {
+    const tls = driver === undefined ? {} : { tls: { ...authority.issue(['127.0.0.1']), ca: authority.pem, driver } }
+    const receiver = await startRsyslogd({ protocol, ...tls })
+    closing.push(receiver.stop)
+    const sender = createSyslogSender({
+      address: { protocol, host: '127.0.0.1', port: receiver.port },
+      ca: [authority.pem],
+      resolve: createDestinations([]),
+    })
+    // What does not fit into the buffer of a socket is lost over UDP: it may be read in between.
+    for (let at = 0; at < messages.length; at += 50) {
+      await sender.send(messages.slice(at, at + 50))
+      if (protocol === 'udp') await receiver.raw(at + 50)
+    }
+    const raw = await receiver.raw(messages.length)
+    expect(raw).toEqual(messages.map(String))
+    const read = await receiver.read(messages.length)
+    expect(read).toHaveLength(messages.length)
+    for (const [index, parts] of read.entries()) {
+      const [facility, severity, time, host, app, process, id, structured, text] = parts
+      expect([facility, severity, time, host, app, process, id]).toEqual([
+        'local0',
+        '2',
+        '2031-05-04T10:11:12.345Z',
+        'portcullis.example.org',
+        'portcullis',
+        '-',
+        '0x110010',
+      ])
+      expect(parts).toHaveLength(9)
+      if (index % 3 === 0) expect(structured).toContain(`eventID="${index}"`)
+      else expect(structured).toBe('-')
+      if (index % 3 === 1) expect(text).toContain(`|externalId=${index} `)
+      if (index % 3 === 2) expect(JSON.parse(text ?? '')).toMatchObject({ metadata: { uid: String(index) } })
+    }
+  })
+})
