@@ -185,5 +185,8 @@ export const createReportsStore = (db: Queryable) => ({
       from report_runs r left join jobs j on j.job_id = r.job_id
       where r.state in ('waiting', 'running') and (j.job_id is null or (j.state <> 'running' and not j.is_due)) limit 100`),
 
-  forget: (before: Date): Promise<number> => db.execute(sql`delete from report_runs r where r.created_at < ${before}`),
+  /** Old history; what names a file that still counts as one of the newest in a folder stays as long as that. */
+  forget: (before: Date): Promise<number> =>
+    db.execute(sql`
+      delete from report_runs r where r.created_at < ${before} and (r.folder_file = '' or r.schedule_id is null)`),
 })
