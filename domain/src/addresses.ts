@@ -59,6 +59,9 @@ const isIn = (list: BlockList, address: string): boolean => {
   return list.check(address.split('%')[0] as string, 'ipv6') || (inner !== null && list.check(inner, 'ipv4'))
 }
 
+/** True for an IPv4 or IPv6 address without a zone. */
+export const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')
+
 /** True for an address that nothing of ours may connect to, and for what is no address. */
 export const isForbiddenAddress = (address: string): boolean => isIP(address) === 0 || isIn(never, address)
 

@@ -1,3 +1,4 @@
+import { isAddress } from '../addresses.ts'
 import { frame } from './rfc5424.ts'
 import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'
 
@@ -7,7 +8,19 @@ const severities = [10, 10, 9, 7, 5, 3, 2, 0] as const
 const escapeHeader = (text: string): string => text.replace(/[|\\]/g, '\\$&')
 const escapeValue = (text: string): string => text.replace(/[=\\]/g, '\\$&')
 
-const isIPv6 = (address: string): boolean => address.includes(':')
+/** A custom field with what it holds; nothing when it is empty. */
+const custom = (key: string, label: string, value: string): [string, string][] =>
+  value === ''
+    ? []
+    : [
+        [key, value],
+        [`${key}Label`, label],
+      ]
+
+const addressOf = ({ address }: CleanEvent): [string, string][] => {
+  if (!isAddress(address)) return []
+  return address.includes(':') ? custom('c6a3', 'Destination IPv6 Address', address) : [['dst', address]]
+}
 
 /** Keys of the CEF dictionary; custom strings where it has none. */
 const extension = (event: CleanEvent): [string, string][] => [
@@ -16,26 +29,15 @@ const extension = (event: CleanEvent): [string, string][] => [
   ['cat', event.category],
   ['dvchost', event.instance],
   ['dhost', event.hostName],
-  isIPv6(event.address) ? ['c6a3', event.address] : ['dst', event.address],
-  ...labelled(isIPv6(event.address), 'c6a3', 'Destination IPv6 Address'),
+  ...addressOf(event),
   ['act', event.kind === 'blocked' ? 'blocked' : ''],
-  ['cs1', event.deviceId],
-  ...labelled(event.deviceId !== '', 'cs1', 'deviceID'),
-  ['cs2', event.vid === '' ? '' : `${event.vid}:${event.pid}`],
-  ...labelled(event.vid !== '', 'cs2', 'vidPid'),
-  ['cs3', event.serial],
-  ...labelled(event.serial !== '', 'cs3', 'serial'),
-  ['cs4', event.agentId],
-  ...labelled(event.agentId !== '', 'cs4', 'agentID'),
-  ['cs5', event.hashtags],
-  ...labelled(event.hashtags !== '', 'cs5', 'tags'),
-  ['cs6', [event.vendorName, event.productName].filter((part) => part !== '').join(' ')],
-  ...labelled(event.vendorName !== '' || event.productName !== '', 'cs6', 'device'),
+  ...custom('cs1', 'deviceID', event.deviceId),
+  ...custom('cs2', 'vidPid', event.vid === '' ? '' : `${event.vid}:${event.pid}`),
+  ...custom('cs3', 'serial', event.serial),
+  ...custom('cs4', 'agentID', event.agentId),
+  ...custom('cs5', 'tags', event.hashtags),
+  ...custom('cs6', 'device', [event.vendorName, event.productName].filter((part) => part !== '').join(' ')),
 ]
-
-function labelled(is: boolean, key: string, label: string): [string, string][] {
-  return is ? [[`${key}Label`, label]] : []
-}
 
 /** CEF 0 behind a header of RFC 5424. */
 export const formatCef = (given: SiemEvent, source: SiemSource): Buffer => {

@@ -1,3 +1,4 @@
+import { isAddress } from '../addresses.ts'
 import {
   ocsfCategories,
   ocsfClasses,
@@ -26,7 +27,7 @@ const hostOf = (event: CleanEvent): Json => {
     uid: event.agentId,
     name: name === '' && event.agentId === '' ? 'Unknown' : name,
     hostname: isHostName(event.hostName) ? event.hostName : '',
-    ip: event.address,
+    ip: isAddress(event.address) ? event.address : '',
   })
 }
 
@@ -101,7 +102,7 @@ const write = (event: CleanEvent, message: string): string => {
     severity_id: severityId,
     severity,
     time: event.at.getTime(),
-    message,
+    ...(message === '' ? {} : { message }),
     metadata: {
       version: ocsfVersion,
       uid: String(event.id),
@@ -140,7 +141,8 @@ export const formatOcsf = (given: SiemEvent, source: SiemSource): Buffer => {
   const event = cleanEvent(given, source)
   const sentence = [event.description, event.details].filter((part) => part !== '').join(': ')
   return frame(event, '-', (room) => {
-    const bare = Buffer.byteLength(write(event, ''))
+    // With a message of one byte.
+    const bare = Buffer.byteLength(write(event, '-')) - 1
     return write(event, fit(sentence, room - bare, jsonText))
   })
 }

@@ -88,8 +88,8 @@ const kinds = new Map<string, EventKind>(
   Object.entries(eventCodes).map(([kind, { code }]) => [code.toLowerCase(), kind as EventKind]),
 )
 
-/** More than any limit: what cleaning leaves is cut by bytes. */
-const mostCharacters = maxSiemBytes
+/** Twice any limit: what cleaning leaves is cut by bytes, and marked. */
+const mostCharacters = 2 * maxSiemBytes
 
 export const cleanEvent = (event: SiemEvent, source: SiemSource): CleanEvent => {
   const line = (text: string, bytes: number): string => fit(cleanText(text, mostCharacters), bytes)

@@ -1,6 +1,7 @@
 import { eventCodes } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from '../../src/index.ts'
+import { faultsOfOcsf } from './ocsf-schema.ts'
 
 const source = { version: '1.2.3', instance: 'portcullis.example.org' }
 const event: SiemEvent = {
@@ -42,5 +43,77 @@ describe('an event for a SIEM', () => {
       timestamp: '2031-05-04T10:11:12.345Z',
       data: { eventID: 4711, eventCode: '0x110010', device: { serial: '007' } },
     })
+  })
+
+  it.each(Object.entries(eventCodes))(
+    'has a class of OCSF for %s, with a host, without, and with a device',
+    (kind, code) => {
+      const one = { ...event, eventCode: code.code, severity: code.severity, category: code.category }
+      const none = { agentId: '', hostName: '', address: '', eventEntityID: '', peripheralIcon: '-1' }
+      const noDevice = { deviceId: '', vid: '', pid: '', serial: '', vendorName: '', productName: '' }
+      const classes = [one, { ...one, ...noDevice }, { ...one, ...none, ...noDevice }].map((given) => {
+        const read = JSON.parse(
+          formatOcsf(given, source)
+            .toString()
+            .replace(/^.*? - \{/, '{'),
+        )
+        expect(faultsOfOcsf(read)).toEqual([])
+        return read.class_uid
+      })
+      expect(new Set(classes).size).toBe(1)
+      if (code.category === 'USB') expect(classes[0]).not.toBe(0)
+      expect(JSON.parse(formatJson(one, source)).type).toBe(`event.${kind}`)
+    },
+  )
+
+  it('has a severity in each scale', () => {
+    const scales = [0, 1, 2, 3, 4, 5, 6, 7].map((severity) => {
+      const given = { ...event, severity }
+      const cef = formatCef(given, source).toString()
+      const ocsf = formatOcsf(given, source).toString()
+      return [cef.slice(0, 5), /\|(\d+)\|externalId/.exec(cef)?.[1], /"severity_id":(\d)/.exec(ocsf)?.[1]]
+    })
+    expect(scales).toEqual([
+      ['<128>', '10', '6'],
+      ['<129>', '10', '5'],
+      ['<130>', '9', '5'],
+      ['<131>', '7', '4'],
+      ['<132>', '5', '3'],
+      ['<133>', '3', '2'],
+      ['<134>', '2', '1'],
+      ['<135>', '0', '1'],
+    ])
+  })
+
+  it('is cut where it is too long, between characters, and says so', () => {
+    const long = { ...event, details: '𝔘'.repeat(4_000) }
+    for (const format of [formatRfc5424, formatCef, formatOcsf]) {
+      const message = format(long, source)
+      expect(message.length).toBeGreaterThan(maxSiemBytes - 8)
+      expect(message.length).toBeLessThanOrEqual(maxSiemBytes)
+      expect(message.toString()).toMatch(/𝔘…(?:"|$)/u)
+      expect(message.toString()).not.toContain('\ufffd')
+    }
+  })
+
+  it('keeps apart what a detection, a plugged and a blocked device are', () => {
+    const read = (eventCode: string) =>
+      JSON.parse(
+        formatOcsf({ ...event, eventCode }, source)
+          .toString()
+          .replace(/^.*? - \{/, '{'),
+      )
+    expect(read(eventCodes.attackTool.code)).toMatchObject({
+      type_uid: 200401,
+      is_alert: true,
+      finding_info: { uid: '4711' },
+    })
+    expect(read(eventCodes.attached.code)).toMatchObject({
+      type_uid: 101001,
+      peripheral_device: { serial_number: '007', vendor_id_list: ['16D0'], type_id: 2 },
+      device: { hostname: 'ws-1', ip: '10.1.2.3', uid: '5e2a' },
+    })
+    expect(read(eventCodes.gone.code)).toMatchObject({ type_uid: 101002 })
+    expect(read(eventCodes.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
   })
 })
