@@ -57,7 +57,14 @@ import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 export interface ComposeOptions {
   config: Pick<
     Config,
-    'trustedProxies' | 'dataDir' | 'licenceKeysFile' | 'keyFile' | 'outboundAllow' | 'reportsDir' | 'natsUrl'
+    | 'trustedProxies'
+    | 'dataDir'
+    | 'licenceKeysFile'
+    | 'keyFile'
+    | 'outboundAllow'
+    | 'reportsDir'
+    | 'natsUrl'
+    | 'kafkaBrokers'
   >
   connection: pg.PoolConfig
   keys: Keys
@@ -385,6 +392,7 @@ export const compose = async (options: ComposeOptions) => {
     jobs,
     metrics,
     natsUrl: config.natsUrl,
+    kafkaBrokers: config.kafkaBrokers,
     resolve,
     hint: (tx) => live.hint(tx, 'assets'),
     authenticate: accounts.authenticate,

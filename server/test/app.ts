@@ -40,6 +40,8 @@ export interface TestAppOptions {
   outboundAllow?: string[]
   /** NATS that assets are published to. */
   natsUrl?: string
+  /** Brokers of Kafka that assets are published to. */
+  kafkaBrokers?: string[]
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -62,6 +64,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),
       reportsDir: join(keyDir, 'reports'),
+      kafkaBrokers: options.kafkaBrokers ?? [],
       natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),
     },
     connection: { ...connection, ...options.through, database },

@@ -14,6 +14,7 @@ import { registerAssetRoutes } from './assets.routes.ts'
 import { createAssetsStore } from './assets.store.ts'
 import { createConsumersStore } from './consumers.store.ts'
 import { createConsumers } from './consumers.ts'
+import { createKafkaSink } from './kafka.ts'
 import { createLocations } from './locations.ts'
 import { createNatsSink } from './nats.ts'
 import { createPublisher } from './publisher.ts'
@@ -33,6 +34,8 @@ export interface AssetsDeps {
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   /** Where NATS is, with its credentials; null: not in use. */
   natsUrl: Secret | null
+  /** Brokers of Kafka, `host:port`; none: not in use. Experimental. */
+  kafkaBrokers: readonly string[]
   resolve: ResolveDestination
   hint(tx: Tx): Promise<void>
   /** Whether a bearer token still counts: of whom; null: it does not. */

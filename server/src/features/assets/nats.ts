@@ -3,6 +3,7 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream, jetstreamManager } fro
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
+import { StartError } from '#platform/start-error.ts'
 import type { StreamMessage } from './assets.read.ts'
 import { type AssetSink, SinkMoved } from './sink.ts'
 
@@ -45,7 +46,7 @@ export const natsPlace = (url: string): NatsPlace => {
     const text = part.trim()
     const parsed = URL.parse(text.includes('://') ? text : `nats://${text}`)
     if (parsed === null || parsed.hostname === '' || !['nats:', 'tls:'].includes(parsed.protocol))
-      throw new Error('NATS_URL must be nats://host:4222 or tls://host:4222, with commas between several.')
+      throw new StartError('NATS_URL must be nats://host:4222 or tls://host:4222, with commas between several.')
     return parsed
   })
   const [first] = urls as [URL]

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDestinations } from '#platform/destinations.ts'
+import { Secret } from '#platform/secret.ts'
+import { startKafka } from '#test/kafka.ts'
+import { startNats, whyNoNats } from '#test/nats.ts'
+import type { StreamMessage } from './assets.read.ts'
+import { createKafkaSink, kafkaKey } from './kafka.ts'
+import { createNatsSink } from './nats.ts'
+import type { AssetSink } from './sink.ts'
+
+/** A peer as the contract needs it. */
+interface Peer {
+  sink(): AssetSink
+  /** Ids of what it holds, in the order of each asset. */
+  held(): Promise<{ subject: string; id: string }[]>
+  kill(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const resolve = createDestinations([])
+const instance = '5c9c1f5e-6f8b-4f0e-9d53-0f2f4b6f0a11'
+const messageOf = (sequence: number): StreamMessage => {
+  const subject = `peripheral/agent-${sequence}/USB\\${sequence}`
+  return {
+    sequence,
+    type: 'asset.upserted',
+    subject,
+    text: JSON.stringify({ id: String(sequence), subject, ü: 'ü\u2028"' }),
+  }
+}
+const range = (from: number, to: number): StreamMessage[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => messageOf(from + n))
+
+const kafkaPeer = async (): Promise<Peer> => {
+  const kafka = await startKafka()
+  return {
+    sink: () => createKafkaSink([kafka.broker], resolve, 2_000),
+    held: async () =>
+      kafka.records.map(({ key, value }) => {
+        const { id, subject } = JSON.parse(value) as { id: string; subject: string }
+        expect(key).toBe(subject)
+        return { subject, id }
+      }),
+    kill: kafka.stop,
+    start: kafka.start,
+    stop: kafka.stop,
+  }
+}
+const natsPeer = async (): Promise<Peer> => {
+  const nats = await startNats()
+  return {
+    sink: () => createNatsSink({ url: new Secret(nats.url), source: async () => instance, resolve }),
+    held: async () => (await nats.held()).map(({ text }) => JSON.parse(text) as { subject: string; id: string }),
+    kill: nats.kill,
+    start: nats.start,
+    stop: nats.stop,
+  }
+}
+
+const peers: [string, string | null, () => Promise<Peer>][] = [
+  ['NATS JetStream', whyNoNats(), natsPeer],
+  ['Kafka (a stub of its protocol)', null, kafkaPeer],
+]
+for (const [name, reason, make] of peers)
+  describe.skipIf(reason !== null)(`the contract of sinks: ${name}`, () => {
+    let peer: Peer
+    beforeAll(async () => {
+      peer = await make()
+    })
+    afterAll(() => peer?.stop())
+
+    it('publishes all, as they are, once, and is there again after close', async () => {
+      const sink = peer.sink()
+      expect(await sink.begin(0)).toBe(0)
+      await sink.publish(range(1, 200))
+      await sink.publish(range(201, 256))
+      await sink.close()
+      await sink.close()
+      expect(await sink.begin(256)).toBe(256)
+      await sink.publish(range(257, 260))
+      await sink.close()
+      const ids = (await peer.held()).map(({ id }) => Number(id)).sort((a, b) => a - b)
+      expect(ids).toEqual(range(1, 260).map(({ sequence }) => sequence))
+    })
+
+    it('says that the peer is away, and goes on when it is back, with nothing lost', async () => {
+      const sink = peer.sink()
+      await sink.begin(260)
+      await peer.kill()
+      await expect(sink.publish(range(261, 300))).rejects.toThrow()
+      await sink.close()
+      await expect(sink.begin(260)).rejects.toThrow()
+      await peer.start()
+      const from = await sink.begin(260)
+      await sink.publish(range(from + 1, 300))
+      await sink.close()
+      const ids = new Set((await peer.held()).map(({ id }) => Number(id)))
+      expect(ids).toEqual(new Set(range(1, 300).map(({ sequence }) => sequence)))
+    })
+
+    it('refuses to publish without a connection', async () => {
+      await expect(peer.sink().publish(range(1, 1))).rejects.toThrow('The connection ended.')
+    })
+  })
+
+describe('Kafka', () => {
+  it('gets messages again from a server that died before it wrote down that they were acknowledged: with the same ids', async () => {
+    const kafka = await startKafka()
+    try {
+      for (let life = 0; life < 2; life++) {
+        const sink = createKafkaSink([kafka.broker], resolve, 2_000)
+        await sink.begin(0)
+        await sink.publish(range(1, 50))
+        await sink.close()
+      }
+      const ids = kafka.records.map(({ value }) => Number((JSON.parse(value) as { id: string }).id))
+      expect(ids).toHaveLength(100)
+      expect(new Set(ids)).toEqual(new Set(range(1, 50).map(({ sequence }) => sequence)))
+    } finally {
+      await kafka.stop()
+    }
+  })
+
+  it('that ends the connection before it acknowledges gets the same batch again, and keeps it once', async () => {
+    const kafka = await startKafka()
+    try {
+      const sink = createKafkaSink([kafka.broker], resolve, 2_000)
+      await sink.begin(0)
+      kafka.dieAfter(0)
+      await sink.publish(range(1, 50))
+      await sink.close()
+      expect(kafka.records).toHaveLength(50)
+    } finally {
+      await kafka.stop()
+    }
+  })
+
+  it('has keys of their own for messages that are no state', () => {
+    const of = (type: string, subject: string) => kafkaKey({ type, subject, sequence: 9, text: '' })
+    expect(of('asset.upserted', 'agent/a')).toBe('agent/a')
+    expect(of('asset.removed', 'agent/a')).toBe('agent/a')
+    expect(of('asset.location.previous', 'agent/a')).toBe('location/agent/a/9')
+    expect(of('replay.started', 'replay/j')).toBe('replay/j/replay.started')
+  })
+})
