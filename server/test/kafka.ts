@@ -48,7 +48,10 @@ const reader = (bytes: Buffer) => {
     }
     return Number((result >> 1n) ^ -(result & 1n))
   }
-  const take = (n: number): Buffer => bytes.subarray(at, (at += n))
+  const take = (n: number): Buffer => {
+    at += n
+    return bytes.subarray(at - n, at)
+  }
   return {
     int8: () => bytes.readInt8(at++),
     int16: () => take(2).readInt16BE(),

@@ -24,7 +24,10 @@ const locationOf = (alias: string): string =>
     'switchName', ${alias}.switch_name, 'portId', ${alias}.port_id, 'portName', ${alias}.port_name)`
 const locationSql = locationOf('l')
 
-/** State of a host; `m.agent_id` names it. */
+/**
+ * State of a host; `m.agent_id` names it. The limit keeps it a look-up by key: as a join, statistics of a table that just
+ * grew led to a plan of 800 ms for 500 messages instead of 15.
+ */
 const agentState = `
   select json_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'address', a.address, 'subnet', l.subnet,
     'nics', a.nics, 'os', a.os_name, 'version', a.version, 'pcModel', a.pc_model,
@@ -35,7 +38,7 @@ const agentState = `
     'location', ${locationSql}, 'firstSeen', ${utcSql('r.first_seen')}) as data
   from agents a join agent_rows r on r.agent_id = a.agent_id
     join agent_locations l on l.agent_id = a.agent_id and l.until is null
-  where m.device_id = '' and not m.removed and a.agent_id = m.agent_id`
+  where m.device_id = '' and not m.removed and a.agent_id = m.agent_id limit 1`
 
 /** State of a peripheral; `m.agent_id` and `m.device_id` name it. */
 const peripheralState = `
@@ -46,14 +49,14 @@ const peripheralState = `
       where x.agent_id = p.agent_id and x.device_id = p.device_id), '[]'::json),
     'firstSeen', ${utcSql('p.first_seen')}) as data
   from peripherals p join designs d on d.design_id = p.design_id join models mo on mo.model_id = d.model_id
-  where m.device_id <> '' and not m.removed and p.agent_id = m.agent_id and p.device_id = m.device_id`
+  where m.device_id <> '' and not m.removed and p.agent_id = m.agent_id and p.device_id = m.device_id limit 1`
 
 const removedData = `case when m.device_id = '' then json_build_object('uuid', m.agent_id)
   else json_build_object('uuid', m.agent_id, 'deviceID', m.device_id) end`
 
 /** The CloudEvent around a type, a subject, the urn of a schema and data. */
 const envelope = (type: string, subject: string, urn: string, data: string): string =>
-  `json_build_object('specversion', '1.0', 'id', m.sequence::text, 'source', 'urn:portcullis:' || s.instance, 'type', ${type},
+  `json_build_object('specversion', '1.0', 'id', m.sequence::text, 'source', 'urn:portcullis:' || (select s.instance from asset_stream s), 'type', ${type},
     'subject', ${subject}, 'time', ${utcSql('m.at')}, 'datacontenttype', 'application/json', 'dataschema', ${urn},
     'sequence', lpad(m.sequence::text, 20, '0'), 'data', ${data})::text`
 const urnOf = (name: Parameters<typeof assetSchemaUrn>[0]): string => `'${assetSchemaUrn(name)}'`
@@ -82,7 +85,7 @@ export const createAssetsRead = (db: Queryable) => ({
             from asset_notes x where x.sequence > ${sequence}::bigint order by x.sequence limit ${limit}::int)) u
         order by u.sequence limit ${limit}::int)
       select m.sequence, ${raw(type)} as type, ${raw(subject)} as subject, ${raw(messageText)} as text
-      from asset_stream s cross join m
+      from m
         left join lateral (${raw(agentState)}) a on true
         left join lateral (${raw(peripheralState)}) p on true
       order by m.sequence`),

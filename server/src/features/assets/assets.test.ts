@@ -1,5 +1,6 @@
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { createFollower, inventoryOfApp, messagesOf, readStream } from '#test/assets.ts'
 import { enrolAgent } from '#test/builders.ts'
@@ -49,10 +50,22 @@ describe('the asset stream', () => {
 
   it('replays every asset between two marks, under new places', async () => {
     const newest = Number((await readStream(t)).at(-1)?.sequence)
-    const { jobId, assets } = (await (await t.admin()).post(`${base}/ReplayAll`)).json()
-    const again = await (await t.admin()).post(`${base}/ReplayAll`)
-    expect([again.statusCode, again.json().detail]).toEqual([409, expect.stringContaining(jobId)])
-    expect((await (await t.admin()).get(`${base}/replays/${jobId}`)).json()).toMatchObject({ status: 'queued', assets })
+    const admin = await t.admin()
+    // The job can not begin while places are given by somebody else.
+    const [jobId, assets] = await t.db.transaction(async (tx) => {
+      await tx.query(sql`select from asset_stream s for update`)
+      const both = await Promise.all([admin.post(`${base}/ReplayAll`), admin.post(`${base}/ReplayAll`)])
+      const [done, refused] = both.sort((a, b) => a.statusCode - b.statusCode)
+      expect(both.map(({ statusCode }) => statusCode)).toEqual([200, 409])
+      const started = done?.json()
+      expect(refused?.json().detail).toContain(started.jobId)
+      expect((await admin.get(`${base}/replays/${started.jobId}`)).json()).toMatchObject({
+        status: 'queued',
+        assets: started.assets,
+        startedAt: null,
+      })
+      return [started.jobId, started.assets] as [string, number]
+    })
     await t.jobs.drain()
     const said = await readStream(t, newest)
     expect(said.map(({ type }) => type)).toEqual([

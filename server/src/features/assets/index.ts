@@ -65,6 +65,7 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   const source = read.instance
   const sinks = [
     ...(deps.natsUrl === null ? [] : [createNatsSink({ url: deps.natsUrl, source, resolve: deps.resolve })]),
+    ...(deps.kafkaBrokers.length === 0 ? [] : [createKafkaSink(deps.kafkaBrokers, deps.resolve)]),
   ]
   const publishers = sinks.map((sink) =>
     createPublisher(sink, { clock, log, read, store: consumersStore, published, failures }),

@@ -1,6 +1,10 @@
+import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDestinations } from '#platform/destinations.ts'
 import { Secret } from '#platform/secret.ts'
+import { startTestApp } from '#test/app.ts'
+import { createFollower, inventoryOfApp, messagesOf } from '#test/assets.ts'
+import { enrolAgent } from '#test/builders.ts'
 import { startKafka } from '#test/kafka.ts'
 import { startNats, whyNoNats } from '#test/nats.ts'
 import type { StreamMessage } from './assets.read.ts'
@@ -132,6 +136,26 @@ describe('Kafka', () => {
       await sink.close()
       expect(kafka.records).toHaveLength(50)
     } finally {
+      await kafka.stop()
+    }
+  })
+
+  it('is filled by a server that is told of its brokers', async () => {
+    const kafka = await startKafka()
+    const t = await startTestApp({ listen: true, kafkaBrokers: [kafka.broker] })
+    try {
+      await enrolAgent(t, { devices: [storageStick({ serial: 'K1' })] })
+      await t.assets.sequence()
+      await t.assets.publish()
+      const follower = createFollower()
+      for (const { value } of kafka.records) for (const message of messagesOf(value)) follower.apply(message)
+      expect(follower.held()).toEqual(await inventoryOfApp(t))
+      const { data } = (await (await t.admin()).get('/prime/webui/assetproducer/consumers')).json()
+      expect(data).toMatchObject([
+        { kind: 'kafka', name: `Kafka (experimental) at ${kafka.broker}`, lag: 0, error: '' },
+      ])
+    } finally {
+      await t.close()
       await kafka.stop()
     }
   })
