@@ -13,12 +13,13 @@ interface Terminal {
 type Applied = ResponseOf<typeof applyConfigDocument>
 
 /** Differences as a person reads them: - what goes, + what comes. */
-const differences = ({ settings, tags, rules }: Applied): string[] => [
+const differences = ({ settings, tags, notificationGroups, rules }: Applied): string[] => [
   ...settings.map(
     ({ name, from, to }) =>
       `~ ${name}: ${plain(from === '' ? 'not set' : from)} -> ${plain(to === '' ? 'not set' : to)}`,
   ),
   ...tags.added.map((name) => `+ tag ${plain(name)}`),
+  ...notificationGroups.map(({ groupName, changes }) => `~ notification group ${groupName}: ${plain(changes)}`),
   ...rules.removed.map((sentence) => `- rule ${plain(sentence)}`),
   ...rules.added.map((sentence) => `+ rule ${plain(sentence)}`),
 ]
@@ -34,7 +35,7 @@ export const registerConfigCommands = (program: Command, { client, show }: Termi
 
   config
     .command('export')
-    .description('writes settings, tags and rules; secrets become references to variables')
+    .description('writes settings, tags, rules and notification groups; secrets become references to variables')
     .option('--out <path>', 'file to write; without: printed')
     .action(async (options: OptionValues) => {
       const document = await client().get<ConfigDocument>(readConfigDocument.path)

@@ -37,7 +37,26 @@ const resolve = (name: string, value: unknown): string | null => {
   }
 }
 
-const known = ['settings', 'tags', 'rules']
+const known = ['settings', 'tags', 'notificationGroups', 'rules']
+
+/** The variable that stands for the secret of a group's webhook. */
+const webhookVariable = (id: unknown): string => `NOTIFICATION_GROUP_${String(id)}_WEBHOOK_SECRET`
+
+/** Groups with the secrets of their webhooks changed by `turn`. */
+const withSecrets = (groups: unknown, turn: (secret: unknown, id: unknown) => unknown): unknown =>
+  !Array.isArray(groups)
+    ? groups
+    : groups.map((group: { id?: unknown; channels?: { webhook?: { secret?: unknown } } }) =>
+        group?.channels?.webhook?.secret === undefined
+          ? group
+          : {
+              ...group,
+              channels: {
+                ...group.channels,
+                webhook: { ...group.channels.webhook, secret: turn(group.channels.webhook.secret, group.id) },
+              },
+            },
+      )
 
 /** Reads a file of the configuration, with what it refers to. */
 export const readConfigFile = (file: string): ConfigDocument => {
@@ -51,7 +70,9 @@ export const readConfigFile = (file: string): ConfigDocument => {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) throw new CliError(`${file} holds no document.`)
   const unknown = Object.keys(said).find((key) => !known.includes(key))
   if (unknown !== undefined) throw new CliError(`${file} has ${unknown}; known are ${known.join(', ')}.`)
-  const { settings, tags, rules } = said as { settings?: Record<string, unknown> | null } & ConfigDocument
+  const { settings, tags, notificationGroups, rules } = said as {
+    settings?: Record<string, unknown> | null
+  } & ConfigDocument
   return {
     ...(settings === undefined || settings === null
       ? {}
@@ -59,12 +80,23 @@ export const readConfigFile = (file: string): ConfigDocument => {
           settings: Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, resolve(name, value)])),
         }),
     ...(tags === undefined ? {} : { tags }),
+    ...(notificationGroups === undefined
+      ? {}
+      : {
+          notificationGroups: withSecrets(notificationGroups, (secret, id) => {
+            if (typeof secret === 'string' && secret !== '' && secret !== maskedSecret)
+              throw new CliError(
+                `The secret of the webhook of group ${String(id)} does not belong into the file: name a variable (fromEnv) or a file (fromFile) that holds it.`,
+              )
+            return typeof secret === 'string' ? secret : resolve(webhookVariable(id), secret)
+          }) as NonNullable<ConfigDocument['notificationGroups']>,
+        }),
     ...(rules === undefined ? {} : { rules }),
   }
 }
 
 /** The document as YAML; a secret that is set becomes a reference to a variable of its name. */
-export const writeConfigFile = ({ settings, tags, rules }: ConfigDocument): string =>
+export const writeConfigFile = ({ settings, tags, notificationGroups, rules }: ConfigDocument): string =>
   stringify(
     {
       settings: Object.fromEntries(
@@ -74,6 +106,9 @@ export const writeConfigFile = ({ settings, tags, rules }: ConfigDocument): stri
         ]),
       ),
       tags: tags ?? [],
+      notificationGroups: withSecrets(notificationGroups ?? [], (secret, id) =>
+        secret === maskedSecret ? { fromEnv: webhookVariable(id) } : secret,
+      ),
       rules: rules ?? [],
     },
     { lineWidth: 0 },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ConfigChange } from './general-config.ts'
+import { NotificationGroupChange } from './notifications.ts'
 import { closed, nullable, operation } from './operation.ts'
 import { PolicyRuleInput } from './policy.ts'
 
@@ -17,6 +18,12 @@ export const ConfigDocument = closed({
       description: 'Tags that are to be there. Others are not deleted.',
     }),
   ),
+  notificationGroups: Type.Optional(
+    nullable(Type.Array(NotificationGroupChange, { maxItems: 100 }), {
+      description:
+        'Notification groups by id; what a group does not name stays. A webhook that is switched on needs its secret here.',
+    }),
+  ),
   rules: Type.Optional(
     nullable(Type.Array(PolicyRuleInput, { maxItems: 10_000 }), {
       description:
@@ -32,7 +39,7 @@ export const readConfigDocument = operation({
   path,
   tag: 'GeneralConfig',
   summary: 'Gives the configuration as one document',
-  description: 'Items that are set, tags and rules. A secret that is set is `********`.',
+  description: 'Items that are set, tags, rules and notification groups. A secret that is set is `********`.',
   permission: 'config:write',
   response: ConfigDocument,
 })
@@ -51,6 +58,9 @@ export const applyConfigDocument = operation({
   response: closed({
     settings: Type.Array(ConfigChange),
     tags: closed({ added: Type.Array(Type.String()) }),
+    notificationGroups: Type.Array(
+      closed({ groupName: Type.String(), changes: Type.String({ description: 'What changes of it, in words.' }) }),
+    ),
     rules: closed({
       added: Type.Array(Type.String({ description: 'The rule as a sentence.' })),
       removed: Type.Array(Type.String()),

@@ -481,7 +481,7 @@ export const compose = async (options: ComposeOptions) => {
     baseUrl: accounts.baseUrl,
     hint: (tx) => live.hint(tx, 'reports'),
   })
-  documentFeature(app, { db, settings, tags, policy })
+  documentFeature(app, { db, settings, tags, notifications, policy })
   const backup = backupFeature(app, {
     db,
     exportDb,

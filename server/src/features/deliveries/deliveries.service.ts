@@ -84,6 +84,11 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       await deps.hint(tx)
     },
 
+    /** Streams that were switched on begin behind the newest event, in the transaction that switches them on. */
+    begin: async (tx: Tx, plans: readonly OutputPlan[]): Promise<void> => {
+      for (const plan of plans) await outputs.add(tx, plan)
+    },
+
     about: (noticeId: number) => store.about(db, noticeId, 20),
 
     retry: async (actor: Actor, ids: readonly string[] | null) =>

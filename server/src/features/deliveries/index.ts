@@ -77,6 +77,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   return {
     enqueue: service.enqueue,
     about: service.about,
+    begin: service.begin,
     /** Sends what is due. */
     deliver,
     sentUpTo: service.sentUpTo,

@@ -22,6 +22,9 @@ const rule = (vid: string, change: Partial<PolicyRuleInput> = {}): PolicyRuleInp
 
 describe('the configuration as a document', () => {
   const wanted = {
+    notificationGroups: [
+      { id: 1, minimumSeverity: 'Error', channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } },
+    ],
     settings: {
       SMTP_HOST: 'mail.example.org',
       SMTP_FROM: 'p@example.org',
@@ -39,10 +42,17 @@ describe('the configuration as a document', () => {
       {
         settings: expect.arrayContaining([{ name: 'SMTP_PASSWORD', from: '', to: 'secret' }]),
         tags: { added: ['kiosk', 'lab'] },
+        notificationGroups: [
+          {
+            groupName: 'Attacks',
+            changes: 'minimum severity: Warning → Error; mail: false → true; recipients: none → soc@example.org',
+          },
+        ],
         rules: { added: [expect.stringMatching(/0781/), expect.stringMatching(/046D/i)], removed: [] },
       },
     ])
-    expect(await read()).toEqual({ settings: {}, tags: [], rules: [] })
+    expect(await read()).toMatchObject({ settings: {}, tags: [], rules: [] })
+    expect((await read()).notificationGroups?.[0]?.minimumSeverity).toBe('Warning')
     expect((await apply(wanted)).json()).toEqual(plan.json())
     const now = await read()
     expect(now).toMatchObject({
@@ -55,7 +65,13 @@ describe('the configuration as a document', () => {
     })
     const versions = async () => (await pageOf(t, 'generalconfig/history')).recordsTotal
     const before = await versions()
-    expect((await apply(now)).json()).toEqual({ settings: [], tags: { added: [] }, rules: { added: [], removed: [] } })
+    expect(now.notificationGroups?.[0]?.minimumSeverity).toBe('Error')
+    expect((await apply(now)).json()).toEqual({
+      settings: [],
+      tags: { added: [] },
+      notificationGroups: [],
+      rules: { added: [], removed: [] },
+    })
     expect(await versions()).toBe(before)
   })
 
@@ -84,6 +100,19 @@ describe('the configuration as a document', () => {
       [{ settings: { CUSTOM_LOGIN_TITLE: 'other' }, rules: [rule('zzzz')] }, 400, /vid/],
       [{ settings: { SMTP_HOST: 'evil.example.org' }, rules: [] }, 400, /SMTP_PASSWORD.*needed again/],
       [{ settings: { LICENSE_KEY: 'hello' }, rules: [] }, 422, /no licence/],
+      [
+        { tags: ['new'], notificationGroups: [{ id: 1, channels: { email: { recipients: [] } } }] },
+        400,
+        /channels\.email\.recipients/,
+      ],
+      [
+        {
+          tags: ['new'],
+          notificationGroups: [{ id: 2, channels: { webhook: { isEnabled: true, url: 'https://soar.example.org/' } } }],
+        },
+        400,
+        /notificationGroups\[0\]\.channels\.webhook\.secret: is needed/,
+      ],
       [{ setings: {} }, 400, /setings/],
     ] as const) {
       const answer = await apply(body)

@@ -5,6 +5,7 @@ import {
   type ResponseOf,
   readConfigDocument,
 } from '@portcullis/contract'
+import type { NotificationsApi } from '#features/notifications/index.ts'
 import type { PolicyApi } from '#features/policy/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
@@ -16,22 +17,26 @@ export interface DocumentDeps {
   db: Db
   settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'applyAll'>
   tags: Pick<TagsApi, 'ensureTags' | 'names'>
+  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'changeGroups'>
   policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
 }
 
 type Applied = ResponseOf<typeof applyConfigDocument>
 
 /** The configuration as one document: read, compared and applied in one transaction. */
-export const documentFeature = (app: HttpApp, { db, settings, tags, policy }: DocumentDeps): void => {
-  const read = async (): Promise<ConfigDocument> => ({
+export const documentFeature = (app: HttpApp, { db, settings, tags, notifications, policy }: DocumentDeps): void => {
+  const read = async (actor: Actor): Promise<ConfigDocument> => ({
     settings: await settings.readSet(),
     tags: await tags.names(db),
+    notificationGroups: await notifications.listGroups(actor),
     rules: await policy.writtenRules(db),
   })
 
   const apply = async (actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> => {
     const items = given.settings ?? {}
+    const groups = given.notificationGroups ?? []
     if (!isDry) await settings.guardAll(actor, items)
+    await notifications.judgeGroups(groups)
     const wantedTags = given.tags ?? []
     let added: string[] = []
     const done = await policy.replaceRules(
@@ -43,17 +48,21 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, policy }: Do
           added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
           await tags.ensureTags(tx, wantedTags)
         },
-        after: (tx) => settings.applyAll(tx, actor, items),
+        after: async (tx) => ({
+          groups: await notifications.changeGroups(tx, actor, groups),
+          settings: await settings.applyAll(tx, actor, items),
+        }),
       },
       isDry,
     )
     return {
-      settings: done.alongside,
+      settings: done.alongside.settings,
       tags: { added },
+      notificationGroups: done.alongside.groups,
       rules: { added: done.added, removed: done.removed },
     }
   }
 
-  app.register(readConfigDocument, read)
+  app.register(readConfigDocument, ({ actor }) => read(actor))
   app.register(applyConfigDocument, ({ actor, body, query }) => apply(actor, body, query.dryRun === true))
 }

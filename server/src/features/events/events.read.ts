@@ -86,6 +86,8 @@ export interface EventChoice {
   codes: readonly number[]
   /** Syslog number; this or more severe. */
   severity: number
+  /** Codes that come whatever their severity. */
+  always: readonly number[]
   /** Only hosts with one of these tags, ignoring case; empty: all. */
   tags: readonly string[]
   /** Only these sources; null: all. */
@@ -209,7 +211,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       q: Queryable,
       after: number,
       upTo: number,
-      { codes, severity, tags, entities }: EventChoice,
+      { codes, severity, always, tags, entities }: EventChoice,
       limit: number,
     ): Promise<FollowedEvent[]> =>
       q.prepared<FollowedEvent>(sql`
@@ -217,7 +219,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
           e.details, e.device_id
         from events e
         where e.event_id > ${after}::bigint and e.event_id <= ${upTo}::bigint and e.code = any(${codes}::int[])
-          and e.severity <= ${severity}::smallint
+          and (e.severity <= ${severity}::smallint or e.code = any(${always}::int[]))
           and (${tags.length}::int = 0 or string_to_array(lower(e.hashtags), ',') && ${tags.map((tag) => tag.toLowerCase())}::text[])
           and (${entities}::text[] is null or e.entity = any(${entities}::text[]))
         order by e.event_id limit ${limit}::int`),

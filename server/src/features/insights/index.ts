@@ -10,8 +10,8 @@ import { createInsightsService, type InsightsService } from './insights.service.
 export { violationsList } from './insights.read.ts'
 /** What files are made of. */
 export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spoofed' | 'errorsBetween'> & {
-  /** Shapes that are uncommon now. */
-  uncommonNow(): Promise<readonly UncommonPeripheral[]>
+  /** Shapes that are uncommon now; null: the population is too small to say. */
+  uncommonNow(): Promise<readonly UncommonPeripheral[] | null>
   /** Devices that no allow rule covers, at most so many. */
   violationsNow(limit: number): Promise<readonly WhitelistViolation[]>
 }
@@ -26,7 +26,10 @@ export const insightsFeature = (
   registerInsightRoutes(app, service)
   return {
     ...service,
-    uncommonNow: async () => (await service.uncommon.get()).data,
+    uncommonNow: async () => {
+      const { insufficientPopulation, data } = await service.uncommon.get()
+      return insufficientPopulation ? null : data
+    },
     violationsNow: async (limit) =>
       (await deps.exportDb.query<{ row: string }>(read.violations(limit))).map(
         ({ row }) => JSON.parse(row) as WhitelistViolation,

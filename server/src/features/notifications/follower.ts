@@ -10,7 +10,13 @@ import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
 /** Ids looked at in one transaction: some tenths of a second when all of them make notices. */
 const span = 5_000
 /** Codes that make notices; everything else is passed over by the database. */
-const wanted = { codes: [...kindOfCode.keys(), ...Object.values(healthCodes)], severity: 7, tags: [], entities: null }
+const wanted = {
+  codes: [...kindOfCode.keys(), ...Object.values(healthCodes)],
+  severity: 7,
+  always: [],
+  tags: [],
+  entities: null,
+}
 
 /** Why somebody is to be told: it came up, came up again, or is over. */
 export type News = 'opened' | 'reopened' | 'resolved'

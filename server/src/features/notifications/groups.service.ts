@@ -6,7 +6,7 @@ import {
   severityNames,
 } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
-import type { OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
+import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
 import { certificatesOf } from '#features/settings/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
@@ -17,6 +17,8 @@ import { fold } from '#platform/list/columns.ts'
 import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import { newWebhookSecret, parseWebhookSecret } from '#platform/webhooks/index.ts'
+import { difference } from './group-difference.ts'
+import { outputsOf } from './group-outputs.ts'
 import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
 import type { GroupsStore } from './groups.store.ts'
 import { codesOf, defaultConfig, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
@@ -37,37 +39,18 @@ export interface GroupsDeps {
   audit: Pick<AuditApi, 'write'>
   envelope: Envelope
   resolve: ResolveDestination
+  deliveries: Pick<DeliveriesApi, 'begin'>
   hint(tx: Tx): Promise<void>
 }
 
-const list = (off: readonly string[]): string => (off.length === 0 ? 'none' : off.join(', '))
-
-/** What changed of a group, for the audit trail. */
-const difference = (before: GroupConfig, after: GroupConfig): string =>
-  [
-    ['minimum severity', before.minimumSeverity, after.minimumSeverity],
-    ['tags', list(before.hashtags), list(after.hashtags)],
-    ['in use', String(before.isEnabled), String(after.isEnabled)],
-    ['switched off', list(before.off), list(after.off)],
-    ['mail', String(before.channels.email.isEnabled), String(after.channels.email.isEnabled)],
-    ['recipients', list(before.channels.email.recipients), list(after.channels.email.recipients)],
-    ['webhook', String(before.channels.webhook.isEnabled), String(after.channels.webhook.isEnabled)],
-    ['webhook address', before.channels.webhook.url, after.channels.webhook.url],
-    [
-      'syslog',
-      JSON.stringify({ ...before.channels.syslog, ca: '' }),
-      JSON.stringify({ ...after.channels.syslog, ca: '' }),
-    ],
-    ['digest minutes', String(before.digestMinutes), String(after.digestMinutes)],
-    ['quiet hours', JSON.stringify(before.quietHours), JSON.stringify(after.quietHours)],
-  ]
-    .filter(([, from, to]) => from !== to)
-    .map(([name, from, to]) => `${name}: ${from} → ${to}`)
-    .join('; ')
-    .slice(0, 3_000)
+/** The secret lies sealed beside the rest. */
+const withoutSecret = (config: GroupConfig): GroupConfig => ({
+  ...config,
+  channels: { ...config.channels, webhook: { ...config.channels.webhook, secret: '' } },
+})
 
 /** Who is told of what: the fixed groups, as Administrators set them. */
-export const createGroups = ({ db, store, audit, envelope, resolve, hint }: GroupsDeps) => {
+export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, hint }: GroupsDeps) => {
   const read = async (q: Queryable): Promise<Group[]> => {
     const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
     return groupDefinitions.map((definition) => {
@@ -179,41 +162,38 @@ export const createGroups = ({ db, store, audit, envelope, resolve, hint }: Grou
     if (webhook.url !== '') await assertReachable('body.channels.webhook.url', webhookUrl(webhook.url).hostname)
     const address = syslog.address === '' ? null : parseSyslogAddress(syslog.address, syslog.protocol)
     if (address !== null) await assertReachable('body.channels.syslog.address', address.host)
-    return { ...config, channels: { ...config.channels, webhook: { ...webhook, secret: '' } } }
+    return withoutSecret(config)
   }
 
-  const outputOf = ({ definition, config, secret }: Group): OutputPlan[] => {
-    const { webhook, syslog } = config.channels
-    const codes = codesOf(definition, config.off)
-    if (!config.isEnabled || codes.length === 0) return []
-    const wanted = {
-      codes,
-      severity: severityNames.indexOf(config.minimumSeverity),
-      tags: config.hashtags.map(fold),
-      entities:
-        definition.of === 'subsystems'
-          ? definition.switches.filter(({ id }) => !config.off.includes(id)).map(({ id }) => id)
-          : null,
+  /** Judges changes before they are made: names are resolved outside of a transaction. */
+  const judge = async (changes: readonly NotificationGroupChange[]): Promise<void> => {
+    const groups = await read(db)
+    for (const change of changes) await judged(groupOf(groups, change.id), change)
+  }
+
+  const changeIn = async (tx: Tx, actor: Actor, change: NotificationGroupChange) => {
+    const before = groupOf(await read(tx), change.id)
+    const wanted = withRecipients(merged(before.definition, before.config, change))
+    const after = withoutSecret(wanted)
+    assertGroup(before.definition, after)
+    const { box, fresh } = secretFor(before, after, change.channels?.webhook?.secret)
+    const words = [difference(before.config, after), box === before.secret ? '' : 'webhook secret changed']
+      .filter((part) => part !== '')
+      .join('; ')
+    if (words !== '') {
+      await store.save(tx, change.id, after, box)
+      await deliveries.begin(
+        tx,
+        (await read(tx)).flatMap((group) => outputsOf(group, openSecret(group))),
+      )
+      await hint(tx)
+      await audit.write(tx, actor, {
+        action: 'notification.group.updated',
+        entity: before.definition.groupName,
+        details: words,
+      })
     }
-    const shared = { groupId: definition.id, groupName: definition.groupName, wanted }
-    const plans: OutputPlan[] = []
-    const address = syslog.isEnabled ? parseSyslogAddress(syslog.address, syslog.protocol) : null
-    if (address !== null)
-      plans.push({
-        ...shared,
-        channel: 'syslog',
-        destination: `${syslog.address}, ${syslog.protocol}, ${syslog.format}`,
-        place: { kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format },
-      })
-    const key = openSecret({ definition, config, secret })
-    if (definition.of === 'events' && webhook.isEnabled && key !== null)
-      plans.push({
-        ...shared,
-        channel: 'webhook',
-        destination: new URL(webhook.url).host,
-        place: { kind: 'webhook', url: webhook.url, secret: key, ca: certificatesOf(webhook.ca) },
-      })
-    return plans
+    return { groupName: before.definition.groupName, words, fresh }
   }
 
   return {
@@ -227,38 +207,34 @@ export const createGroups = ({ db, store, audit, envelope, resolve, hint }: Grou
 
     /** Changes one group; answers all, with a secret that was made now. */
     update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
-      // Names are resolved before the transaction: nothing is waited for inside.
-      await judged(groupOf(await read(db), change.id), change)
+      await judge([change])
       return db.transaction(async (tx) => {
         await store.lock(tx)
-        const groups = await read(tx)
-        const before = groupOf(groups, change.id)
-        const { webhook, ...channels } = withRecipients(merged(before.definition, before.config, change)).channels
-        const after: GroupConfig = {
-          ...withRecipients(merged(before.definition, before.config, change)),
-          channels: { ...channels, webhook: { ...webhook, secret: '' } },
-        }
-        assertGroup(before.definition, after)
-        const { box, fresh } = secretFor(before, after, change.channels?.webhook?.secret)
-        const changes = difference(before.config, after)
-        const isSecretNew = box !== before.secret
-        if (changes !== '' || isSecretNew || JSON.stringify(before.config) !== JSON.stringify(after)) {
-          await store.save(tx, change.id, after, box)
-          await hint(tx)
-          await audit.write(tx, actor, {
-            action: 'notification.group.updated',
-            entity: before.definition.groupName,
-            details: [changes, ...(isSecretNew ? ['webhook secret changed'] : [])]
-              .filter((part) => part !== '')
-              .join('; '),
-          })
-        }
+        const { fresh } = await changeIn(tx, actor, change)
         return (await read(tx)).map((group) => shown(group, actor, group.definition.id === change.id ? fresh : null))
       })
     },
 
+    judge,
+
+    /** Changes groups in a transaction of the caller, who had them judged; answers what changed of each. */
+    changeAll: async (tx: Tx, actor: Actor, changes: readonly NotificationGroupChange[]) => {
+      await store.lock(tx)
+      const done: { groupName: string; changes: string }[] = []
+      for (const [i, change] of changes.entries()) {
+        const { groupName, words, fresh } = await changeIn(tx, actor, change)
+        if (fresh !== null)
+          throw invalid(
+            `body.notificationGroups[${i}].channels.webhook.secret`,
+            'is needed: a secret that is made here could not be shown',
+          )
+        if (words !== '') done.push({ groupName, changes: words })
+      }
+      return done
+    },
+
     /** Streams of events that are switched on. */
-    plans: async (): Promise<OutputPlan[]> => (await read(db)).flatMap(outputOf),
+    plans: async (): Promise<OutputPlan[]> => (await read(db)).flatMap((group) => outputsOf(group, openSecret(group))),
 
     webhookOf: async (groupId: number): Promise<WebhookPlace | null> => {
       const group = (await read(db)).find(({ definition }) => definition.id === groupId)

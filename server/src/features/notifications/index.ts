@@ -37,6 +37,8 @@ import { createTelling } from './telling.ts'
 import { createTrial } from './trial.ts'
 import { createWatchers } from './watchers.ts'
 
+export type NotificationsApi = ReturnType<typeof notificationsFeature>
+
 /** Where this feature keeps sealed texts. */
 export const notificationsSealed: readonly SealedColumn[] = [
   { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', place: placeOfWebhook },
@@ -48,13 +50,14 @@ export interface NotificationsDeps {
   audit: Pick<AuditApi, 'write'>
   events: Pick<EventsApi, 'append' | 'head' | 'follow' | 'some'>
   mail: Pick<MailApi, 'send'>
-  deliveries: Pick<DeliveriesApi, 'enqueue' | 'about'>
+  deliveries: Pick<DeliveriesApi, 'enqueue' | 'about' | 'begin'>
   envelope: Envelope
   resolve: ResolveDestination
   source(): SiemSource
   baseUrl(): Promise<string>
   silentHours(): number
-  uncommon(): Promise<readonly UncommonPeripheral[]>
+  /** Null: the fleet is too small to say. */
+  uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
   hint(tx: Tx): Promise<void>
@@ -93,6 +96,9 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
       await telling.run()
     },
     watch: watchers,
+    listGroups: groups.list,
+    judgeGroups: groups.judge,
+    changeGroups: groups.changeAll,
     plans: groups.plans,
     webhookOf: groups.webhookOf,
     isRecipient: groups.isRecipient,

@@ -17,7 +17,8 @@ export interface WatcherDeps {
   /** Hours without a sign of life after which a host counts as silent; 0: never. */
   silentHours(): number
   /** What the insights say now. */
-  uncommon(): Promise<readonly UncommonPeripheral[]>
+  /** Null: the fleet is too small to say. */
+  uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
 }
 
@@ -94,7 +95,9 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
 
     /** A shape on few hosts: one event for each of them. */
     uncommon: async (): Promise<void> => {
-      const found = (await uncommon()).flatMap((one) => one.agents.map((agent) => ({ one, agent })))
+      const rare = await uncommon()
+      if (rare === null) return
+      const found = rare.flatMap((one) => one.agents.map((agent) => ({ one, agent })))
       await tellNew(
         'uncommon',
         found,

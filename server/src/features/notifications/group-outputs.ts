@@ -1,0 +1,44 @@
+import { severityNames } from '@portcullis/contract'
+import type { OutputPlan } from '#features/deliveries/index.ts'
+import { certificatesOf } from '#features/settings/index.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Secret } from '#platform/secret.ts'
+import { parseSyslogAddress } from '#platform/syslog/index.ts'
+import type { Group } from './groups.service.ts'
+import { codesOf, healthCodes } from './groups.ts'
+
+/** Streams of events that a group has switched on; `key` signs for its webhook. */
+export const outputsOf = ({ definition, config }: Group, key: Secret | null): OutputPlan[] => {
+  const { webhook, syslog } = config.channels
+  const codes = codesOf(definition, config.off)
+  if (!config.isEnabled || codes.length === 0) return []
+  const wanted = {
+    codes,
+    severity: severityNames.indexOf(config.minimumSeverity),
+    // Who hears that something is not well hears that it is again.
+    always: definition.of === 'subsystems' ? [healthCodes.recovered] : [],
+    tags: config.hashtags.map(fold),
+    entities:
+      definition.of === 'subsystems'
+        ? definition.switches.filter(({ id }) => !config.off.includes(id)).map(({ id }) => id)
+        : null,
+  }
+  const shared = { groupId: definition.id, groupName: definition.groupName, wanted }
+  const plans: OutputPlan[] = []
+  const address = syslog.isEnabled ? parseSyslogAddress(syslog.address, syslog.protocol) : null
+  if (address !== null)
+    plans.push({
+      ...shared,
+      channel: 'syslog',
+      destination: `${syslog.address}, ${syslog.protocol}, ${syslog.format}`,
+      place: { kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format },
+    })
+  if (definition.of === 'events' && webhook.isEnabled && key !== null)
+    plans.push({
+      ...shared,
+      channel: 'webhook',
+      destination: new URL(webhook.url).host,
+      place: { kind: 'webhook', url: webhook.url, secret: key, ca: certificatesOf(webhook.ca) },
+    })
+  return plans
+}

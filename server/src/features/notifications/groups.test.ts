@@ -1,0 +1,219 @@
+import type { ConfigTested, NotificationGroup } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { startMail } from '#test/notices.ts'
+import { startSyslogReceiver } from '#test/peers/syslog-receiver.ts'
+import { startWebhookReceiver } from '#test/peers/webhook-receiver.ts'
+import { person } from '#test/people.ts'
+
+const base = '/prime/webui/systemNotification/notifications'
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ outboundAllow: ['127.0.0.0/8'] })
+})
+afterAll(() => t.close())
+
+const groups = async (): Promise<NotificationGroup[]> => (await (await t.admin()).get(base)).json()
+const update = async (change: unknown) => (await t.admin()).post(`${base}/update`, change)
+const group = async (id: number): Promise<NotificationGroup> =>
+  (await groups()).find((one) => one.id === id) as NotificationGroup
+
+describe('notification groups', () => {
+  it('are a fixed set, in use, and send nothing before somebody says where to', async () => {
+    const all = await groups()
+    expect(all.map(({ id, groupName, kind, isEnabled }) => [id, groupName, kind, isEnabled])).toEqual([
+      [1, 'Attacks', 'Risk', true],
+      [2, 'Peripherals', 'Risk', true],
+      [3, 'Silent hosts', 'Risk', true],
+      [4, 'This server', 'SystemHealth', true],
+      [5, 'Connected systems', 'SystemHealth', true],
+      [6, 'All events', 'Risk', true],
+    ])
+    for (const { channels, notifications } of all) {
+      expect([channels.email.isEnabled, channels.webhook.isEnabled, channels.syslog.isEnabled]).toEqual([
+        false,
+        false,
+        false,
+      ])
+      expect(notifications.every(({ isEnabled }) => isEnabled)).toBe(true)
+    }
+    // Every kind of notice and every subsystem belongs to exactly one group.
+    const ids = all.flatMap(({ notifications }) => notifications.map(({ id }) => id))
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('change as a whole, keep what is not named, and are audited', async () => {
+    const before = await group(1)
+    const answer = await update({
+      id: 1,
+      minimumSeverity: 'Critical',
+      hashtags: ['Kiosk', 'kiosk', 'lab'],
+      notifications: [{ id: 'keyClone', isEnabled: false }],
+      quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },
+    })
+    expect(answer.statusCode, answer.body).toBe(200)
+    expect(answer.json()).toHaveLength(6)
+    const after = await group(1)
+    expect(after).toEqual({
+      ...before,
+      minimumSeverity: 'Critical',
+      hashtags: ['Kiosk', 'lab'],
+      notifications: [
+        { id: 'attackTool', name: 'Attack tool', isEnabled: true },
+        { id: 'keyClone', name: 'Copied agent key', isEnabled: false },
+      ],
+      quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },
+    })
+    const audits = async () =>
+      (await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=1')).json().data[0]
+    const audited = await audits()
+    expect(audited).toMatchObject({ action: 'notification.group.updated', entity: 'Attacks' })
+    expect(audited.details).toContain('minimum severity: Warning → Critical')
+    // What was read can be sent back: nothing changes, nothing is audited.
+    expect((await update(after)).statusCode).toBe(200)
+    expect((await audits()).auditTrailID).toBe(audited.auditTrailID)
+  })
+
+  it('refuse what is wrong, name it, and store nothing of it', async () => {
+    const before = await groups()
+    const mail = (recipients: unknown) => ({
+      id: 2,
+      minimumSeverity: 'Alert',
+      channels: { email: { isEnabled: true, recipients } },
+    })
+    const hook = (url: string, more: Record<string, unknown> = {}) => ({
+      id: 2,
+      minimumSeverity: 'Alert',
+      channels: { webhook: { isEnabled: true, url, ...more } },
+    })
+    const syslog = (address: string) => ({
+      id: 2,
+      minimumSeverity: 'Alert',
+      channels: { syslog: { isEnabled: true, address, protocol: 'tcp' } },
+    })
+    for (const [change, status, said] of [
+      [{ id: 7 }, 404, /no notification group 7/],
+      [{ id: 1, colour: 'red' }, 400, /colour/],
+      [mail([]), 400, /recipients: must name somebody/],
+      [mail(['soc@example.org\r\nBcc: all@example.org']), 400, /recipients/],
+      [mail(['"x" <soc@example.org>']), 400, /recipients/],
+      [mail(Array.from({ length: 10_000 }, (_, i) => `p${i}@example.org`)), 400, /recipients.*50/],
+      [{ ...mail(['soc@example.org']), id: 6 }, 400, /not mailed/],
+      [{ id: 4, hashtags: ['kiosk'] }, 400, /hashtags: must be empty/],
+      [{ id: 2, hashtags: ['a,b'] }, 400, /is no tag/],
+      [
+        { id: 2, notifications: [{ id: 'nothing', isEnabled: true }] },
+        400,
+        /notifications\[0\]\.id.*vulnerable, uncommon/,
+      ],
+      [
+        { id: 2, quietHours: { from: '22:00', to: '06:00', timeZone: 'Mars/Olympus', passSeverity: null } },
+        400,
+        /timeZone/,
+      ],
+      [{ id: 2, quietHours: { from: '25:00', to: '06:00', timeZone: 'UTC', passSeverity: null } }, 400, /from/],
+      [{ id: 2, quietHours: { from: '06:00', to: '06:00', timeZone: 'UTC', passSeverity: null } }, 400, /another time/],
+      [{ id: 2, digestMinutes: -1 }, 400, /digestMinutes/],
+      [hook('ftp://example.org/'), 400, /https/],
+      [hook('https://user:word@example.org/'), 400, /user or password/],
+      [hook('https://example.org/#x'), 400, /fragment/],
+      [hook('https://soar.example.org/', { secret: 'whsec_short' }), 400, /whsec_/],
+      [hook('https://soar.example.org/', { ca: 'no certificate' }), 400, /PEM/],
+      // Metadata services and what is no host, in other spellings.
+      [hook('https://169.254.169.254/latest/meta-data'), 422, /does not connect/],
+      [hook('https://[::ffff:169.254.169.254]/'), 422, /does not connect/],
+      [hook('https://0xa9fea9fe/'), 422, /does not connect/],
+      [hook('https://0.0.0.0/'), 422, /does not connect/],
+      [syslog('169.254.169.254:514'), 422, /does not connect/],
+      [syslog('host:0'), 400, /address/],
+      [syslog('a b'), 400, /address/],
+      [syslog('host\r\nhost2'), 400, /address/],
+    ] as const) {
+      const answer = await update(change)
+      expect([answer.statusCode, answer.json().detail], JSON.stringify(change).slice(0, 200)).toEqual([
+        status,
+        expect.stringMatching(said),
+      ])
+    }
+    expect(await groups()).toEqual(before)
+  })
+
+  it('are changed by Administrators only; a User sees no path of a webhook', async () => {
+    await update({ id: 3, channels: { webhook: { isEnabled: true, url: 'https://hooks.example.org/T0/B0/token' } } })
+    const [manager, user] = await Promise.all([person(t, { profile: 20 }), person(t)])
+    for (const one of [manager, user]) {
+      expect((await one.api.post(`${base}/update`, { id: 1 })).statusCode).toBe(403)
+      expect((await one.api.post(`${base}/test`, { id: 1, channel: 'email' })).statusCode).toBe(403)
+    }
+    const seen = async (api: typeof user.api) => (await api.get(base)).json()[2].channels.webhook.url
+    expect([await seen(user.api), await seen(manager.api)]).toEqual([
+      'https://hooks.example.org/…',
+      'https://hooks.example.org/T0/B0/token',
+    ])
+  })
+
+  it('keep the secret of a webhook to themselves, and never take it to another host', async () => {
+    const url = 'https://one.example.org/hook'
+    const made = (await update({ id: 4, channels: { webhook: { isEnabled: true, url } } })).json()[3].channels.webhook
+      .secret
+    expect(made).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/)
+    expect((await group(4)).channels.webhook.secret).toBe('********')
+    // The same host, another path: kept.
+    expect((await update({ id: 4, channels: { webhook: { url: `${url}2`, secret: '********' } } })).statusCode).toBe(
+      200,
+    )
+    const moved = await update({
+      id: 4,
+      channels: { webhook: { url: 'https://evil.example.org/', secret: '********' } },
+    })
+    expect([moved.statusCode, moved.json().errors[0].field]).toEqual([400, 'body.channels.webhook.secret'])
+    const given = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const changed = await update({ id: 4, channels: { webhook: { url: 'https://two.example.org/', secret: given } } })
+    expect([changed.statusCode, changed.json()[3].channels.webhook.secret]).toEqual([200, '********'])
+    const fresh = (await update({ id: 4, channels: { webhook: { secret: '' } } })).json()[3].channels.webhook.secret
+    expect(fresh).not.toBe(made)
+    // Nowhere in what was answered, told or written.
+    const audits = (await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=100')).body
+    for (const secret of [made, given, fresh]) expect(audits).not.toContain(secret)
+  })
+
+  it('send a test by what is stored or given, and say what came of it', async () => {
+    const mail = await startMail(t)
+    const peer = await startWebhookReceiver()
+    const receiver = await startSyslogReceiver({ protocol: 'tcp' })
+    const test = async (body: unknown): Promise<ConfigTested> => {
+      const answer = await (await t.admin()).post(`${base}/test`, body)
+      expect(answer.statusCode, answer.body).toBe(200)
+      return answer.json()
+    }
+    try {
+      expect(await test({ id: 5, channel: 'email', channels: { email: { recipients: ['it@example.org'] } } })).toEqual({
+        ok: true,
+        steps: [{ step: 'Mail to it@example.org', ok: true, message: 'The mail server took it.' }],
+      })
+      expect(mail.taken).toHaveLength(1)
+      mail.state.refuse = { code: 550, message: 'nobody here' }
+      expect(
+        (await test({ id: 5, channel: 'email', channels: { email: { recipients: ['it@example.org'] } } })).ok,
+      ).toBe(false)
+      const channels = { webhook: { isEnabled: true, url: peer.url } }
+      expect((await test({ id: 5, channel: 'webhook', channels })).ok).toBe(true)
+      expect(JSON.parse(peer.seen[0]?.body ?? '')).toMatchObject({ type: 'test', data: { group: 'Connected systems' } })
+      peer.state.next = [{ status: 401, body: 'the secret of the receiver' }]
+      const refused = await test({ id: 5, channel: 'webhook', channels })
+      expect([refused.ok, refused.steps[0]?.message]).toEqual([false, expect.stringContaining('401')])
+      expect(JSON.stringify(refused)).not.toContain('the secret of the receiver')
+      for (const format of ['rfc5424', 'cef', 'ocsf']) {
+        const syslog = { isEnabled: true, address: receiver.address, protocol: 'tcp', format }
+        expect((await test({ id: 6, channel: 'syslog', channels: { syslog } })).ok, format).toBe(true)
+      }
+      expect(receiver.texts()).toHaveLength(3)
+      const nowhere = { isEnabled: true, address: '127.0.0.1:1', protocol: 'tcp', format: 'cef' }
+      expect((await test({ id: 6, channel: 'syslog', channels: { syslog: nowhere } })).ok).toBe(false)
+      expect((await (await t.admin()).post(`${base}/test`, { id: 6, channel: 'email' })).statusCode).toBe(400)
+      expect((await (await t.admin()).post(`${base}/test`, { id: 1, channel: 'webhook' })).statusCode).toBe(400)
+    } finally {
+      await Promise.all([mail.close(), peer.close(), receiver.close()])
+    }
+  })
+})

@@ -1,0 +1,139 @@
+import type { RiskNotification, UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { insertFleet } from '#test/fleet.ts'
+import { createNoticesStore } from './notices.store.ts'
+import { createWatchers } from './watchers.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp()
+  await insertFleet(t, 1_200)
+})
+afterAll(() => t.close())
+
+const notices = async (kind: string): Promise<RiskNotification[]> =>
+  (await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?kind=${kind}`)).json()
+const eventsOf = async (code: string): Promise<number> =>
+  (await t.db.query<{ n: number }>(sql`select count(*)::int as n from events e where e.code = ${Number(code)}::int`))[0]
+    ?.n ?? 0
+
+const hour = 3_600_000
+
+describe('silent hosts', () => {
+  it('are told once, many as one, and again after they were heard', async () => {
+    const seen = (at: number, host: number) =>
+      t.db.execute(sql`
+        update agent_heartbeats h set last_seen = ${new Date(at)}, connected = ${false}
+        from agent_rows r where r.agent_id = h.agent_id and r.address = ${`10.0.0.${host}`}`)
+    await t.db.execute(sql`update agent_heartbeats set connected = true, last_seen = ${new Date(t.clock.now())}`)
+    await seen(t.clock.now() - 71 * hour, 1)
+    await t.notifications.watch.silence()
+    expect(await eventsOf('0x120013')).toBe(0)
+    await seen(t.clock.now() - 73 * hour, 1)
+    await t.notifications.watch.silence()
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect(await eventsOf('0x120013')).toBe(1)
+    const [notice] = await notices('agentSilent')
+    expect(notice).toMatchObject({ count: 1, description: expect.stringContaining('Nothing was heard for 3 days') })
+    await seen(t.clock.now(), 1)
+    await t.notifications.watch.silence()
+    expect(await eventsOf('0x120014')).toBe(1)
+    await seen(t.clock.now() - 80 * hour, 1)
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect((await notices('agentSilent')).map(({ id, count }) => [id, count])).toEqual([[notice?.id, 2]])
+    // An outage: all at once are one notice, with their number.
+    await t.db.execute(
+      sql`update agent_heartbeats set connected = false, last_seen = ${new Date(t.clock.now() - 80 * hour)}`,
+    )
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect(await eventsOf('0x120013')).toBe(1_201)
+    expect((await notices('agentSilent')).map(({ entityType, count }) => [entityType, count])).toEqual([
+      ['Many', 1_199],
+      ['Agent', 2],
+    ])
+  })
+})
+
+describe('what the insights find', () => {
+  const host = async (n: number) => {
+    const [row] = await t.db.query<{ agent_id: string; host: string }>(
+      sql`select r.agent_id, r.host from agent_rows r where r.address = ${`10.0.0.${n}`}`,
+    )
+    return { uuid: row?.agent_id as string, hostIdentifier: row?.host as string, localIpAddress: '' }
+  }
+  let rare: UncommonPeripheral[] | null = []
+  let violating: WhitelistViolation[] = []
+  const watchers = () =>
+    createWatchers({
+      db: t.db,
+      clock: t.clock,
+      store: createNoticesStore(),
+      events: t.events,
+      silentHours: () => 0,
+      uncommon: async () => rare,
+      violations: async () => violating,
+    })
+
+  it('is told when it begins, and again when it came back', async () => {
+    const one = {
+      vid: '1D50',
+      pid: '60FC',
+      guiVid: 'OpenMoko',
+      guiPid: 'HackRF',
+      devIcon: 98,
+      interfaces: 'ff',
+    } as UncommonPeripheral
+    rare = [{ ...one, agents: [await host(5)] }]
+    await watchers().uncommon()
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(1)
+    rare = [{ ...one, agents: [await host(5), await host(6)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(2)
+    // Too few hosts to say: nothing is forgotten.
+    rare = null
+    await watchers().uncommon()
+    rare = [{ ...one, agents: [await host(5)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(2)
+    rare = [{ ...one, agents: [await host(5), await host(6)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(3)
+    await t.notifications.run()
+    expect(await notices('uncommon')).toMatchObject([
+      {
+        count: 3,
+        entityType: 'Model',
+        entityId: '1D50:60FC',
+        title: 'Uncommon peripheral: OpenMoko HackRF (1D50:60FC)',
+      },
+    ])
+  })
+
+  it('of rules, by model and serial number', async () => {
+    const one = {
+      vid: '0781',
+      pid: '5567',
+      serialNumber: 'A1',
+      guiVid: 'SanDisk',
+      guiPid: 'Cruzer',
+      devIcon: 3,
+      agentsCount: 2,
+    } as WhitelistViolation
+    violating = [one, { ...one, serialNumber: 'B2' }]
+    await watchers().violations()
+    await watchers().violations()
+    await t.notifications.run()
+    expect(await notices('whitelistViolation')).toMatchObject([{ count: 2, entityId: '0781:5567' }])
+  })
+
+  it('is asked of the real insights without a fault', async () => {
+    await t.notifications.watch.uncommon()
+    await t.notifications.watch.violations()
+  })
+})
