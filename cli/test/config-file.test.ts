@@ -21,15 +21,23 @@ it('a document comes back from the file it was written into, its secret by refer
       CUSTOM_LOGIN_BANNER: 'one\ntwo: #three',
     },
     tags: ['lab', 'yes', '007'],
+    notificationGroups: [{ id: 1, channels: { webhook: { url: 'https://soar.example.org/', secret: '********' } } }],
     rules: [{ effect: 'allow' as const, vid: '0781', reason: 'audio desk' }],
   }
   const text = writeConfigFile(document)
   expect(text).toContain('fromEnv: SMTP_PASSWORD')
+  expect(text).toContain('fromEnv: NOTIFICATION_GROUP_1_WEBHOOK_SECRET')
   process.env.SMTP_PASSWORD = 'the secret'
+  process.env.NOTIFICATION_GROUP_1_WEBHOOK_SECRET = 'whsec_x'
   try {
-    expect(read(text)).toEqual({ ...document, settings: { ...document.settings, SMTP_PASSWORD: 'the secret' } })
+    expect(read(text)).toEqual({
+      ...document,
+      settings: { ...document.settings, SMTP_PASSWORD: 'the secret' },
+      notificationGroups: [{ id: 1, channels: { webhook: { url: 'https://soar.example.org/', secret: 'whsec_x' } } }],
+    })
   } finally {
     delete process.env.SMTP_PASSWORD
+    delete process.env.NOTIFICATION_GROUP_1_WEBHOOK_SECRET
   }
 })
 
@@ -47,8 +55,12 @@ it('takes numbers and switches as people write them, and secrets from files', ()
 it.each([
   ['settings: { SMTP_PASSWORD: plain }', /is a secret/],
   ['settings: { SMTP_PASSWORD: { fromEnv: NO_SUCH_VARIABLE } }', /NO_SUCH_VARIABLE is not set/],
+  [
+    'notificationGroups: [{ id: 1, channels: { webhook: { secret: whsec_plain } } }]',
+    /webhook of group 1 does not belong into the file/,
+  ],
   ['settings: { SMTP_HOST: [1] }', /neither a text nor a reference/],
-  ['setings: {}', /has setings; known are settings, tags, rules/],
+  ['setings: {}', /has setings; known are settings, tags, notificationGroups, rules/],
   ['- a', /holds no document/],
   ['a: [', /can not be read/],
 ])('%s is refused', (text, message) => {

@@ -33,6 +33,13 @@ export const ConfigDocument = closed({
 })
 export type ConfigDocument = Static<typeof ConfigDocument>
 
+const example: ConfigDocument = {
+  settings: { SMTP_HOST: 'mail.example.org', SMTP_PASSWORD: '********' },
+  tags: ['kiosk'],
+  notificationGroups: [{ id: 1, minimumSeverity: 'Error' }],
+  rules: [],
+}
+
 export const readConfigDocument = operation({
   id: 'readConfigDocument',
   method: 'GET',
@@ -42,6 +49,7 @@ export const readConfigDocument = operation({
   description: 'Items that are set, tags, rules and notification groups. A secret that is set is `********`.',
   permission: 'config:write',
   response: ConfigDocument,
+  examples: { response: example },
 })
 
 export const applyConfigDocument = operation({
@@ -67,4 +75,13 @@ export const applyConfigDocument = operation({
     }),
   }),
   errors: ['conflict', 'licence_invalid', 'second_person_required'],
+  examples: {
+    request: example,
+    response: {
+      settings: [{ name: 'SMTP_HOST', from: '', to: 'mail.example.org' }],
+      tags: { added: ['kiosk'] },
+      notificationGroups: [{ groupName: 'Attacks', changes: 'minimum severity: Warning → Error' }],
+      rules: { added: [], removed: [] },
+    },
+  },
 })

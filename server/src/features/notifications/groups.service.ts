@@ -1,10 +1,4 @@
-import {
-  maskedSecret,
-  type NotificationGroup,
-  type NotificationGroupChange,
-  profiles,
-  severityNames,
-} from '@portcullis/contract'
+import { maskedSecret, type NotificationGroup, type NotificationGroupChange, profiles } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
 import { certificatesOf } from '#features/settings/index.ts'
@@ -21,7 +15,7 @@ import { difference } from './group-difference.ts'
 import { outputsOf } from './group-outputs.ts'
 import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
 import type { GroupsStore } from './groups.store.ts'
-import { codesOf, defaultConfig, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
+import { defaultConfig, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
 
 /** Row that the secret of a group's webhook is bound to. */
 export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
