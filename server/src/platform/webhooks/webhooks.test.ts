@@ -108,9 +108,124 @@ describe('a webhook', () => {
     expect(() => signWebhook(new Secret('whsec_x'), { id: 'a', timestamp: 1, body: '' })).toThrow()
   })
 
+  it('is believed by its status, however long or slow the rest is', async () => {
+    const replies = [
+      { status: 200, body: 'x'.repeat(1_000_000) },
+      'slow',
+      { status: 500, body: '<h1>secret</h1>' },
+    ] as const
+    const peer = await receiver({ certificate, replies })
+    const answers = []
+    for (const _ of replies) answers.push(await sendWebhook(message(peer.url)))
+    expect(answers).toEqual([200, 200, 500].map((status) => ({ status, retryAfterSeconds: null })))
+  })
+
   it('fails by one of few faults', async () => {
     const peer = await receiver({ certificate, replies: ['hang', 'reset'] })
     expect(await faultOf(sendWebhook(message(peer.url)))).toBe('timeout')
     expect(await faultOf(sendWebhook(message(peer.url)))).toBe('broken')
+    await peer.close()
+    closing.pop()
+    expect(await faultOf(sendWebhook(message(peer.url)))).toBe('unreachable')
+    const other = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    expect(await faultOf(sendWebhook(message(other.url)))).toBe('certificate')
+    const plain = await receiver({})
+    expect(await faultOf(sendWebhook(message(plain.url.replace('http:', 'https:'))))).toBe('broken')
+    expect(plain.seen).toEqual([])
+  })
+
+  it('follows no redirect, to loopback or anywhere', async () => {
+    const inner = await receiver()
+    const peer = await receiver({ certificate, replies: [{ status: 307, headers: { location: inner.url } }] })
+    expect(await sendWebhook(message(peer.url))).toMatchObject({ status: 307 })
+    expect([retryOf(307), inner.seen]).toEqual(['final', []])
+  })
+
+  it.each([
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[::ffff:169.254.169.254]/',
+    'https://[::ffff:a9fe:a9fe]/',
+    'https://[64:ff9b::a9fe:a9fe]/',
+    'https://[fd00:ec2::254]/',
+    'https://0xa9fea9fe/',
+    'https://2852039166/',
+    'https://0251.0376.0251.0376/',
+    'https://169.254.43518/',
+    'https://user:pass@169.254.169.254:8443/',
+    'https://169.254.169.254./',
+    'https://１６９.２５４.１６９.２５４/',
+    'https://100.100.100.200/',
+    'https://168.63.129.16/',
+    'https://0.0.0.0/',
+    'https://[fe80::1]/',
+  ])('never goes to %s', async (url) => {
+    expect(await faultOf(sendWebhook(message(url)))).toBe('refused')
+  })
+
+  it('goes where its name led when it was judged, and not to loopback under another name', async () => {
+    const peer = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    const answers = ['127.0.0.1', '169.254.169.254']
+    let asked = 0
+    const rebinding = (allow: string[]) =>
+      createWebhookSender({
+        resolve: createDestinations(allow, async () => [{ address: answers[asked++] ?? '', family: 4 }]),
+        ca: [authority.pem],
+        timeoutMs: 1_000,
+        now: () => 0,
+      })
+    const url = `https://siem.example.org:${peer.port}/hook`
+    expect(await faultOf(rebinding([]).sendWebhook(message(url)))).toBe('refused')
+    expect(await faultOf(rebinding([]).sendWebhook(message(url)))).toBe('refused')
+    expect(peer.seen).toEqual([])
+    asked = 0
+    // Resolved once: what the name says a moment later is not asked.
+    expect(await rebinding(['127.0.0.1']).sendWebhook(message(url))).toMatchObject({ status: 204 })
+    expect([asked, peer.seen.length]).toEqual([1, 1])
+  })
+
+  it('goes by http only to loopback that the operator named', async () => {
+    const peer = await receiver({})
+    expect(await faultOf(sendWebhook(message(peer.url)))).toBe('insecure')
+    expect(await faultOf(sendWebhook(message('http://10.1.2.3/')))).toBe('insecure')
+    expect(await faultOf(sendWebhook(message('ftp://127.0.0.1/')))).toBe('insecure')
+    expect(peer.seen).toEqual([])
+    const allowed = createWebhookSender({
+      resolve: createDestinations(['127.0.0.0/8']),
+      timeoutMs: 1_000,
+      now: () => 0,
+    })
+    expect(await allowed.sendWebhook(message(peer.url))).toMatchObject({ status: 204 })
+  })
+
+  it('has one request with its own headers, whatever is in address, id or body', async () => {
+    const peer = await receiver()
+    const path = '/a\r\nX-Evil: 1\r\n\r\nPOST /b HTTP/1.1\r\n'
+    await sendWebhook(message(`https://127.0.0.1:${peer.port}${path}`, { body: 'a\r\n\r\nGET / HTTP/1.1\r\n\r\n' }))
+    expect(peer.seen).toHaveLength(1)
+    expect(peer.seen[0]).toMatchObject({ method: 'POST', body: 'a\r\n\r\nGET / HTTP/1.1\r\n\r\n' })
+    expect(Object.keys(peer.seen[0]?.headers ?? {}).sort()).toEqual(
+      [
+        'connection',
+        'content-length',
+        'content-type',
+        'host',
+        'user-agent',
+        'webhook-id',
+        'webhook-signature',
+        'webhook-timestamp',
+      ].sort(),
+    )
+    expect(await faultOf(sendWebhook(message(peer.url, { id: 'a\r\nX-Evil: 1' })))).toBe('broken')
+    expect(peer.seen).toHaveLength(1)
+  })
+
+  it('says nothing of its path, where keys may be, nor of what answered', async () => {
+    const peer = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    const error = await sendWebhook(message(`https://127.0.0.1:${peer.port}/hook/s3cret?k=s3cret`)).catch(
+      (one: Error) => one,
+    )
+    expect((error as Error).message).toBe(
+      `The certificate of 127.0.0.1:${peer.port} is not accepted. Give the CA that issued it, and the name it is made for.`,
+    )
   })
 })
