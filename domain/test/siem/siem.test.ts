@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { eventCodes } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from '../../src/index.ts'
@@ -115,5 +116,18 @@ describe('an event for a SIEM', () => {
     })
     expect(read(eventCodes.gone.code)).toMatchObject({ type_uid: 101002 })
     expect(read(eventCodes.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
+  })
+
+  it('is written in the guide as it is sent', () => {
+    const guide = readFileSync(new URL('../../../docs/guide/siem.md', import.meta.url), 'utf8')
+    for (const format of [formatRfc5424, formatCef, formatOcsf])
+      expect(guide).toContain(`\n${format(event, source).toString()}\n`)
+    expect(guide).toContain(`\n${formatJson(event, source)}\n`)
+    for (const { code, description } of Object.values(eventCodes)) {
+      const ocsf = formatOcsf({ ...event, eventCode: code }, source).toString()
+      const [, name, activity] = /"type_name":"(.*?): (.*?)"/.exec(ocsf) ?? []
+      const number = /"class_uid":(\d+)/.exec(ocsf)?.[1]
+      expect(guide).toContain(`| \`${code}\` | ${description} | ${number} ${name} | ${activity}`)
+    }
   })
 })
