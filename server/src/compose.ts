@@ -540,6 +540,7 @@ export const compose = async (options: ComposeOptions) => {
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
     startTimers: () => {
+      jobs.beat().catch((error: unknown) => log.warn({ err: error }, 'saying that jobs are taken failed'))
       const timers = [
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(250, 'placing assets', assets.sequence),

@@ -84,5 +84,12 @@ export const settingsPlaces: readonly Place[] = [
     key: 'h',
     permission: 'health:read',
   },
+  {
+    section: 'This server',
+    to: '/settings/thresholds',
+    title: 'Health thresholds',
+    icon: 'filter',
+    permission: 'config:read',
+  },
   { section: 'This server', to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
 ]

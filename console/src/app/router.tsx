@@ -107,6 +107,7 @@ const tree = root.addChildren([
       settingsPage('/packages', () => import('../features/packages/PackagesPage.tsx'), 'PackagesPage'),
       settingsPage('/knowledge', () => import('../features/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
       settingsPage('/health', () => import('../features/health/HealthPage.tsx'), 'HealthPage'),
+      settingsPage('/health/history', () => import('../features/health/HealthHistoryPage.tsx'), 'HealthHistoryPage'),
       settingsPage('/audit', () => import('../features/audit/AuditPage.tsx'), 'AuditPage'),
       settingsPage('/$page', () => import('../features/settings/SettingPage.tsx'), 'SettingPage'),
     ]),

@@ -1,4 +1,4 @@
-import { type LiveEvents, live as liveStream } from '@portcullis/contract'
+import { type LiveEvents, liveHints, live as liveStream } from '@portcullis/contract'
 import type { Api } from './api.ts'
 import type { Clock } from './clock.ts'
 import { CallFailure } from './problem.ts'
@@ -23,7 +23,7 @@ export interface LiveDeps {
 
 // The server pings every 15 s; silence of three pings means that the connection is dead though nobody closed it.
 const silenceLimit = 45_000
-const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary'] satisfies LiveTopic[]
+const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary', ...liveHints] satisfies LiveTopic[]
 
 /** Back-off before connection attempt `n` (from 1): 0.5 s doubling to 30 s, between half and all of it at random. */
 export const backOff = (attempt: number, random: number): number =>

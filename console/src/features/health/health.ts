@@ -1,4 +1,4 @@
-import type { HealthStatus, Subsystem, SubsystemName } from '@portcullis/contract'
+import type { HealthStatus, SubsystemName } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
 /** How a state is drawn; null for one that needs nobody. */
@@ -16,16 +16,30 @@ export const healthWord: Record<HealthStatus, string> = {
   Unknown: 'not configured',
 }
 
-const cures: Readonly<Partial<Record<SubsystemName, string>>> = {
-  database: 'Check that PostgreSQL runs and is reachable; the log of the server names the failing call.',
-  'agent gateway': 'Check that hosts reach this address and port; nothing is lost, agents keep their reports.',
-  'event processing': 'Reports wait to be stored. Look at the database and the load of this machine first.',
-  'job queue': 'Restart the job process; waiting jobs are kept and go on.',
-  disk: 'Free space on the data volume, or move the data directory to a larger one.',
-  clock: 'Synchronise the clock of this machine (NTP); signatures and sessions depend on it.',
-  licence: 'Enter a valid licence key; nothing stops working meanwhile.',
+/** Where a part is set up, or its work is seen. */
+export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
+  'agent gateway': '/agents',
+  'event processing': '/events',
+  'agentless worker': '/agentless',
+  mail: '/settings/mail',
+  LDAP: '/settings/directory',
+  ISE: '/settings/ise',
+  CACT: '/settings/counteract',
+  licence: '/settings/licence',
+  knowledge: '/settings/knowledge',
 }
 
-/** What to do about a part that is not in order; null when there is nothing to do. */
-export const cureOf = ({ name, status }: Pick<Subsystem, 'name' | 'status'>): string | null =>
-  status === 'Warning' || status === 'Error' ? (cures[name] ?? 'The log of the server has the details.') : null
+const units: readonly [suffix: string, unit: string][] = [
+  ['_MS', 'ms'],
+  ['_PERCENT', '%'],
+  ['_GB', 'GB'],
+  ['_SECONDS', 's'],
+  ['_MINUTES', 'min'],
+  ['_DAYS', 'days'],
+]
+
+/** Value of a threshold with the unit that its name ends with. */
+export const thresholdText = (name: string, value: string): string => {
+  const unit = units.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}_`))?.[1]
+  return `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
+}

@@ -1,5 +1,6 @@
 import {
   addOrUpdateCact,
+  addOrUpdateHealth,
   addOrUpdateIse,
   addOrUpdateLdap,
   addOrUpdateLogin,
@@ -26,6 +27,7 @@ export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof add
   login: addOrUpdateLogin,
   domain: setServerDomainName,
   vendorA: addOrUpdateVendorA,
+  health: addOrUpdateHealth,
 }
 
 /** An entry that only a test takes. */

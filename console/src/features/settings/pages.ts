@@ -5,7 +5,7 @@ export interface SettingPage {
   group: ConfigGroupName
   /** What the page is for, in a sentence. */
   intro: string
-  /** Beginning of the names of its items, and of nothing else. */
+  /** Beginning of the names of its items. Those of the product begin as the thresholds do: its history has both. */
   prefix: string
   /** What is told above the fields while an item says that it is not in use. */
   idle?: { item: string; text: string; words: string }
@@ -106,5 +106,11 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     group: 'vendorA',
     prefix: 'VENDORA_',
     intro: 'How often agents call, what is called uncommon, how long things live, and when two people are needed.',
+  },
+  thresholds: {
+    group: 'health',
+    prefix: 'VENDORA_HEALTH_',
+    intro:
+      'When a part of the product counts as degraded; the page of health shows how each is, and its events follow.',
   },
 }

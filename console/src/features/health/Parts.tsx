@@ -1,0 +1,160 @@
+import { SegmentedControl } from '@mantine/core'
+import { healthHistory, type Subsystem, subsystemHealth } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import classes from './HealthPage.module.css'
+import { partAddress } from './health.ts'
+import { PartStrip } from './PartStrip.tsx'
+import { Status } from './Status.tsx'
+import { segmentsOf } from './strip.ts'
+
+// Probes are at most 30 s old; asking twice as often shows a change soon after it is known.
+const interval = 15_000
+const dayMs = 86_400_000
+const ranges = [
+  { value: '1', label: '24 hours' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+]
+/** More than a part makes that flaps all the time. */
+const mostChanges = 5_000
+
+const tookText = (ms: number | null): string => (ms === null ? '–' : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`)
+
+/** Text in which commands stand between back ticks. */
+const Prose = ({ text }: { text: string }) =>
+  text.split('`').map((piece, index) => (index % 2 === 0 ? piece : <code key={piece}>{piece}</code>))
+
+const Seen = ({ part }: { part: Subsystem }) => {
+  const to = partAddress[part.name]
+  return (
+    <span>
+      {/* The state says so already. */}
+      {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
+      {part.whatToDo === '' ? null : (
+        <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
+          <Prose text={part.whatToDo} /> {to === undefined ? null : <Link to={to}>Open</Link>}
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** Every part: how it is, what was seen, since when, what to do, and how it was. */
+export const Parts = () => {
+  const { api, clock } = useServices()
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false }) as { days?: string }
+  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]!
+  const parts = useQuery({
+    queryKey: ['health', 'parts'],
+    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
+    refetchInterval: interval,
+  })
+  const history = useQuery({
+    queryKey: ['health', 'history', range.value],
+    queryFn: async ({ signal }) => {
+      const now = clock.now()
+      const from = now - Number(range.value) * dayMs
+      const { data } = await api.call(healthHistory, {
+        query: { fromDate: new Date(from).toISOString(), PageSize: mostChanges },
+        signal,
+      })
+      return { data, from, now }
+    },
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  })
+  useLiveRefresh(['health'], 1_000, () => {
+    void parts.refetch()
+    void history.refetch()
+  })
+  const known = history.data
+  return (
+    <section className={classes.parts} aria-label="Parts">
+      {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
+      {history.error === null ? null : (
+        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
+      )}
+      <div className={classes.range}>
+        <SegmentedControl
+          size="xs"
+          aria-label="Time of the strips"
+          data={ranges}
+          value={range.value}
+          onChange={(days) =>
+            void navigate({
+              to: '.',
+              search: { ...search, days: days === '7' ? undefined : days } as never,
+              replace: true,
+            })
+          }
+        />
+        <Link to="/settings/health/history" className={classes.all}>
+          All changes
+        </Link>
+      </div>
+      <SmallTable
+        label="Parts of the product"
+        head={[
+          'Part',
+          'State, since',
+          'What was seen, and what to do',
+          `Last ${range.label}`,
+          { title: 'Looked', align: 'right' },
+        ]}
+        rows={parts.data?.map((part) => {
+          const segments =
+            known === undefined
+              ? null
+              : segmentsOf(
+                  known.data.filter(({ subsystem }) => subsystem === part.name),
+                  part,
+                  known.from,
+                  known.now,
+                )
+          return {
+            key: part.name,
+            quiet: part.status === 'Unknown',
+            cells: [
+              <span key="name" className={classes.name}>
+                {part.name}
+              </span>,
+              <span key="status" className={classes.stacked}>
+                <Status status={part.status} />
+                {part.since === null ? null : <Time value={part.since} />}
+              </span>,
+              <Seen key="seen" part={part} />,
+              segments === null || known === undefined ? null : (
+                <Link
+                  key="strip"
+                  to="/settings/health/history"
+                  search={{ subsystem: part.name } as never}
+                  className={classes.stripLink}
+                  title="Its changes"
+                >
+                  <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
+                </Link>
+              ),
+              <span key="when" className={classes.stacked}>
+                <Time value={part.lastUpdated} />
+                <span title="What the probe took">{tookText(part.latencyMs)}</span>
+              </span>,
+            ],
+          }
+        })}
+        empty="Nothing is probed."
+      />
+      <p className={classes.legend}>
+        In the strips taller is worse: low is in order, half is a warning, full is an error, empty is not looked at. A
+        change counts after two looks in a row, 15 seconds apart.
+      </p>
+    </section>
+  )
+}

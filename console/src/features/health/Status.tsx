@@ -1,0 +1,17 @@
+import type { HealthStatus } from '@portcullis/contract'
+import { Icon } from '../../ui/icons.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import classes from './HealthPage.module.css'
+import { healthSeverity, healthWord } from './health.ts'
+
+/** State of a part: a shape, a colour and a word. */
+export const Status = ({ status }: { status: HealthStatus }) => {
+  const severity = healthSeverity[status]
+  if (severity !== null) return <SeverityTag severity={severity} word={healthWord[status]} />
+  return (
+    <span className={classes.status}>
+      {status === 'OK' ? <Icon name="check" size={14} /> : null}
+      {healthWord[status]}
+    </span>
+  )
+}

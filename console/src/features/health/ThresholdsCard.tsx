@@ -1,0 +1,47 @@
+import { configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import classes from './HealthPage.module.css'
+import { thresholdText } from './health.ts'
+
+const prefix = 'VENDORA_HEALTH_'
+
+/** When a part counts as degraded, with the way to change it. */
+export const ThresholdsCard = () => {
+  const { api, session } = useServices()
+  const items = useQuery({
+    queryKey: ['config', prefix],
+    queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
+  })
+  return (
+    <section className={classes.card} aria-label="Thresholds">
+      <div className={classes.cardHead}>
+        <h2>Thresholds</h2>
+        {session.may('config:write') ? <Link to={'/settings/thresholds' as never}>Change</Link> : null}
+      </div>
+      {items.data === undefined ? (
+        items.error === null ? null : (
+          <ErrorState failure={items.error} retry={() => void items.refetch()} inline />
+        )
+      ) : (
+        <Facts
+          rows={Object.entries(configGroups.health.items).map(([name, item]) => {
+            const value = items.data[name] ?? item.default
+            return [
+              item.label,
+              <span key={name} title={item.description}>
+                {thresholdText(name, value)}
+                {value === item.default ? null : (
+                  <span className={classes.standard}> (default {thresholdText(name, item.default)})</span>
+                )}
+              </span>,
+            ] as const
+          })}
+        />
+      )}
+    </section>
+  )
+}

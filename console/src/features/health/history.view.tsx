@@ -1,0 +1,70 @@
+import { type HealthChange, healthStatuses, subsystemNames } from '@portcullis/contract'
+import { durationText, parseTime } from '../../lib/time.ts'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+import { healthWord } from './health.ts'
+import { Status } from './Status.tsx'
+
+/** Filters of the list of changes, by the interface's names. */
+export const changeFilters: readonly Filter[] = [
+  {
+    name: 'subsystem',
+    label: 'Part',
+    kind: 'choice',
+    options: subsystemNames.map((value) => ({ value, label: value })),
+  },
+  {
+    name: 'status',
+    label: 'Became',
+    kind: 'choice',
+    options: healthStatuses.map((value) => ({ value, label: healthWord[value] })),
+  },
+  { name: 'at', label: 'When', kind: 'period' },
+  { name: 'description', label: 'What was seen', kind: 'text' },
+]
+
+export const changesView: ViewSpec = {
+  filters: changeFilters.map(({ name }) => name),
+  defaultSort: 'at_desc',
+  defaultColumns: ['when', 'part', 'from', 'to', 'lasted', 'seen'],
+}
+
+const lasted = ({ at, endedAt }: HealthChange): string => {
+  const from = parseTime(at)
+  const to = parseTime(endedAt)
+  return from === null || to === null ? 'still so' : durationText(Math.max(0, (to - from) / 1000))
+}
+
+export const changeColumns: readonly Column<HealthChange>[] = [
+  {
+    id: 'when',
+    title: 'When',
+    width: 208,
+    sortKey: 'at',
+    naturalSort: 'desc',
+    cell: (row) => <Time value={row.at} form="local" />,
+  },
+  { id: 'part', title: 'Part', width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
+  { id: 'from', title: 'From', width: 116, sortKey: 'previous', cell: (row) => healthWord[row.previous] },
+  { id: 'to', title: 'Became', width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
+  { id: 'lasted', title: 'Lasted', width: 96, align: 'right', cell: lasted },
+  {
+    id: 'seen',
+    title: 'What was seen',
+    width: 200,
+    grow: true,
+    sortKey: 'description',
+    cell: (row) => <DeviceText value={row.description} />,
+  },
+  {
+    id: 'noted',
+    title: 'Written down',
+    width: 208,
+    sortKey: 'notedAt',
+    naturalSort: 'desc',
+    cell: (row) => <Time value={row.notedAt} form="local" />,
+  },
+]

@@ -1,0 +1,94 @@
+import type { HealthChange } from '@portcullis/contract'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+describe.skipIf(chromiumPath === undefined)('health', () => {
+  let server: RunningServer
+  let browser: Browser
+  let page: Page
+  let wrong: string[]
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    ;({ page, wrong } = await openWindow(browser, server.url, 1440, 900))
+    await page.goto('/settings/health')
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  })
+  afterEach(() => expect(wrong.splice(0)).toEqual([]))
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const part = (name: string) =>
+    page
+      .getByRole('table', { name: 'Parts of the product' })
+      .getByRole('row')
+      .filter({ has: page.getByText(name, { exact: true }) })
+
+  it('shows every part with what was seen, and how one is set up', async () => {
+    await part('database').getByText('in order', { exact: true }).waitFor()
+    await part('database')
+      .getByText(/Answers in/)
+      .waitFor()
+    await part('job queue')
+      .getByText(/takes? jobs/)
+      .waitFor()
+    await part('mail').getByText('not configured', { exact: true }).waitFor()
+    await part('mail').getByRole('link', { name: 'Open' }).click()
+    await page.waitForURL('/settings/mail')
+    await page.goBack()
+    await page.getByRole('region', { name: 'Monitoring' }).getByText(`curl -i ${server.url}/readyz`).waitFor()
+  })
+
+  it('lets an Administrator change a threshold, tells of the change as it happens, with what to do', async () => {
+    await page.getByRole('region', { name: 'Thresholds' }).getByRole('link', { name: 'Change' }).click()
+    await page.waitForURL('/settings/thresholds')
+    await page.getByLabel('Disk: gigabytes left').fill('1000000')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Health and version' }).click()
+    await page.waitForURL('/settings/health')
+    await page.getByRole('region', { name: 'Thresholds' }).getByText('1,000,000 GB').waitFor()
+    // Two looks, 15 s apart; nobody touches the page meanwhile.
+    await part('disk').getByText('needs a look').waitFor({ timeout: 60_000 })
+    await part('disk').getByText('free space', { exact: false }).waitFor()
+    const { value: change } = await until(
+      'the change of the disk',
+      async () => (await server.get<{ data: HealthChange[] }>('admin/healthhistory?subsystem=disk')).data[0],
+      60_000,
+    )
+    expect(change).toMatchObject({ status: 'Warning', endedAt: null })
+    await page.getByRole('img', { name: /^disk: .*1 × needs a look$/ }).waitFor({ timeout: 60_000 })
+  })
+
+  it('has a history whose view is its address', async () => {
+    await page.getByRole('link', { name: /^disk: / }).click()
+    await page.waitForURL('/settings/health/history?subsystem=disk')
+    const row = page.getByRole('grid', { name: 'Changes' }).getByRole('row').filter({ hasText: 'GB free' })
+    await row.getByText('needs a look').waitFor()
+    await row.getByText('still so').waitFor()
+    await page.goto('/settings/health/history?subsystem=mail')
+    await page.getByText('Nothing matches', { exact: false }).first().waitFor()
+    await page.goto('/settings/health?days=30')
+    expect(await page.getByRole('radio', { name: '30 days' }).isChecked()).toBe(true)
+    await page.getByText('90 days', { exact: true }).click()
+    await page.waitForURL('/settings/health?days=90')
+  })
+
+  it('fits a small window, in the dark', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ width: 1024, height: 768 })
+    await part('database').getByText('in order', { exact: true }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  })
+})
