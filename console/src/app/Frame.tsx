@@ -1,11 +1,13 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { Bell } from '../features/notices/Bell.tsx'
 import { useServices } from '../lib/services.tsx'
 import type { Confirmation } from '../ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
 import { useLiveNac } from '../ui/nac/useNac.ts'
+import { useLiveNotices } from '../ui/notices/useNotices.ts'
 import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
@@ -36,6 +38,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
   const [question, setQuestion] = useState<Confirmation | null>()
   useEffect(() => answerConfirms(setQuestion), [])
   const nac = useLiveNac(isReady)
+  const unread = useLiveNotices(isReady).data?.unread ?? 0
   const allowed = places.filter(
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )
@@ -90,6 +93,11 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
               <Icon name={place.icon} size={18} />
               <span className={classes.word}>{place.title}</span>
               {place.hasCount === true && isReady ? <WaitingCount /> : null}
+              {place.hasUnread === true && unread > 0 ? (
+                <span className={classes.count} title={`${unread.toLocaleString('en')} not read`}>
+                  {unread > 999 ? '999+' : unread}
+                </span>
+              ) : null}
               {place.isOfNac === true && nac.waiting > 0 ? (
                 <span className={classes.count} title={`${nac.waiting.toLocaleString('en')} wait for a person`}>
                   {nac.waiting > 999 ? '999+' : nac.waiting}
@@ -108,6 +116,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
         <div className={classes.tools}>
           <Suspense>{isReady && session.may('fleet:write') ? <RequestsBadge /> : null}</Suspense>
           <LiveDot />
+          {isReady && session.may('notices:read') ? <Bell /> : null}
           <button type="button" className={classes.tool} onClick={() => setHelp(true)} aria-label="Keyboard shortcuts">
             ?
           </button>

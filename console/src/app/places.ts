@@ -11,6 +11,8 @@ export interface Place {
   permission: Permission
   /** What waits there is counted in the rail. */
   hasCount?: boolean
+  /** Its notices that the reader has not read are counted in the rail. */
+  hasUnread?: boolean
   /** Stands in the rail only where quarantines are of interest; what waits for a person there is counted. */
   isOfNac?: boolean
   /** Heading that it stands under, in a list that has headings. */
@@ -29,6 +31,7 @@ export const places: readonly Place[] = [
   { to: '/approvals', title: 'Approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
   { to: '/quarantines', title: 'Quarantines', icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
+  { to: '/notices', title: 'Notices', icon: 'bell', key: 'b', permission: 'notices:read', hasUnread: true },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },
 ]
 

@@ -96,6 +96,7 @@ const tree = root.addChildren([
     ]),
     page('/events', () => import('../features/events/EventsPage.tsx'), 'EventsPage'),
     page('/events/$eventId', () => import('../features/events/EventPage.tsx'), 'EventPage'),
+    page('/notices', () => import('../features/notices/NoticesPage.tsx'), 'NoticesPage'),
     settings.addChildren([
       settingsStart,
       settingsPage('/profile', () => import('../features/accounts/ProfilePage.tsx'), 'ProfilePage'),

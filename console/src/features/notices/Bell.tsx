@@ -1,0 +1,37 @@
+import { Popover } from '@mantine/core'
+import { Suspense, useState } from 'react'
+import { Icon } from '../../ui/icons.tsx'
+import { lazily } from '../../ui/lazily.tsx'
+import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
+import classes from './Bell.module.css'
+
+const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel)
+
+/** The bell of the frame: how many notices the reader has not seen; behind it the newest ones. */
+export const Bell = () => {
+  const [isOpen, setIsOpen] = useState(false)
+  const unread = useNoticeCounts().data?.unread ?? 0
+  const words = unread === 0 ? 'Notices, none unread' : `Notices, ${unread.toLocaleString('en')} unread`
+  return (
+    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus returnFocus>
+      <Popover.Target>
+        <button
+          type="button"
+          className={classes.bell}
+          aria-label={words}
+          aria-expanded={isOpen}
+          title={words}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          <Icon name="bell" size={18} />
+          {unread === 0 ? null : <span className={classes.count}>{unread > 999 ? '999+' : unread}</span>}
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown p={0}>
+        <Suspense>
+          <BellPanel close={() => setIsOpen(false)} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

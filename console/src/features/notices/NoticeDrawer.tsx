@@ -1,0 +1,197 @@
+import { Button } from '@mantine/core'
+import { type DeliveryState, getNotice, listHealthNotices, listRiskNotices } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { eventAddress } from '../../lib/addresses.ts'
+import type { Api } from '../../lib/api.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { noticesKey } from '../../ui/notices/useNotices.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { type Line, lineOfHealth, lineOfRisk, type NoticeList } from './line.ts'
+import classes from './notices.module.css'
+
+export interface NoticeDrawerProps {
+  id: number
+  list: NoticeList
+  /** The notice as the list has it; null: the list has it not. */
+  line: Line | null
+  canDismiss: boolean
+  pin: (line: Line) => void
+  dismiss: (line: Line) => void
+  close: () => void
+}
+
+const stateWords: Readonly<Record<DeliveryState, string>> = {
+  waiting: 'waits',
+  delivered: 'delivered',
+  failed: 'refused',
+  dropped: 'dropped',
+}
+const channelWords: Readonly<Record<string, string>> = { email: 'mail', webhook: 'webhook', syslog: 'syslog' }
+
+/** A notice that is not among the shown ones: filtered away, further down, or dismissed. */
+const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, signal: AbortSignal) => {
+  if (list === 'health') {
+    const { items } = await api.call(listHealthNotices, { signal })
+    const found = items.find((one) => one.id === id)
+    return found === undefined ? null : lineOfHealth(found)
+  }
+  for (const isDismissed of ['false', 'true']) {
+    const [found] = await api.call(listRiskNotices, { query: { id: String(id), isDismissed }, signal })
+    if (found !== undefined) return lineOfRisk(found)
+  }
+  return null
+}
+
+const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
+  const { api, session } = useServices()
+  const story = useQuery({
+    queryKey: [noticesKey, 'story', id],
+    queryFn: ({ signal }) => api.call(getNotice, { params: { id }, signal }),
+    retry: false,
+  })
+  const elsewhere = useQuery({
+    queryKey: [noticesKey, 'one', list, id],
+    queryFn: ({ signal }) => findLine(api, list, id, signal),
+    enabled: listed === null,
+  })
+  const line = listed ?? elsewhere.data ?? null
+  const data = story.data
+  if (data === undefined)
+    return story.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={story.error} retry={() => void story.refetch()} />
+    )
+  return (
+    <>
+      <header className={classes.drawerHead}>
+        <h2>
+          <DeviceText value={line?.title ?? data.title} />
+        </h2>
+        <MoreMenu
+          label="More of this notice"
+          curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
+        />
+      </header>
+      <div className={classes.drawerBody}>
+        {line === null ? null : (
+          <>
+            <div className={classes.line}>
+              <SeverityTag severity={line.severity} word={line.word} />
+              {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.words}</PlainLink>}
+              {line.isDismissed ? null : (
+                <span className={classes.decide}>
+                  <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
+                    {line.isPinned ? 'Unpin' : 'Pin'}
+                  </Button>
+                  {canDismiss ? (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      title="For all; it comes back when it happens again"
+                      onClick={() => dismiss(line)}
+                    >
+                      Dismiss
+                    </Button>
+                  ) : null}
+                </span>
+              )}
+            </div>
+            <p className={classes.happened}>
+              <DeviceText value={line.description} absent="" />
+            </p>
+          </>
+        )}
+        {data.dismissedBy === '' ? null : (
+          <p className={classes.quiet} role="note">
+            Dismissed for all by <DeviceText value={data.dismissedBy} />. It comes back when it happens again.
+          </p>
+        )}
+        <section aria-label="Why" className={classes.section}>
+          <h3>Why did I get this?</h3>
+          <p>{data.why}</p>
+          <Facts
+            rows={[
+              ['Happened', data.count === 1 ? 'once' : `${data.count.toLocaleString('en')} times`],
+              ...(line === null
+                ? []
+                : [
+                    ['First', <Time key="first" value={line.firstAt} form="local" />] as const,
+                    ['Last', <Time key="last" value={line.lastAt} form="local" />] as const,
+                  ]),
+            ]}
+          />
+        </section>
+        <section aria-label="Events" className={classes.section}>
+          <h3>
+            {data.events.length < data.count && data.events.length > 0
+              ? `The newest ${data.events.length.toLocaleString('en')} of ${data.count.toLocaleString('en')} events`
+              : 'The events behind it'}
+          </h3>
+          {data.events.length === 0 ? (
+            <p className={classes.quiet}>None of them is stored any more.</p>
+          ) : (
+            <ol className={classes.events}>
+              {data.events.map((event) => (
+                <li key={event.eventID}>
+                  <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
+                  <span>
+                    <DeviceText value={event.eventEntityID} />
+                    <span className={classes.details}>
+                      <DeviceText value={event.details} absent="" />
+                    </span>
+                  </span>
+                  <Time value={event.creationTime} />
+                </li>
+              ))}
+            </ol>
+          )}
+        </section>
+        <section aria-label="Told" className={classes.section}>
+          <h3>Who was told</h3>
+          {data.told.length === 0 ? (
+            <p className={classes.quiet}>
+              Nobody by mail or webhook: no group that speaks of it has a channel in use, or its severity or tags are
+              left out. <Link to="/settings/notifications">Who is told of what</Link>
+            </p>
+          ) : (
+            <ol className={classes.told}>
+              {data.told.map((one, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
+                <li key={index}>
+                  <span>
+                    {channelWords[one.channel] ?? one.channel} to <DeviceText value={one.destination} />
+                    <span className={classes.details}>
+                      group {one.groupName}, {stateWords[one.state as DeliveryState] ?? one.state}
+                    </span>
+                  </span>
+                  <Time value={one.at} />
+                </li>
+              ))}
+            </ol>
+          )}
+          {data.told.length > 0 && session.may('config:read') ? (
+            <Link to="/settings/deliveries">All deliveries</Link>
+          ) : null}
+        </section>
+      </div>
+    </>
+  )
+}
+
+/** The drawer of a notice: why it is there, what is behind it, who was told, and what can be done. */
+export const NoticeDrawer = ({ close, ...rest }: NoticeDrawerProps) => (
+  <SidePanel label="Notice" close={close}>
+    <Body key={`${rest.list} ${rest.id}`} {...rest} />
+  </SidePanel>
+)

@@ -1,0 +1,123 @@
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows can not be a table element
+import { ActionIcon } from '@mantine/core'
+import type { MouseEvent } from 'react'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { type Line, timesText } from './line.ts'
+import classes from './notices.module.css'
+
+export interface NoticeRowProps {
+  line: Line
+  /** Id of the element, for the grid. */
+  id: string
+  index: number
+  /** Pixels from the top. */
+  top: number
+  isOpen: boolean
+  isCursor: boolean
+  /** Undefined where rows can not be selected. */
+  isSelected: boolean | undefined
+  open: () => void
+  toggle: () => void
+  pin: () => void
+  /** Null for who may not. */
+  dismiss: (() => void) | null
+}
+
+// A drag that selects text, or a click on a control inside, is not "open this".
+const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
+  (event.target as HTMLElement).closest('a, button, input') === null && (window.getSelection()?.isCollapsed ?? true)
+
+/** One notice: what, how often, when; read ones are quieter. */
+export const NoticeRow = (props: NoticeRowProps) => {
+  const { line, isSelected, dismiss } = props
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
+    <div
+      role="row"
+      tabIndex={-1}
+      id={props.id}
+      aria-rowindex={props.index + 1}
+      aria-selected={isSelected}
+      className={classes.row}
+      data-unread={!line.isRead || undefined}
+      data-open={props.isOpen || undefined}
+      data-cursor={props.isCursor || undefined}
+      data-selected={isSelected || undefined}
+      style={{ transform: `translateY(${props.top}px)` }}
+      onClick={(event) => {
+        if (isOpening(event)) props.open()
+      }}
+    >
+      <div role="gridcell" tabIndex={-1} className={classes.check}>
+        {isSelected === undefined ? null : (
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label="Select this notice"
+            checked={isSelected}
+            onChange={props.toggle}
+          />
+        )}
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.state}>
+        {line.isRead ? null : <span className={classes.dot} role="img" aria-label="not read" title="Not read" />}
+        <SeverityTag severity={line.severity} word={line.word} />
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.words}>
+        <span className={classes.title}>
+          <DeviceText value={line.title} />
+        </span>
+        <span className={classes.description}>
+          <DeviceText value={line.description} absent="" />
+        </span>
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.times}>
+        {line.count > 1 ? (
+          <strong title={`${line.count.toLocaleString('en')} events`}>{timesText(line.count)}</strong>
+        ) : null}
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.when}>
+        <Time value={line.lastAt} />
+        {line.count > 1 ? (
+          <span className={classes.first}>
+            first <Time value={line.firstAt} />
+          </span>
+        ) : null}
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.tools}>
+        {line.isDismissed ? (
+          <span className={classes.first}>dismissed</span>
+        ) : (
+          <ActionIcon
+            variant="subtle"
+            color={line.isPinned ? undefined : 'gray'}
+            data-quiet={!line.isPinned || undefined}
+            tabIndex={-1}
+            aria-pressed={line.isPinned}
+            aria-label={line.isPinned ? 'Unpin' : 'Pin'}
+            title={line.isPinned ? 'Pinned by you: unpin (p)' : 'Pin for you (p)'}
+            onClick={props.pin}
+          >
+            <Icon name="pin" />
+          </ActionIcon>
+        )}
+        {dismiss === null || line.isDismissed ? null : (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            data-quiet
+            tabIndex={-1}
+            aria-label="Dismiss"
+            title="Dismiss for all (d); comes back when it happens again"
+            onClick={dismiss}
+          >
+            <Icon name="check" />
+          </ActionIcon>
+        )}
+      </div>
+    </div>
+  )
+}

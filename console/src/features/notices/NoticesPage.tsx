@@ -1,0 +1,84 @@
+import { Button } from '@mantine/core'
+import { countNotices, listHealthNotices, listRiskNotices, type NoticeCounts } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
+import { HealthInbox } from './HealthInbox.tsx'
+import type { NoticeList } from './line.ts'
+import { useNoticeActions } from './notice-actions.ts'
+import classes from './notices.module.css'
+import { noticesView, riskQueryOf } from './notices.view.ts'
+import { RiskInbox } from './RiskInbox.tsx'
+
+const tabs = [
+  { list: 'risk', title: 'Risk', total: 'riskNotifications', unread: 'riskUnread' },
+  { list: 'health', title: 'Server health', total: 'systemHealth', unread: 'systemHealthUnread' },
+] as const satisfies readonly {
+  list: NoticeList
+  title: string
+  total: keyof NoticeCounts
+  unread: keyof NoticeCounts
+}[]
+
+/** The inbox: what happened to the fleet, and how this server is. */
+export const NoticesPage = () => {
+  useTitle('Notices')
+  const view = useView(noticesView)
+  const counts = useNoticeCounts().data
+  const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
+  const here = tabs.find((tab) => tab.list === list) ?? tabs[0]
+  const { readAll } = useNoticeActions(list, () => undefined)
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <h1>Notices</h1>
+        <nav className={classes.tabs} aria-label="Notices">
+          {tabs.map((tab) => (
+            <Link
+              key={tab.list}
+              to="/notices"
+              search={(tab.list === 'risk' ? {} : { tab: tab.list }) as never}
+              className={classes.tab}
+              data-here={tab.list === list || undefined}
+              aria-current={tab.list === list ? 'page' : undefined}
+            >
+              {tab.title}
+              {counts === undefined ? null : (
+                <span className={classes.tabCount}>
+                  {counts[tab.total].toLocaleString('en')}
+                  {counts[tab.unread] > 0 ? `, ${counts[tab.unread].toLocaleString('en')} unread` : ''}
+                </span>
+              )}
+            </Link>
+          ))}
+        </nav>
+        <span className={classes.actions}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            title="For you only (r)"
+            disabled={(counts?.[here.unread] ?? 0) === 0}
+            onClick={readAll}
+          >
+            Mark all as read
+          </Button>
+          <MoreMenu
+            label="More"
+            curl={() =>
+              [
+                curlOf(window.location.origin, countNotices),
+                list === 'risk'
+                  ? curlOf(window.location.origin, listRiskNotices, { query: riskQueryOf(view.state) })
+                  : curlOf(window.location.origin, listHealthNotices),
+              ].join('\n')
+            }
+          />
+        </span>
+      </header>
+      {list === 'risk' ? <RiskInbox view={view} /> : <HealthInbox view={view} />}
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import { Button } from '@mantine/core'
+import { listRiskNotices } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
+import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
+import { useSelection } from '../../ui/table/useSelection.ts'
+import type { View } from '../../ui/useView.ts'
+import { type Line, lineOfRisk } from './line.ts'
+import { NoticeGrid } from './NoticeGrid.tsx'
+import { useNoticeActions } from './notice-actions.ts'
+import classes from './notices.module.css'
+import { riskFilters, riskQueryOf } from './notices.view.ts'
+
+const Nothing = () => (
+  <EmptyState icon="bell" title="Nothing needs you">
+    <p>
+      A notice comes when an attack tool, a vulnerable or an uncommon device is attached, when a device is blocked or
+      breaks a whitelist, when the key of an agent is copied, and when a host falls silent. Repeats are folded into one,
+      with their number.
+    </p>
+    <p>
+      Who else is told, and how: <Link to="/settings/notifications">notification groups</Link>.
+    </p>
+  </EmptyState>
+)
+
+const NoMatch = ({ clear }: { clear: () => void }) => (
+  <EmptyState icon="filter" title="Nothing matches these filters">
+    <Button variant="subtle" size="compact-sm" onClick={clear}>
+      Clear all filters
+    </Button>
+  </EmptyState>
+)
+
+/** Risk notices: pinned ones first, then the newest. */
+export const RiskInbox = ({ view }: { view: View }) => {
+  const { api, session } = useServices()
+  const counts = useNoticeCounts()
+  const { filters, search } = view.state
+  const query = useMemo(() => riskQueryOf({ filters, search }), [filters, search])
+  const isFiltered = Object.keys(query).length > 0
+  const load = useCallback(
+    async (pageNumber: number, pageSize: number, signal?: AbortSignal): Promise<Line[]> => {
+      const notices = await api.call(listRiskNotices, {
+        query: { ...query, pageNumber, pageSize },
+        ...(signal === undefined ? {} : { signal }),
+      })
+      return notices.map(lineOfRisk)
+    },
+    [api, query],
+  )
+  const source = useMemo(
+    () => ({
+      key: ['listRiskNotices', query] as const,
+      idOf: ({ id }: Line) => String(id),
+      load: async (page: number, size: number, signal?: AbortSignal) => {
+        const data = await load(page, size, signal)
+        return { recordsTotal: data.length, recordsFiltered: data.length, data }
+      },
+    }),
+    [load, query],
+  )
+  const canDismiss = session.may('notices:dismiss')
+  // The list answers no number of what its filters leave; only without filters it is known.
+  const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
+  const { dismiss } = useNoticeActions('risk', () => undefined)
+  return (
+    <div className={classes.list}>
+      <FilterBar view={view} filters={riskFilters} searchPlaceholder="Host, device, model" />
+      <NoticeGrid
+        list="risk"
+        label="Risk notices"
+        view={view}
+        name={JSON.stringify(query)}
+        read={(size, signal) => load(1, size, signal)}
+        canDismiss={canDismiss}
+        {...(canDismiss ? { selection } : {})}
+        empty={<Nothing />}
+        {...(isFiltered ? { noMatch: <NoMatch clear={view.clearFilters} /> } : {})}
+      />
+      {canDismiss ? (
+        <SelectionBar selection={selection} filtered={counts.data?.riskNotifications ?? null}>
+          <Button size="compact-sm" variant="default" onClick={() => dismiss(selection.rows(), selection.clear)}>
+            Dismiss…
+          </Button>
+        </SelectionBar>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,13 @@
+import { parseTime } from '../../lib/time.ts'
+import type { Line, NoticeList } from './line.ts'
+
+export interface Listed {
+  list: NoticeList
+  line: Line
+}
+
+/** The newest of some notices, by when they last happened; of the same moment, the one that came up later. */
+export const newestOf = (some: readonly Listed[], most: number): Listed[] =>
+  some
+    .toSorted((a, b) => (parseTime(b.line.lastAt) ?? 0) - (parseTime(a.line.lastAt) ?? 0) || b.line.id - a.line.id)
+    .slice(0, most)

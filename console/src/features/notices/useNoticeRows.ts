@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { reconcile } from '../../lib/reconcile.ts'
+import { useServices } from '../../lib/services.tsx'
+import { noticesKey } from '../../ui/notices/useNotices.ts'
+import type { Line } from './line.ts'
+
+/** Rows that are read at first, and added by each "more". */
+const step = 100
+
+const idOf = ({ id }: Line) => String(id)
+
+export interface RowsRead {
+  /** Identity of the list with its filters; another one starts anew. */
+  key: string
+  /** Reads the first `size` rows. */
+  read: (size: number, signal: AbortSignal) => Promise<Line[]>
+  /** Nobody's pointer or cursor is on the list: then changes need not wait. */
+  calm: boolean
+}
+
+/**
+ * The first rows of a list of notices, read again as a whole when something changed: pages of their own would drift
+ * apart, as each new notice pushes all others down. What is under the eye changes its values, not its place.
+ */
+export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
+  const { queries } = useServices()
+  const [more, setMore] = useState<{ key: string; size: number }>({ key, size: step })
+  const size = more.key === key ? more.size : step
+  const name = `${key} ${size}`
+  const queryKey = useMemo(() => [noticesKey, 'rows', name], [name])
+  const newest = useQuery({
+    queryKey,
+    // One row beyond says whether there are more.
+    queryFn: async ({ signal }) => ({ name, lines: await read(size + 1, signal) }),
+    placeholderData: (before) => before,
+  })
+  const [shown, setShown] = useState<{ name: string; lines: Line[] } | null>(null)
+  const latest = newest.data
+  useEffect(() => {
+    if (latest === undefined) return
+    setShown((old) =>
+      old === null || old.name !== latest.name || calm
+        ? latest
+        : { ...latest, lines: reconcile(old.lines, latest.lines, idOf).rows },
+    )
+  }, [latest, calm])
+  const waiting =
+    shown === null || latest === undefined || shown.name !== latest.name
+      ? null
+      : reconcile(shown.lines, latest.lines, idOf)
+
+  return {
+    /** Undefined before the first answer. */
+    rows: shown?.lines.slice(0, size),
+    /** Another list stands in for the one that was asked for. */
+    isStale: shown !== null && shown.name !== name,
+    pending:
+      waiting === null || (waiting.arrived === 0 && waiting.moved === 0)
+        ? null
+        : { arrived: waiting.arrived, moved: waiting.moved },
+    apply: useCallback(() => setShown(latest ?? null), [latest]),
+    hasMore: (shown?.lines.length ?? 0) > size,
+    showMore: useCallback(() => setMore({ key, size: size + step }), [key, size]),
+    failure: newest.error,
+    retry: () => void newest.refetch(),
+    /** Takes rows away that the reader has just decided about: he does not wait for what he did himself. */
+    drop: (ids: ReadonlySet<number>) => {
+      const without = <T extends { lines: Line[] } | null | undefined>(old: T): T =>
+        old ? { ...old, lines: old.lines.filter(({ id }) => !ids.has(id)) } : old
+      queries.setQueryData(queryKey, without<typeof latest>)
+      setShown(without<typeof shown>)
+    },
+  }
+}
