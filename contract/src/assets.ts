@@ -160,7 +160,8 @@ export const assetStream = operation({
       Type.String({
         minLength: 1,
         maxLength: assetStreamLimits.consumerName,
-        description: 'Name under which the position is shown; else that of the account.',
+        description:
+          'Name under which the position is shown; else that of the account, for an API token. A session without a name is not remembered.',
       }),
     ),
   }),

@@ -107,6 +107,7 @@ const tree = root.addChildren([
       settingsPage('/tags', () => import('../features/tags/TagsPage.tsx'), 'TagsPage'),
       settingsPage('/packages', () => import('../features/packages/PackagesPage.tsx'), 'PackagesPage'),
       settingsPage('/knowledge', () => import('../features/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
+      settingsPage('/assets', () => import('../features/assets/AssetStreamPage.tsx'), 'AssetStreamPage'),
       settingsPage('/health', () => import('../features/health/HealthPage.tsx'), 'HealthPage'),
       settingsPage('/health/history', () => import('../features/health/HealthHistoryPage.tsx'), 'HealthHistoryPage'),
       settingsPage('/audit', () => import('../features/audit/AuditPage.tsx'), 'AuditPage'),

@@ -67,7 +67,9 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     reply: FastifyReply,
   ): Promise<void> => {
     const follow = query.follow ?? true
-    const name = consumers.nameOf(query.consumer ?? actor.userName)
+    // A person who looks on in the console is no consumer.
+    const given = query.consumer ?? (actor.kind === 'apiToken' ? actor.userName : null)
+    const name = given === null ? null : consumers.nameOf(given)
     let position = startOf(request, query)
     if (closed || open.size >= assetStreamLimits.readers)
       throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
@@ -134,7 +136,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const next = createReader(read)
     try {
       let spokeAt = performance.now()
-      await consumers.seen(name, position)
+      if (name !== null) await consumers.seen(name, position)
       while (!ending.signal.aborted && !closed) {
         const { messages, position: reached, isEnd } = await next(position)
         const text = messages.map((message) =>
@@ -144,7 +146,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         if (ending.signal.aborted) break
         if (messages.length > 0) spokeAt = performance.now()
         position = reached
-        await consumers.seen(name, position)
+        if (name !== null) await consumers.seen(name, position)
         if (!isEnd) continue
         if (!follow) break
         await pause(askMs, ending.signal)
@@ -161,7 +163,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       open.delete(ending)
       raw.end()
       if (ending.signal.aborted) raw.destroy()
-      await consumers.left(name, position).catch(() => {})
+      if (name !== null) await consumers.left(name, position).catch(() => {})
     }
   }
 

@@ -1,0 +1,81 @@
+import { Button } from '@mantine/core'
+import { assetStream } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { CopyField } from '../../ui/CopyField.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './assets.module.css'
+import { aboutOf, newestFirst, typeWords } from './messages.ts'
+
+const shown = 20
+
+/** The newest messages as consumers get them; one of them whole. */
+export const MessagesTable = ({ newest }: { newest: number }) => {
+  const { api } = useServices()
+  const navigate = useNavigate()
+  const { message: open } = useSearch({ strict: false }) as { message?: string }
+  const messages = useQuery({
+    queryKey: ['assets', 'messages', newest],
+    queryFn: async ({ signal }) => {
+      const { blob } = await api.download(assetStream, {
+        query: { after: Math.max(0, newest - shown), follow: false },
+        signal,
+      })
+      return newestFirst(await blob.text())
+    },
+    placeholderData: (before) => before,
+  })
+  const show = (id: string | undefined) =>
+    void navigate({
+      to: '.',
+      search: ((old: Record<string, string>) => ({ ...old, message: id })) as never,
+      replace: true,
+    })
+  const one = messages.data?.find(({ id }) => id === open)
+  if (messages.error !== null)
+    return <ErrorState failure={messages.error} retry={() => void messages.refetch()} inline />
+  return (
+    <>
+      <SmallTable
+        label="Newest messages"
+        head={[{ title: 'Place', align: 'right' }, 'What', 'About', 'When', '']}
+        rows={messages.data?.map((message) => ({
+          key: message.id,
+          cells: [
+            Number(message.sequence).toLocaleString('en'),
+            typeWords[message.type],
+            <DeviceText key="about" value={aboutOf(message)} />,
+            <Time key="time" value={message.time} />,
+            <Button
+              key="open"
+              size="compact-xs"
+              variant="default"
+              aria-expanded={open === message.id}
+              onClick={() => show(open === message.id ? undefined : message.id)}
+            >
+              {open === message.id ? 'Close' : 'Whole'}
+            </Button>,
+          ],
+        }))}
+        empty="Nothing yet: hosts and their devices come here as soon as there are any."
+      />
+      {one === undefined ? null : (
+        <section className={classes.card} aria-label="Message">
+          <CopyField
+            value={JSON.stringify(one)}
+            what="The message"
+            shown={
+              <span className={classes.json}>
+                <DeviceText value={JSON.stringify(one, null, 2)} />
+              </span>
+            }
+          />
+        </section>
+      )}
+    </>
+  )
+}
