@@ -17,7 +17,7 @@ const receiver = async (options: SyslogReceiverOptions) => {
   closing.push(started.close)
   return started
 }
-const timeouts = { connectMs: 2_000, wholeMs: 2_000 }
+const timeouts = { connectMs: 10_000, wholeMs: 10_000 }
 const sender = (protocol: SyslogProtocol, port: number, given: Partial<typeof timeouts> = {}) => {
   const started = createSyslogSender({
     address: { protocol, host: '127.0.0.1', port },

@@ -35,12 +35,16 @@ const message = (url: string, over: Partial<Webhook> = {}): Webhook => ({
   body: '{"type":"event.attached","data":{"details":"Schlüssel ✓"}}',
   ...over,
 })
-const { sendWebhook } = createWebhookSender({
-  resolve: createDestinations([]),
-  ca: [authority.pem],
-  timeoutMs: 1_000,
-  now: () => nowSeconds * 1000,
-})
+const sender = (timeoutMs: number) =>
+  createWebhookSender({
+    resolve: createDestinations([]),
+    ca: [authority.pem],
+    timeoutMs,
+    now: () => nowSeconds * 1000,
+  })
+const { sendWebhook } = sender(10_000)
+/** For receivers that do not answer. */
+const { sendWebhook: sendShortly } = sender(500)
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     (answer) => answer,
@@ -116,13 +120,13 @@ describe('a webhook', () => {
     ] as const
     const peer = await receiver({ certificate, replies })
     const answers = []
-    for (const _ of replies) answers.push(await sendWebhook(message(peer.url)))
+    for (const send of [sendWebhook, sendShortly, sendWebhook]) answers.push(await send(message(peer.url)))
     expect(answers).toEqual([200, 200, 500].map((status) => ({ status, retryAfterSeconds: null })))
   })
 
   it('fails by one of few faults', async () => {
     const peer = await receiver({ certificate, replies: ['hang', 'reset'] })
-    expect(await faultOf(sendWebhook(message(peer.url)))).toBe('timeout')
+    expect(await faultOf(sendShortly(message(peer.url)))).toBe('timeout')
     expect(await faultOf(sendWebhook(message(peer.url)))).toBe('broken')
     await peer.close()
     closing.pop()
@@ -170,7 +174,6 @@ describe('a webhook', () => {
       createWebhookSender({
         resolve: createDestinations(allow, async () => [{ address: answers[asked++] ?? '', family: 4 }]),
         ca: [authority.pem],
-        timeoutMs: 1_000,
         now: () => 0,
       })
     const url = `https://siem.example.org:${peer.port}/hook`
@@ -191,7 +194,6 @@ describe('a webhook', () => {
     expect(peer.seen).toEqual([])
     const allowed = createWebhookSender({
       resolve: createDestinations(['127.0.0.0/8']),
-      timeoutMs: 1_000,
       now: () => 0,
     })
     expect(await allowed.sendWebhook(message(peer.url))).toMatchObject({ status: 204 })
