@@ -51,6 +51,7 @@ import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import { createRate } from '#platform/rate.ts'
 import type { Secret } from '#platform/secret.ts'
+import { createTracer } from '#platform/tracing/index.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
@@ -65,7 +66,8 @@ export interface ComposeOptions {
     | 'reportsDir'
     | 'natsUrl'
     | 'kafkaBrokers'
-  >
+  > &
+    Partial<Pick<Config, 'tracing'>>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock
@@ -94,9 +96,10 @@ export const compose = async (options: ComposeOptions) => {
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
   const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
 
+  const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
   // Nobody waits longer than five seconds for an answer, whatever the database does.
-  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000 })
-  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0 })
+  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
+  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0, tracer })
   const bus = createBus({ connection, log })
   const metrics = createMetrics()
   const checkInRate = createRate()
@@ -106,6 +109,13 @@ export const compose = async (options: ComposeOptions) => {
     'Time from request to answer of a check-in.',
   )
 
+  for (const what of ['exported', 'dropped'] as const)
+    metrics.read(
+      `portcullis_trace_spans_${what}_total`,
+      'counter',
+      `Spans of traces that were ${what}.`,
+      () => tracer.counts()?.[what] ?? [],
+    )
   const jobsEnded = metrics.counter(
     'portcullis_jobs_ended_total',
     'Jobs that this process ended, by kind and outcome.',
@@ -125,6 +135,7 @@ export const compose = async (options: ComposeOptions) => {
     validateResponses: options.validateResponses,
     fallback: createConsole(options.consoleDir).answer,
     fastPath: (request, response) => ingest.fastPath(request, response),
+    tracer,
   })
   const live = createLive(app, bus)
   const lists = { db, exportDb, clock }
@@ -167,6 +178,7 @@ export const compose = async (options: ComposeOptions) => {
     log,
     bus,
     audit,
+    tracer,
     ended: (kind, outcome) => jobsEnded.inc({ kind, outcome }),
     thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
   })
@@ -361,6 +373,7 @@ export const compose = async (options: ComposeOptions) => {
     commands,
     events,
     announce: live.announce,
+    tracer,
     intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
     metrics: {
       checkIns: (n) => {
@@ -536,6 +549,7 @@ export const compose = async (options: ComposeOptions) => {
     assets,
     health,
     thresholds,
+    tracer,
     reports,
     schemaVersion,
     /** Starts what runs by the clock; tests call the parts themselves. */
@@ -599,6 +613,7 @@ export const compose = async (options: ComposeOptions) => {
       await bus.close()
       await exportDb.close()
       await db.close()
+      await tracer.close()
     },
   }
 }

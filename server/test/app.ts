@@ -9,6 +9,7 @@ import { createDb } from '#platform/db/db.ts'
 import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
+import type { TracingConfig } from '#platform/tracing/index.ts'
 import { compose } from '../src/compose.ts'
 import { createFakeClock, templateDatabase } from './database.ts'
 
@@ -42,6 +43,8 @@ export interface TestAppOptions {
   natsUrl?: string
   /** Brokers of Kafka that assets are published to. */
   kafkaBrokers?: string[]
+  /** Where traces go. */
+  tracing?: TracingConfig
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -63,6 +66,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),
+      tracing: options.tracing ?? null,
       reportsDir: join(keyDir, 'reports'),
       kafkaBrokers: options.kafkaBrokers ?? [],
       natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),

@@ -6,8 +6,8 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
 import { faultsOf } from '#platform/http/read-body.ts'
-import { newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
+import { traceOf } from '#platform/tracing/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { Outcome } from './reports.ts'
 import type { Shares } from './shares.ts'
@@ -89,7 +89,7 @@ export const createCheckInPath = ({
 
   const fail = (request: IncomingMessage, response: ServerResponse, given: unknown): void => {
     const error = toAppError(given)
-    const traceId = newId(clock.now()).slice(-12)
+    const { traceId } = traceOf(request.headers.traceparent)
     if (error.status >= 500) log.error({ traceId, path, err: error.cause ?? error }, 'check-in failed')
     const headers = {
       ...error.headers,

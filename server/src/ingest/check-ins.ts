@@ -3,6 +3,7 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isConflict, isUnavailable } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
+import type { Tracer } from '#platform/tracing/index.ts'
 import { createBatcher } from './batcher.ts'
 import type { Beat, BeatState, BeatsStore } from './beats.store.ts'
 import type { CheckIn, Outcome, Reports } from './reports.ts'
@@ -15,6 +16,7 @@ export interface CheckInsDeps {
   /** Signed commands that wait for these agents. */
   commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
   log: Log
+  tracer: Pick<Tracer, 'work'>
   /** Counts what was acknowledged. */
   counted(checkIns: number): void
 }
@@ -60,6 +62,12 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     isHopeless: isUnavailable,
   }
 
+  /** A batch is one piece of work: a span for each check-in would cost more than the check-in. */
+  const traced =
+    <In, Out>(what: string, run: (items: In[]) => Promise<Out[]>) =>
+    (items: In[]): Promise<Out[]> =>
+      deps.tracer.work(`check-in ${what}`, { 'portcullis.batch.size': items.length }, () => run(items))
+
   const beats = createBatcher<Beat, Outcome | AppError>({
     ...common,
     // 500 in 5 ms: more held row locks for longer without more throughput.
@@ -67,7 +75,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     delayMs: 5,
     concurrency: 2,
     capacity: 50_000,
-    run: async (items) => {
+    run: traced('beats', async (items) => {
       const sorted = [...items].sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
       const taken = new Map(
         (await deps.beats.take(new Date(deps.clock.now()), sorted)).map((row) => [row.agent_id, row]),
@@ -95,7 +103,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
         }),
       )
       return withCommands(deps, items, outcomes)
-    },
+    }),
   })
 
   const reports = createBatcher<CheckIn, Outcome | AppError>({
@@ -105,11 +113,11 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     delayMs: 10,
     concurrency: 2,
     capacity: 10_000,
-    run: async (items) => {
+    run: traced('reports', async (items) => {
       const outcomes = await deps.reports.apply(items)
       deps.counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
       return withCommands(deps, items, outcomes)
-    },
+    }),
   })
 
   const settled = async (outcome: Promise<Outcome | AppError>): Promise<Outcome> => {

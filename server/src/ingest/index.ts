@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import type { Tracer } from '#platform/tracing/index.ts'
 import { registerAgentProtocol } from './agent-routes.ts'
 import { createBeatsStore } from './beats.store.ts'
 import { createCheckInPath } from './check-in-path.ts'
@@ -23,6 +24,7 @@ export interface IngestDeps extends ReportsDeps {
   agents: AgentsApi
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
+  tracer: Pick<Tracer, 'work'>
   metrics: { checkIns(count: number): void; checkInDuration(milliseconds: number): void }
 }
 
@@ -39,6 +41,7 @@ export const createIngest = (deps: IngestDeps) => {
     isRevoked: agents.isRevoked,
     commandsFor: deps.commands.deliver,
     log,
+    tracer: deps.tracer,
     counted: metrics.checkIns,
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })

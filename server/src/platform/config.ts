@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
+import { type TracingConfig, tracingConfig } from './tracing/index.ts'
 
 /** Everything the environment decides, read once. */
 export interface Config {
@@ -26,6 +27,8 @@ export interface Config {
   natsUrl: Secret | null
   kafkaBrokers: string[]
   logLevel: string
+  /** Where traces go; null: nowhere. */
+  tracing: TracingConfig | null
 }
 
 const known = [
@@ -100,5 +103,6 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     natsUrl: env.NATS_URL ? new Secret(env.NATS_URL) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
+    tracing: tracingConfig(env),
   }
 }

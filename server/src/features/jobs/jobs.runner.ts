@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { type Db, isConflict, isUnavailable, type Tx } from '#platform/db/db.ts'
 import { newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
+import type { Tracer } from '#platform/tracing/index.ts'
 import { type ClaimedJob, createJobsStore, type Progress } from './jobs.store.ts'
 
 /** How long a replica may be silent about a job before another takes it. Each step renews it; none may take longer. */
@@ -44,6 +45,7 @@ export interface RunnerDeps {
   db: Db
   clock: Clock
   log: Log
+  tracer: Pick<Tracer, 'work'>
   /** Counts what this process ended. */
   ended(kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void
 }
@@ -53,7 +55,7 @@ export interface RunnerDeps {
  * waiting. Other replicas take others. A claim is a row lock and a
  * lease with an id of its own (fencing): a runner that was away too long can save nothing any more.
  */
-export const createRunner = ({ db, clock, log, ended }: RunnerDeps) => {
+export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   const store = createJobsStore(db)
   const handlers = new Map<string, JobHandler>()
   let stopping = false
@@ -105,7 +107,7 @@ export const createRunner = ({ db, clock, log, ended }: RunnerDeps) => {
     const leaseId = newId(clock.now())
     const job = await store.claim(leaseId, inMs(0), inMs(leaseMs), kind)
     if (job === undefined) return false
-    await work(job, leaseId)
+    await tracer.work(`job ${kind}`, { 'portcullis.job': job.job_id }, () => work(job, leaseId))
     return true
   }
 

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
+import type { Tracer } from '../tracing/index.ts'
 import { compile, type SqlFragment } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
 
@@ -44,7 +45,12 @@ pg.types.setTypeParser(20, (text) => Number(text))
 
 const nameOf = createStatementNames()
 
-const queryable = (run: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Queryable => ({
+type Run = (config: pg.QueryConfig) => Promise<pg.QueryResult>
+
+const traced = (run: Run, statement: Tracer['statement']): Run =>
+  statement === null ? run : (config) => statement(config.text, () => run(config))
+
+const queryable = (run: Run): Queryable => ({
   query: async <R>(statement: SqlFragment) => {
     const { text, values } = compile(statement)
     return (await run({ text, values: values as unknown[] })).rows as R[]
@@ -72,9 +78,12 @@ export interface DbOptions {
   log: Log
   /** Milliseconds after which a statement is given up; 0 = never (exports). */
   statementTimeoutMs: number
+  /** Tells of statements that are part of a trace. */
+  tracer?: Pick<Tracer, 'statement'>
 }
 
-export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbOptions): Db => {
+export const createDb = ({ connection, max, name, log, statementTimeoutMs, tracer }: DbOptions): Db => {
+  const statement = tracer?.statement ?? null
   const pool = new pg.Pool({
     ...connection,
     max,
@@ -108,7 +117,7 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbO
   }
 
   return {
-    ...queryable((config) => pool.query(config)),
+    ...queryable(traced((config) => pool.query(config), statement)),
     withClient,
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       const client = await pool.connect()
@@ -119,8 +128,9 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs }: DbO
       client.on('error', onError)
       try {
         await client.query('BEGIN')
-        const result = await work({ ...queryable((config) => client.query(config)), isTransaction: true })
-        await client.query('COMMIT')
+        const run = traced((config) => client.query(config), statement)
+        const result = await work({ ...queryable(run), isTransaction: true })
+        await run({ text: 'COMMIT' })
         return result
       } catch (error) {
         // On a connection that went silent a ROLLBACK would only wait as long again; without one it rolls back by itself.

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
@@ -25,6 +24,7 @@ import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
+import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
@@ -76,6 +76,7 @@ export interface HttpOptions {
   fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
   /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
+  tracer?: Pick<Tracer, 'request'>
 }
 
 /** What requests under way get to end when the server stops; none takes longer (compose.ts). */
@@ -141,7 +142,7 @@ const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void
 
 /** Builds the HTTP application; nothing listens yet. Routes without a permission are refused here, so the server does not start. */
 export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
-  const { log } = options
+  const { log, tracer = noTracer } = options
   const operations: AnyOperation[] = []
   const methodsOf = new Map<string, Set<string>>()
 
@@ -154,7 +155,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     keepAliveTimeout: 75_000,
     exposeHeadRoutes: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    genReqId: () => randomBytes(8).toString('hex'),
+    // The trace of the caller, where it named one, so that its log and this one speak of the same.
+    genReqId: (request: http.IncomingMessage) => traceOf(request.headers.traceparent).traceId,
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
@@ -235,6 +237,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   })
 
   fastify.addHook('onRequest', async (request, reply) => {
+    if (tracer !== noTracer) beginSpan(request, reply)
     reply.headers(safetyHeaders(options.tls !== null))
     if ((request.raw.url?.length ?? 0) > 16_384)
       throw new AppError('validation_failed', { detail: 'The URL is longer than 16384 characters.' })
@@ -243,6 +246,29 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
       delete request.headers['content-type']
   })
+
+  const beginSpan = (request: FastifyRequest, reply: FastifyReply): void => {
+    const span = tracer.request(readTraceParent(request.headers.traceparent), request.id)
+    if (span === null) return
+    ;(request as OurRequest).portcullisSpan = span
+    // Closed, not finished: a caller that goes away ends it, too.
+    reply.raw.once('close', () => {
+      const { operation } = request.routeOptions.config as { operation?: AnyOperation }
+      span.end(
+        operation === undefined ? request.method : `${operation.method} ${operation.path}`,
+        {
+          'http.request.method': request.method,
+          'http.response.status_code': reply.statusCode,
+          ...(operation === undefined ? {} : { 'http.route': operation.path, 'portcullis.operation': operation.id }),
+        },
+        reply.statusCode >= 500,
+      )
+    })
+  }
+  const inSpan = <T>(request: FastifyRequest, work: () => T): T => {
+    const span = (request as OurRequest).portcullisSpan
+    return span === undefined ? work() : span.run(work)
+  }
 
   fastify.setErrorHandler((error, request, reply) => {
     const config = request.routeOptions.config as { operation?: AnyOperation }
@@ -333,7 +359,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       config: { operation: known },
       onRequest: async (request) => {
         assertOrigin(request, options.allowedOrigins())
-        ;(request as RequestWithActor).portcullisActor = await authorise(known, request)
+        ;(request as OurRequest).portcullisActor = await inSpan(request, () => authorise(known, request))
       },
       handler: async (request, reply) => {
         const url = request.raw.url ?? ''
@@ -351,8 +377,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
           ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
           : null
         const query = readQuery(at < 0 ? '' : url.slice(at + 1))
-        const call = { actor: (request as RequestWithActor).portcullisActor, params, query, body, request, reply }
-        return send(known, request, reply, await handler(call as never))
+        const call = { actor: (request as OurRequest).portcullisActor, params, query, body, request, reply }
+        return send(known, request, reply, await inSpan(request, () => handler(call as never)))
       },
     })
   }
@@ -373,6 +399,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   return { register, operations, seal, fastify }
 }
 
-interface RequestWithActor extends FastifyRequest {
+interface OurRequest extends FastifyRequest {
   portcullisActor: Actor
+  portcullisSpan?: Span
 }

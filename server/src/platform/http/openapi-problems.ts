@@ -44,7 +44,7 @@ const problemExample = (code: ErrorCode, status: number) => ({
   instance: '/prime/webui/agents',
   code,
   errors: code === 'validation_failed' ? [{ field: 'query.pageSize', message: 'must be at least 1' }] : [],
-  traceId: '5f1c9e0b7a3d2468',
+  traceId: '5f1c9e0b7a3d24685f1c9e0b7a3d2468',
 })
 
 /** The body of every problem. */
@@ -66,7 +66,11 @@ export const problemSchema: JsonSchema = {
         required: ['field', 'message'],
       },
     },
-    traceId: { type: 'string', description: 'Names the request in the log of the server.' },
+    traceId: {
+      type: 'string',
+      description:
+        'Names the request in the log of the server, and its trace: that of a `traceparent` header, where there was one.',
+    },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'errors', 'traceId'],
 }

@@ -1,0 +1,159 @@
+import type { Log } from '../log.ts'
+import type { TracingConfig } from './tracing-config.ts'
+
+/** Values are numbers and names of our own: never what a host, a person or a statement said. */
+export type Attributes = Readonly<Record<string, string | number>>
+
+/** A span that ended. */
+export interface EndedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId: string | null
+  name: string
+  kind: 'internal' | 'server' | 'client' | 'consumer'
+  startNs: bigint
+  endNs: bigint
+  attributes: Attributes
+  isError: boolean
+}
+
+/** Spans that wait; with a receiver that is away some 2 MB. */
+const mostWaiting = 2_048
+const batchSize = 512
+const everyMs = 5_000
+const answerMs = 10_000
+/** Tries of a batch; then it is dropped, so that newer ones get their turn. */
+const mostTries = 5
+const kinds = { internal: 1, server: 2, client: 3, consumer: 5 } as const
+
+const attributesOf = (attributes: Attributes) =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value:
+      typeof value === 'string'
+        ? { stringValue: value }
+        : Number.isInteger(value)
+          ? { intValue: String(value) }
+          : { doubleValue: value },
+  }))
+
+const spanOf = (span: EndedSpan) => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  ...(span.parentSpanId === null ? {} : { parentSpanId: span.parentSpanId }),
+  name: span.name,
+  kind: kinds[span.kind],
+  startTimeUnixNano: String(span.startNs),
+  endTimeUnixNano: String(span.endNs),
+  attributes: attributesOf(span.attributes),
+  status: span.isError ? { code: 2 } : {},
+})
+
+/** Outcome of one try. */
+type Tried = 'taken' | 'refused' | 'away'
+
+/** Sends spans by OTLP over HTTP as JSON: in the background, a batch at a time, with bounded memory; what does not fit is dropped and counted. */
+export const createExporter = ({ config, version, log }: { config: TracingConfig; version: string; log: Log }) => {
+  let waiting: EndedSpan[] = []
+  let batch: EndedSpan[] = []
+  let tries = 0
+  let notBefore = 0
+  let sending: Promise<void> | null = null
+  let isFailing = false
+  const counts = { exported: 0, dropped: 0 }
+  const resource = { attributes: attributesOf({ 'service.name': config.serviceName, 'service.version': version }) }
+
+  const post = async (spans: readonly EndedSpan[]): Promise<Tried> => {
+    try {
+      const answer = await fetch(config.url, {
+        method: 'POST',
+        headers: {
+          ...Object.fromEntries(Object.entries(config.headers).map(([name, value]) => [name, value.reveal()])),
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({
+          resourceSpans: [
+            { resource, scopeSpans: [{ scope: { name: 'portcullis', version }, spans: spans.map(spanOf) }] },
+          ],
+        }),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(answerMs),
+      })
+      await answer.body?.cancel()
+      if (answer.ok) return 'taken'
+      return [408, 429, 502, 503, 504].includes(answer.status) ? 'away' : 'refused'
+    } catch {
+      return 'away'
+    }
+  }
+
+  const sendBatch = async (): Promise<void> => {
+    if (batch.length === 0) {
+      batch = waiting.slice(0, batchSize)
+      waiting = waiting.slice(batchSize)
+      tries = 0
+    }
+    const tried = await post(batch)
+    tries++
+    if (tried === 'taken') counts.exported += batch.length
+    if (tried !== 'taken' && !isFailing) log.warn({ url: config.url, tried }, 'traces can not be delivered')
+    if (tried === 'taken' && isFailing) log.info({ url: config.url }, 'traces are delivered again')
+    isFailing = tried !== 'taken'
+    if (tried === 'away' && tries < mostTries) {
+      notBefore = performance.now() + everyMs * 2 ** tries
+      return
+    }
+    if (tried !== 'taken') counts.dropped += batch.length
+    batch = []
+    notBefore = 0
+  }
+
+  /** Sends what waits; one call at a time. */
+  const flush = (): Promise<void> => {
+    if (sending !== null) return sending
+    if ((waiting.length === 0 && batch.length === 0) || performance.now() < notBefore) return Promise.resolve()
+    sending = sendBatch().finally(() => {
+      sending = null
+      if (batch.length === 0 && waiting.length >= batchSize) void flush()
+    })
+    return sending
+  }
+
+  const timer = setInterval(() => void flush(), everyMs).unref()
+  return {
+    add: (span: EndedSpan): void => {
+      if (waiting.length >= mostWaiting) {
+        counts.dropped++
+        return
+      }
+      waiting.push(span)
+      if (waiting.length >= batchSize) void flush()
+    },
+    counts: (): Readonly<typeof counts> & { waiting: number } => ({
+      ...counts,
+      waiting: waiting.length + batch.length,
+    }),
+    flush,
+    /** Gives what is left two seconds. */
+    close: async (): Promise<void> => {
+      clearInterval(timer)
+      notBefore = 0
+      let timeout: NodeJS.Timeout | undefined
+      await Promise.race([
+        (async () => {
+          while (waiting.length > 0 || batch.length > 0) {
+            notBefore = 0
+            await flush()
+            if (isFailing) return
+          }
+        })(),
+        new Promise<void>((resolve) => {
+          timeout = setTimeout(resolve, 2_000)
+        }),
+      ])
+      clearTimeout(timeout)
+    },
+  }
+}
+
+export type Exporter = ReturnType<typeof createExporter>

@@ -1,0 +1,143 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Attributes, EndedSpan } from './exporter.ts'
+import { createExporter } from './exporter.ts'
+import { statementName } from './statement-name.ts'
+import { newSpanId, newTraceId, readTraceParent, type TraceParent } from './traceparent.ts'
+import type { TracingConfig } from './tracing-config.ts'
+
+/** A span under way; only those that are kept are made at all. */
+export interface Span {
+  readonly traceId: string
+  /** Carries work out inside it: statements become its children. */
+  run<T>(work: () => T): T
+  /** Once. */
+  end(name: string, attributes: Attributes, isError: boolean): void
+}
+
+/** Makes spans. One that is off costs a comparison where it is asked. */
+export interface Tracer {
+  /** Begins the span of a request; null when its trace is not kept. */
+  request(parent: TraceParent | null, traceId: string): Span | null
+  /** Work that nobody outside asked for: jobs, batches. */
+  work<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>
+  /** A statement, inside whatever runs; null when nothing is to be told of it. */
+  readonly statement: (<T>(text: string, run: () => Promise<T>) => Promise<T>) | null
+  counts(): { exported: number; dropped: number; waiting: number } | null
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export const noTracer: Tracer = {
+  request: () => null,
+  work: (_name, _attributes, work) => work(),
+  statement: null,
+  counts: () => null,
+  flush: async () => {},
+  close: async () => {},
+}
+
+/** Name of a request's trace: the caller's own, where it gave one. */
+export const traceOf = (
+  header: string | readonly string[] | undefined,
+): { parent: TraceParent | null; traceId: string } => {
+  const parent = readTraceParent(header)
+  return { parent, traceId: parent?.traceId ?? newTraceId() }
+}
+
+interface Open {
+  traceId: string
+  spanId: string
+  parentSpanId: string | null
+  kind: EndedSpan['kind']
+  startedAt: number
+  /** What makes a monotonic time one of the calendar, the same for all spans of a trace. */
+  offsetMs: number
+}
+
+/** Whether a trace is kept, by its id alone: every server decides alike. */
+const isKept = (traceId: string, ratio: number): boolean =>
+  ratio >= 1 || Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < ratio
+
+const nanoseconds = (milliseconds: number): bigint => BigInt(Math.round(milliseconds * 1_000)) * 1_000n
+
+export const createTracer = ({
+  config,
+  version,
+  clock,
+  log,
+}: {
+  config: TracingConfig | null
+  version: string
+  clock: Clock
+  log: Log
+}): Tracer => {
+  if (config === null) return noTracer
+  const exporter = createExporter({ config, version, log })
+  const current = new AsyncLocalStorage<Open>()
+
+  const begin = (kind: Open['kind'], traceId: string, parentSpanId: string | null, offsetMs?: number): Open => {
+    const startedAt = performance.now()
+    return {
+      traceId,
+      spanId: newSpanId(),
+      parentSpanId,
+      kind,
+      startedAt,
+      offsetMs: offsetMs ?? clock.now() - startedAt,
+    }
+  }
+  const end = (open: Open, name: string, attributes: Attributes, isError: boolean): void => {
+    const { traceId, spanId, parentSpanId, kind, startedAt, offsetMs } = open
+    exporter.add({
+      traceId,
+      spanId,
+      parentSpanId,
+      kind,
+      name,
+      startNs: nanoseconds(startedAt + offsetMs),
+      endNs: nanoseconds(performance.now() + offsetMs),
+      attributes,
+      isError,
+    })
+  }
+  const during = async <T>(open: Open, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
+    let isError = true
+    try {
+      const result = await work()
+      isError = false
+      return result
+    } finally {
+      end(open, name, attributes, isError)
+    }
+  }
+
+  return {
+    request: (parent, traceId) => {
+      const isSampled = parent !== null && config.followsParent ? parent.isSampled : isKept(traceId, config.ratio)
+      if (!isSampled) return null
+      const open = begin('server', traceId, parent?.spanId ?? null)
+      return {
+        traceId,
+        run: (work) => current.run(open, work),
+        end: (name, attributes, isError) => end(open, name, attributes, isError),
+      }
+    },
+    work: (name, attributes, work) => {
+      const traceId = newTraceId()
+      if (!isKept(traceId, config.ratio)) return current.getStore() === undefined ? work() : current.exit(work)
+      const open = begin('consumer', traceId, null)
+      return current.run(open, () => during(open, name, attributes, work))
+    },
+    statement: (text, run) => {
+      const parent = current.getStore()
+      if (parent === undefined) return run()
+      const open = begin('client', parent.traceId, parent.spanId, parent.offsetMs)
+      return during(open, statementName(text), { 'db.system.name': 'postgresql' }, run)
+    },
+    counts: exporter.counts,
+    flush: exporter.flush,
+    close: exporter.close,
+  }
+}
