@@ -155,5 +155,3 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
     },
   }
 }
-
-export type Exporter = ReturnType<typeof createExporter>
