@@ -221,6 +221,31 @@ export const reportLists = {
 export type ReportListName = keyof typeof reportLists
 export const reportListNames = Object.keys(reportLists) as ReportListName[]
 
+type FilterKinds = Readonly<Record<string, string>>
+const kindsOf = (filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>): FilterKinds =>
+  Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, schema['x-filter'] ?? 'text']))
+
+/** The same lists without schemas, for screens: what they are called, the time their rows have, whether they are sorted. */
+export const reportTraits = Object.fromEntries(
+  reportListNames.map((name) => {
+    const { title, time, canSort }: ReportList = reportLists[name]
+    return [name, { title, time: time ?? '', canSort }]
+  }),
+) as Readonly<Record<ReportListName, { title: string; time: string; canSort: boolean }>>
+
+/** Columns of each. */
+export const reportColumns: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  reportListNames.map((name) => [name, Object.keys(reportLists[name].row.properties)]),
+)
+
+/** Kinds of the filters of those that have any. */
+export const reportFilterKinds: Readonly<Partial<Record<ReportListName, FilterKinds>>> = Object.fromEntries(
+  reportListNames.flatMap((name) => {
+    const kinds = kindsOf(reportLists[name].filters)
+    return Object.keys(kinds).length === 0 ? [] : [[name, kinds]]
+  }),
+)
+
 export const reportFormats = ['csv', 'pdf'] as const
 export type ReportFormat = (typeof reportFormats)[number]
 
@@ -473,6 +498,7 @@ export const listReportRuns = operation({
   description: `They are kept ${reportLimits.historyDays} days, their files ${reportLimits.fileDays} at most.`,
   permission: 'config:read',
   query: closed({
+    id: Type.Optional(Type.String({ maxLength: 64, description: 'That run alone.' })),
     scheduleId: Type.Optional(Type.String({ maxLength: 64 })),
     state: enumFilter('state', reportRunStates),
     ...listQuery,

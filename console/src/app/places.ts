@@ -30,6 +30,7 @@ export const places: readonly Place[] = [
   { to: '/policy', title: 'Policy', icon: 'policy', key: 'l', permission: 'fleet:read' },
   { to: '/approvals', title: 'Approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
   { to: '/quarantines', title: 'Quarantines', icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
+  { to: '/reports', title: 'Reports', icon: 'report', key: 'd', permission: 'config:read' },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },
   { to: '/notices', title: 'Notices', icon: 'bell', key: 'b', permission: 'notices:read', hasUnread: true },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's', permission: 'self:read' },

@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core'
-import type { AnyOperation } from '@portcullis/contract'
+import type { AnyOperation, ReportListName } from '@portcullis/contract'
 import { Fragment } from 'react'
 import type { CallInput } from '../lib/api.ts'
 import { curlOf } from '../lib/curl.ts'
@@ -7,6 +7,7 @@ import { exportBody } from '../lib/export-body.ts'
 import { useServices } from '../lib/services.tsx'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
+import { ScheduleItem } from './ScheduleItem.tsx'
 
 /** A list that can be taken away: its filters, its order, its columns. */
 export interface ExportedList {
@@ -18,6 +19,8 @@ export interface ExportedList {
   query: Readonly<Record<string, string>>
   /** Keys of the columns in their order; all when absent. */
   columns?: readonly string[]
+  /** The list as reports call it. */
+  report: ReportListName
   /** Rows that the filters leave. */
   rows: number | null
   files: readonly { title: string; ending: 'csv' | 'pdf'; operation: AnyOperation }[]
@@ -55,6 +58,11 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
                 {file.title}
               </Menu.Item>
             ))}
+            <ScheduleItem
+              list={list.report}
+              query={list.query}
+              {...(list.columns === undefined ? {} : { columns: list.columns })}
+            />
           </Fragment>
         ))}
         <Menu.Divider />
@@ -80,6 +88,8 @@ export interface ExportMenuProps {
   pdf: AnyOperation
   /** The query of the list: filters, search, sort. */
   query: Readonly<Record<string, string>>
+  /** The list as reports call it. */
+  report: ReportListName
   /** Keys of the columns that are shown, in their order. */
   columns: readonly string[]
   /** Rows that the filters leave. */

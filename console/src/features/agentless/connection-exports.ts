@@ -41,6 +41,7 @@ export const exportedLists = (query: Query, columns: readonly string[], rows: nu
     {
       label: `Last runs${count}`,
       name: 'runs',
+      report: 'connectionRuns',
       query,
       columns,
       rows,
@@ -49,6 +50,7 @@ export const exportedLists = (query: Query, columns: readonly string[], rows: nu
     {
       label: computers.isWhole ? `Computers${count}` : 'Computers, however their last run went',
       name: 'computers',
+      report: 'connections',
       query: computers.query,
       rows: computers.isWhole ? rows : null,
       files: [

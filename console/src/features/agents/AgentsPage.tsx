@@ -64,6 +64,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
           <ColumnsMenu columns={agentColumns} view={view} />
           <ExportMenu
             name="agents"
+            report="agents"
             csv={exportAgentCsv}
             pdf={exportAgentPdf}
             query={query}

@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { fieldOfInstant, instantOfField } from '../../ui/filters/filter.ts'
 import { eventSeverity } from '../../ui/findings.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { ScheduleItem } from '../../ui/ScheduleItem.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
@@ -66,7 +67,14 @@ export const AuditPage = () => {
     <SettingsPage
       title="Audit"
       intro="Every change and every refused one, in a chain of hashes: an edit, a deletion or a swap of two lines shows."
-      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })} />}
+      actions={
+        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })}>
+          <ScheduleItem
+            list="audit"
+            query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }}
+          />
+        </MoreMenu>
+      }
     >
       <Group gap="md" align="flex-end">
         <NativeSelect

@@ -1,4 +1,4 @@
-import { type FleetEvent, getEvents } from '@portcullis/contract'
+import { exportEventsCsv, exportEventsPdf, type FleetEvent, getEvents } from '@portcullis/contract'
 import { useMemo, useState } from 'react'
 import { eventAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -7,11 +7,13 @@ import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ExportMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -38,6 +40,15 @@ export const EventsPage = () => {
       filters={
         <FilterBar view={view} filters={eventFilters} searchPlaceholder="Host, device, what happened">
           <ColumnsMenu columns={eventColumns} view={view} />
+          <ExportMenu
+            name="events"
+            report="events"
+            csv={exportEventsCsv}
+            pdf={exportEventsPdf}
+            query={query}
+            columns={exportKeysOf(eventColumns, view.state.columns)}
+            rows={counts?.filtered ?? null}
+          />
           <MoreMenu
             label="More"
             curl={() => curlOf(window.location.origin, getEvents, { query: { ...query, PageSize: 100 } })}

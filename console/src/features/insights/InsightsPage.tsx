@@ -6,6 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { ScheduleItem } from '../../ui/ScheduleItem.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -13,6 +14,15 @@ import { FindingTable } from './FindingTable.tsx'
 import { insightOf, insightTabs } from './insight.ts'
 import classes from './insights.module.css'
 import { insightSources, useInsight } from './useInsight.ts'
+
+/** Each as reports call it. */
+const reported = {
+  'attack-tools': 'attackTools',
+  violations: 'violations',
+  spoofed: 'spoofed',
+  vulnerable: 'vulnerable',
+  uncommon: 'uncommon',
+} as const
 
 const nothing = {
   'attack-tools': 'No attack tool is known in this fleet.',
@@ -54,7 +64,9 @@ export const InsightsPage = () => {
           <MoreMenu
             label="More"
             curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation as never)}
-          />
+          >
+            <ScheduleItem list={reported[chosen.id]} />
+          </MoreMenu>
         </div>
       </header>
       <nav className={classes.tabs} aria-label="Insights">

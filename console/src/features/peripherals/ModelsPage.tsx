@@ -43,6 +43,7 @@ export const ModelsPage = () => {
           <ColumnsMenu columns={modelColumns} view={view} />
           <ExportMenu
             name="peripherals"
+            report="models"
             csv={peripheralsAggExport}
             pdf={peripheralsAggExportPdf}
             query={query}

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { getPeripherals, type Peripheral } from '@portcullis/contract'
+import { exportPeripheralsCsv, exportPeripheralsPdf, getPeripherals, type Peripheral } from '@portcullis/contract'
 import { useMemo, useState } from 'react'
 import { deviceAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -7,6 +7,7 @@ import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { ExportMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
@@ -14,6 +15,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { exportKeysOf } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
@@ -59,6 +61,15 @@ export const PeripheralsPage = () => {
       filters={
         <FilterBar view={view} filters={peripheralFilters} searchPlaceholder="Device, vendor, id, serial, host">
           <ColumnsMenu columns={peripheralColumns} view={view} />
+          <ExportMenu
+            name="peripherals"
+            report="peripherals"
+            csv={exportPeripheralsCsv}
+            pdf={exportPeripheralsPdf}
+            query={query}
+            columns={exportKeysOf(peripheralColumns, view.state.columns)}
+            rows={counts?.filtered ?? null}
+          />
           <MoreMenu
             label="More"
             curl={() => curlOf(window.location.origin, getPeripherals, { query: { ...query, PageSize: 100 } })}

@@ -15,7 +15,7 @@ export const runsList: ListSpec = {
   defaultSort: [{ key: 'dueAt', descending: true }],
   search: (needle) => sql`lower(r.name || ' ' || r.error || ' ' || r.file_name) like ${likePattern(needle)}::text`,
   columns: {
-    id: {},
+    id: { filter: (_field, text) => (isId(text) ? sql`r.run_id = ${text}::uuid` : sql`false`) },
     scheduleId: {
       filter: (_field, text) => (isId(text) ? sql`r.schedule_id = ${text}::uuid` : sql`false`),
     },

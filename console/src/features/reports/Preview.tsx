@@ -1,0 +1,89 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { maxPdfRows, previewReport } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { contentOf, type Draft } from './draft.ts'
+import classes from './reports.module.css'
+
+/** Whoever types is not asked about after each key. */
+const typingPause = 350
+
+/** A time as clocks in the zone show it, with the day of the week. */
+const inZone = (at: string, timeZone: string): string => {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZoneName: 'short',
+    }).format(Date.parse(at))
+  } catch {
+    return at
+  }
+}
+
+/** What the schedule would do, asked of the server: its next runs, and how many rows it would have now. */
+export const Preview = ({ draft }: { draft: Draft }) => {
+  const { api } = useServices()
+  const text = JSON.stringify(contentOf(draft))
+  const [asked] = useDebouncedValue(text, typingPause)
+  const preview = useQuery({
+    queryKey: ['report-preview', asked],
+    queryFn: ({ signal }) => api.call(previewReport, { body: JSON.parse(asked), signal }),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const { data } = preview
+  return (
+    <section
+      className={classes.preview}
+      aria-label="Preview"
+      aria-busy={preview.isFetching}
+      data-stale={asked !== text || preview.isPlaceholderData || undefined}
+    >
+      <h2>What it would do</h2>
+      {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
+      {data === undefined || preview.error !== null ? null : (
+        <>
+          <p className={classes.hint}>
+            {data.rows === null ? (
+              'Counting its rows takes too long to do it here.'
+            ) : (
+              <>
+                <span className={classes.number}>{data.rows.toLocaleString('en')}</span>{' '}
+                {data.rows === 1 ? 'row' : 'rows'} if it ran now
+              </>
+            )}
+            {data.rangeFrom === null ? null : (
+              <>
+                , from <Time value={data.rangeFrom} form="local" /> on
+              </>
+            )}
+            .
+          </p>
+          {data.isTooLarge ? (
+            <p className={classes.warning} role="note">
+              A PDF holds at most {maxPdfRows.toLocaleString('en')} rows: it would fail. Choose CSV, or filter more.
+            </p>
+          ) : null}
+          <div>
+            <p className={classes.hint}>Next runs</p>
+            <ol className={classes.times}>
+              {data.nextRuns.map((at) => (
+                <li key={at}>
+                  <time dateTime={at}>{inZone(at, draft.cadence.timeZone)}</time>
+                </li>
+              ))}
+            </ol>
+          </div>
+        </>
+      )}
+    </section>
+  )
+}

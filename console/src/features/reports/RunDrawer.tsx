@@ -1,0 +1,145 @@
+import { Button } from '@mantine/core'
+import { listReportRuns, type ReportRun, reportRunFile } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { bytesText } from '../../lib/bytes.ts'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import classes from './reports.module.css'
+import { listTitle, RunState } from './runs.view.tsx'
+
+const deliveryWords = { waiting: 'is on its way', done: 'delivered', failed: 'failed' } as const
+
+const Deliveries = ({ run }: { run: ReportRun }) => (
+  <section aria-label="Deliveries">
+    <h3>Delivered to</h3>
+    {run.deliveries.length === 0 ? (
+      <p className={classes.hint}>{run.state === 'completed' ? 'Nobody: it is kept for download.' : 'Nobody.'}</p>
+    ) : (
+      <ul className={classes.deliveries}>
+        {run.deliveries.map(({ kind, target, state, error, at }) => (
+          <li key={`${kind} ${target}`}>
+            {kind === 'folder' ? 'Folder ' : ''}
+            <DeviceText value={target} />{' '}
+            <span className={state === 'failed' ? classes.bad : undefined}>
+              {state === 'failed' ? <Icon name="warn" size={14} /> : null}
+              {deliveryWords[state]}
+            </span>{' '}
+            <Time value={at} form="local" />
+            {error === '' ? null : (
+              <span className={classes.below}>
+                <DeviceText value={error} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
+)
+
+const Body = ({ id }: { id: string }) => {
+  const { api, work, session } = useServices()
+  const query = { id }
+  const found = useQuery({
+    queryKey: ['report-run', id],
+    queryFn: async ({ signal }) => (await api.call(listReportRuns, { query, signal })).data[0] ?? null,
+  })
+  useLiveRefresh(['reports'], 500, () => void found.refetch())
+  const run = found.data
+  if (run === undefined)
+    return found.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={found.error} retry={() => void found.refetch()} />
+    )
+  if (run === null)
+    return (
+      <EmptyState icon="report" title="This run is not here">
+        <p>The address is not right, or it is more than a year old.</p>
+      </EmptyState>
+    )
+  const download = () =>
+    work.fetchFile({
+      name: run.fileName,
+      open: (signal) => api.openFile(reportRunFile, { params: { id }, signal }),
+    })
+  return (
+    <div className={classes.body}>
+      <h2>
+        <DeviceText value={run.name} />
+      </h2>
+      <div className={classes.state}>
+        <RunState run={run} />
+        {run.hasFile ? (
+          <Button size="compact-sm" leftSection={<Icon name="download" size={14} />} onClick={download}>
+            Download
+          </Button>
+        ) : null}
+        <MoreMenu
+          label="More of this run"
+          curl={() => curlOf(window.location.origin, reportRunFile, { params: { id } })}
+        />
+      </div>
+      {run.error === '' ? null : (
+        <p className={classes.error} role="note">
+          <DeviceText value={run.error} />
+        </p>
+      )}
+      {run.note === '' ? null : <p className={classes.warning}>{run.note}</p>}
+      <Facts
+        rows={[
+          ['List', `${listTitle(run.list)}, ${run.format.toUpperCase()}`],
+          ...(run.fileName === ''
+            ? []
+            : ([
+                ['Rows', run.rows.toLocaleString('en')],
+                ['Size', bytesText(run.bytes)],
+                ['File', <DeviceText key="file" value={run.fileName} />],
+                ['Kept', run.hasFile ? 'yes' : 'no longer'],
+              ] as const)),
+          ...(run.rangeFrom === null
+            ? []
+            : ([
+                ['Rows from', <Time key="from" value={run.rangeFrom} form="local" />],
+                ['Rows until', <Time key="to" value={run.rangeTo} form="local" />],
+              ] as const)),
+          ['Ordered by', run.reason === 'schedule' ? 'its schedule' : <DeviceText key="by" value={run.by} />],
+          ['Due', <Time key="due" value={run.dueAt} form="local" />],
+          ['Begun', <Time key="begun" value={run.startedAt} form="local" />],
+          ['Ended', <Time key="ended" value={run.endedAt} form="local" />],
+          [
+            'Schedule',
+            run.scheduleId === null ? (
+              'was deleted'
+            ) : session.may('config:write') ? (
+              <Link key="schedule" to={`/reports/${run.scheduleId}`}>
+                Open it
+              </Link>
+            ) : (
+              'is there'
+            ),
+          ],
+        ]}
+      />
+      <Deliveries run={run} />
+    </div>
+  )
+}
+
+/** The drawer of a run: what came of it, its file, and who got it. */
+export const RunDrawer = ({ id, close }: { id: string; close: () => void }) => (
+  <SidePanel label="Run" close={close}>
+    <Body key={id} id={id} />
+  </SidePanel>
+)

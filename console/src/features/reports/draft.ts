@@ -1,0 +1,89 @@
+import {
+  type ReportListName,
+  type ReportSchedule,
+  type ReportScheduleInput,
+  reportColumns,
+  reportFilterKinds,
+  reportListNames,
+  reportTraits,
+} from '@portcullis/contract'
+import type { Search } from '../../lib/view-state.ts'
+
+/** A schedule as it is edited: each member with a value, filters as texts. */
+export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 'sortBy'>> & {
+  filter: Readonly<Record<string, string>>
+  columns: readonly string[]
+  sortBy: string
+}
+
+const isList = (name: string | undefined): name is ReportListName => reportListNames.includes(name as ReportListName)
+
+/** What the chosen list does not know goes: another list has other filters. */
+export const withList = (draft: Draft, list: ReportListName): Draft => {
+  const filters = reportFilterKinds[list] ?? {}
+  return {
+    ...draft,
+    list,
+    filter: Object.fromEntries(Object.entries(draft.filter).filter(([name]) => name in filters)),
+    columns: draft.columns.filter((name) => reportColumns[list]?.includes(name) === true),
+    sortBy: '',
+    range: reportTraits[list].time === '' ? 'all' : draft.range,
+  }
+}
+
+/** A new schedule as its address begins it. */
+export const draftOf = (search: Search, timeZone: string): Draft => {
+  const list = isList(search.list) ? search.list : 'agents'
+  const filter = Object.entries(search).flatMap(([name, value]) =>
+    name.startsWith('filter.') && value !== undefined ? [[name.slice('filter.'.length), value] as const] : [],
+  )
+  const known = reportColumns[list] ?? []
+  return {
+    name: '',
+    list,
+    filter: Object.fromEntries(filter),
+    columns: (search.columns ?? '').split(',').filter((name) => known.includes(name)),
+    sortBy: search.sortBy ?? '',
+    format: 'csv',
+    cadence: { every: 'week', weekday: 1, time: '06:00', timeZone },
+    range: 'all',
+    recipients: [],
+    folder: null,
+    keepFiles: 30,
+    isEnabled: true,
+  }
+}
+
+/** A stored schedule, to be edited. */
+export const draftOfStored = ({ filter, columns, sortBy, ...stored }: ReportSchedule): Draft => ({
+  name: stored.name,
+  list: stored.list,
+  filter: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value ?? '')])),
+  columns: columns ?? [],
+  sortBy: sortBy ?? '',
+  format: stored.format,
+  cadence: stored.cadence,
+  range: stored.range,
+  recipients: stored.recipients,
+  folder: stored.folder,
+  keepFiles: stored.keepFiles,
+  isEnabled: stored.isEnabled,
+})
+
+/** What is sent of a draft. */
+export const inputOf = (draft: Draft): ReportScheduleInput => ({
+  ...draft,
+  name: draft.name.trim(),
+  // Pasted lists come with what stood between.
+  recipients: draft.recipients.flatMap((text) => text.split(/[,;\s]+/)).filter((text) => text !== ''),
+  filter: { ...draft.filter },
+  columns: draft.columns.length === 0 ? null : [...draft.columns],
+  sortBy: draft.sortBy === '' ? null : draft.sortBy,
+  folder: draft.folder === null || draft.folder.trim() === '' ? null : draft.folder.trim(),
+})
+
+/** The part of it that a preview is of. */
+export const contentOf = (draft: Draft) => {
+  const { list, filter, sortBy, columns, format, cadence, range } = inputOf(draft)
+  return { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null, format, cadence, range }
+}

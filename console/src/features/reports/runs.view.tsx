@@ -1,0 +1,112 @@
+import { type ReportRun, reportListNames, reportRunStates, reportTraits } from '@portcullis/contract'
+import { bytesText } from '../../lib/bytes.ts'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+import classes from './reports.module.css'
+import { resultOf, stateWords } from './words.ts'
+
+export const runFilters: readonly Filter[] = [
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
+    options: reportRunStates.map((value) => ({ value, label: stateWords[value] })),
+  },
+  { name: 'scheduleId', label: 'Id of the schedule', kind: 'text' },
+]
+
+export const runsView: ViewSpec = {
+  filters: runFilters.map(({ name }) => name),
+  defaultSort: 'dueAt_desc',
+  defaultColumns: ['name', 'state', 'rows', 'bytes', 'by', 'due', 'ended'],
+}
+
+/** What failed first of a run, of its file or of a delivery. */
+export const troubleOf = ({ error, deliveries }: ReportRun): string => {
+  const failed = deliveries.find((delivery) => delivery.error !== '')
+  return error !== '' || failed === undefined ? error : `${failed.target}: ${failed.error}`
+}
+
+export const RunState = ({ run }: { run: ReportRun }) => {
+  const { word, isBad } = resultOf({ state: run.state, error: troubleOf(run) })
+  return isBad ? (
+    <span className={classes.bad}>
+      <Icon name="warn" size={14} /> {word}
+    </span>
+  ) : (
+    <span>{word}</span>
+  )
+}
+
+export const listTitle = (list: string): string => {
+  const known = reportListNames.find((name) => name === list)
+  return known === undefined ? list : reportTraits[known].title
+}
+
+export const runColumns: readonly Column<ReportRun>[] = [
+  {
+    id: 'name',
+    title: 'Report',
+    width: 180,
+    grow: true,
+    sortKey: 'name',
+    cell: (run) => <DeviceText value={run.name} />,
+  },
+  { id: 'state', title: 'State', width: 170, sortKey: 'state', cell: (run) => <RunState run={run} /> },
+  {
+    id: 'error',
+    title: 'What is wrong, and what helps',
+    width: 180,
+    grow: true,
+    cell: (run) => <DeviceText value={troubleOf(run)} absent="" />,
+  },
+  { id: 'list', title: 'List', width: 130, sortKey: 'list', cell: (run) => listTitle(run.list) },
+  { id: 'format', title: 'Form', width: 60, sortKey: 'format', cell: (run) => run.format.toUpperCase() },
+  {
+    id: 'rows',
+    title: 'Rows',
+    width: 76,
+    align: 'right',
+    sortKey: 'rows',
+    naturalSort: 'desc',
+    cell: (run) => (run.fileName === '' ? '–' : run.rows.toLocaleString('en')),
+  },
+  {
+    id: 'bytes',
+    title: 'Size',
+    width: 76,
+    align: 'right',
+    sortKey: 'bytes',
+    naturalSort: 'desc',
+    cell: (run) => (run.fileName === '' ? '–' : bytesText(run.bytes)),
+  },
+  {
+    id: 'by',
+    title: 'By',
+    width: 96,
+    sortKey: 'by',
+    cell: (run) => (run.reason === 'schedule' ? 'its schedule' : <DeviceText value={run.by} />),
+  },
+  {
+    id: 'due',
+    title: 'Due',
+    width: 76,
+    align: 'right',
+    sortKey: 'dueAt',
+    naturalSort: 'desc',
+    cell: (run) => <Time value={run.dueAt} />,
+  },
+  {
+    id: 'ended',
+    title: 'Ended',
+    width: 76,
+    align: 'right',
+    sortKey: 'endedAt',
+    naturalSort: 'desc',
+    cell: (run) => <Time value={run.endedAt} />,
+  },
+]

@@ -1,0 +1,20 @@
+import { Menu } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type ScheduleStart, scheduleSearch } from '../lib/schedule-address.ts'
+import { useServices } from '../lib/services.tsx'
+import { Icon } from './icons.tsx'
+
+/** Opens the editor of reports with a list as it is shown. Only for who may save one. */
+export const ScheduleItem = (start: ScheduleStart) => {
+  const { session } = useServices()
+  const navigate = useNavigate()
+  if (!session.may('config:write')) return null
+  return (
+    <Menu.Item
+      leftSection={<Icon name="report" />}
+      onClick={() => void navigate({ to: '/reports/new', search: scheduleSearch(start) as never })}
+    >
+      Schedule this…
+    </Menu.Item>
+  )
+}

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ReportRun, ReportSchedule } from '@portcullis/contract'
+import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent } from '../server/test/builders.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+const hostile = '<img src=x onerror=alert(1)> "weekly"'
+
+describe.skipIf(chromiumPath === undefined)('reports', () => {
+  let server: RunningServer
+  let browser: Browser
+  // One window for all: a sign-in each would be a third of the time.
+  let page: Page
+  let wrong: string[]
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const token = await server.enrolmentToken()
+    // All that the builder takes of a test app, when it has a token.
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    await enrolAgent(at, { token, devices: [plainKeyboard({ portPath: '1-1' })], facts: { hostname: 'front-desk' } })
+    await enrolAgent(at, { token, devices: [storageStick()], facts: { hostname: 'kiosk-0413' } })
+    ;({ page, wrong } = await openWindow(browser, server.url, 1440, 900))
+    await page.goto('/reports')
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  })
+  afterEach(() => expect(wrong.splice(0)).toEqual([]))
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const preview = () => page.getByRole('region', { name: 'Preview' })
+  const row = (text: string) =>
+    page.getByRole('table', { name: 'Schedules' }).getByRole('row').filter({ hasText: text })
+  const schedules = async () => (await server.get<{ data: ReportSchedule[] }>('reports/schedules')).data
+  const drawer = () => page.getByRole('complementary', { name: 'Run' })
+  const choose = async (label: string, option: string, typed: string) => {
+    await page.getByRole('combobox', { name: label, exact: true }).fill(typed)
+    await page.getByRole('option', { name: option, exact: true }).click()
+  }
+
+  it('begin with an empty place that says what they are for', async () => {
+    await page.getByText('No report is scheduled yet').waitFor()
+    await page.getByRole('link', { name: 'New schedule' }).click()
+    await page.waitForURL('/reports/new')
+    await preview().getByText('2 rows if it ran now').waitFor()
+  })
+
+  it('are scheduled from a list with its present filter, and preview what they would do', async () => {
+    await page.goto('/agents?HostIdentifier=kiosk')
+    await page.getByText('kiosk-0413').first().waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name: 'Schedule this…' }).click()
+    await page.waitForURL(/\/reports\/new\?list=agents&filter\.hostIdentifier=kiosk/)
+    await preview().getByText('1 row if it ran now').waitFor()
+    expect(await page.getByLabel('hostIdentifier', { exact: true }).inputValue()).toBe('kiosk')
+
+    const save = page.getByRole('button', { name: 'Schedule it' })
+    expect(await save.isDisabled()).toBe(true)
+    await page.getByLabel('Name').fill(hostile)
+    await page.getByText('Monthly', { exact: true }).click()
+    await page.getByLabel('Day of the month').fill('31')
+    await page.getByLabel('At', { exact: true }).fill('06:30')
+    await choose('Time zone', 'Europe/Berlin', 'Berlin')
+    await preview().getByText(/06:30/).first().waitFor()
+    expect(await preview().getByRole('listitem').count()).toBe(5)
+    await page.getByLabel('Into the folder').fill('../etc')
+    await save.click()
+    await page.getByText('Only letters, digits, _ and -').waitFor()
+    expect(await schedules()).toEqual([])
+    await page.getByLabel('Into the folder').fill('audits')
+    await save.click()
+    await page.waitForURL('/reports')
+    await row('weekly').getByText('on the last day of each month at 06:30').waitFor()
+    expect(await row('weekly').textContent()).toContain(hostile)
+    expect(await schedules()).toMatchObject([
+      {
+        name: hostile,
+        list: 'agents',
+        filter: { hostIdentifier: 'kiosk' },
+        folder: 'audits',
+        format: 'csv',
+        range: 'all',
+      },
+    ])
+  })
+
+  it('are run now; the history shows the file, and it is downloaded', async () => {
+    await row('weekly').getByRole('button', { name: 'Run now' }).click()
+    await page.getByText('is being made').waitFor()
+    // The list hears of it by itself.
+    await row('weekly').getByRole('link', { name: 'Made' }).click()
+    await page.waitForURL(/\/reports\/history\?run=/)
+    await drawer().getByText('audits/').waitFor()
+    expect(await drawer().getByRole('listitem').textContent()).toMatch(/^Folder audits\/.*delivered/)
+    const [file = ''] = readdirSync(join(dir, 'reports', 'audits'))
+    expect(file).toMatch(/^img-src-x-onerror-alert-1-weekly-.*\.csv$/)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      drawer().getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe(file)
+    const bytes = readFileSync((await download.path()) as string)
+    expect(bytes.equals(readFileSync(join(dir, 'reports', 'audits', file)))).toBe(true)
+    expect(bytes.toString('utf8')).toContain('kiosk-0413')
+    expect(bytes.toString('utf8')).not.toContain('front-desk')
+    // What a mail links to.
+    const [run] = (await server.get<{ data: ReportRun[] }>('reports/runs')).data
+    await page.goto(`/reports/history?run=${run?.id}`)
+    await drawer().getByText(file, { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  it('that fail say why, in the list and in the history', async () => {
+    await page.goto('/reports')
+    await row('weekly').getByRole('link', { name: 'weekly' }).click()
+    await page.getByRole('combobox', { name: 'By mail to' }).fill('ada@example.org')
+    await page.keyboard.press('Enter')
+    await page.getByText('No mail server is configured yet').waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.waitForURL('/reports')
+    await row('weekly').getByText('ada@example.org, folder audits').waitFor()
+    await row('weekly').getByRole('button', { name: 'Run now' }).click()
+    await row('weekly').getByRole('link', { name: 'Made, not all delivered' }).click()
+    await drawer().getByText('No mail server is configured (Settings, Mail).').waitFor()
+  })
+
+  it('are deleted after a question; their history stays', async () => {
+    await page.goto('/reports')
+    await row('weekly')
+      .getByRole('button', { name: /^More of/ })
+      .click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No report is scheduled yet').waitFor()
+    await page.getByRole('link', { name: 'History', exact: true }).click()
+    await page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'weekly' }).first().waitFor()
+  })
+})
