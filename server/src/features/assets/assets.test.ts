@@ -132,6 +132,10 @@ describe('the asset stream', () => {
     expect((await t.as(undefined).get(`${base}/stream`)).statusCode).toBe(401)
     expect((await user.api.get(`${base}/stream?after=-1`)).statusCode).toBe(400)
     expect((await user.api.get(`${base}/stream?after=99999999&follow=false`)).statusCode).toBe(409)
+    const [{ source = '' } = {}] = await readStream(t)
+    const knowing = async (known: string) =>
+      (await user.api.get(`${base}/stream?follow=false&source=${encodeURIComponent(known)}`)).statusCode
+    expect([await knowing(source), await knowing('urn:portcullis:before-the-restore')]).toEqual([200, 409])
     expect((await user.api.get(`${base}/stream`, { 'last-event-id': 'x' })).statusCode).toBe(400)
   })
 

@@ -24,6 +24,7 @@ export interface StreamDeps {
 
 export interface StreamQuery {
   after?: number
+  source?: string
   follow?: boolean
   consumer?: string
 }
@@ -79,9 +80,14 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       // What was acknowledged before this call is in an answer that ends at the end.
       if (!follow) await sequencer.run()
       const newest = await read.newest()
+      const source = `urn:portcullis:${await read.instance()}`
+      if (query.source !== undefined && query.source !== source)
+        throw new AppError('conflict', {
+          detail: `The source is ${source} now: the server was restored from a backup. Forget what was held and start at 0.`,
+        })
       if (position > newest)
         throw new AppError('conflict', {
-          detail: `The newest message is ${newest}, before ${position}: the server was restored from a backup. Start at 0.`,
+          detail: `The newest message is ${newest}, before ${position}: the server was restored from a backup. Forget what was held and start at 0.`,
         })
     } catch (error) {
       open.delete(ending)

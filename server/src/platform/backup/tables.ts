@@ -22,6 +22,9 @@ const leftOut = [
   'connection_tests',
   'worker_tokens',
   'job_runners',
+  // Numbers of the asset stream are given again after a restore: under another name of the installation, from the beginning.
+  'asset_stream',
+  'asset_consumers',
 ]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
