@@ -6,6 +6,7 @@ import { benchCommand } from './command.ts'
 import { benchExport } from './export.ts'
 import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
+import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
 import { type BenchResult, ratioOf, tableOf } from './result.ts'
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResu
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, agents, databaseUrl }) =>
     benchAgentless({ databaseUrl, hosts: agents ?? (isQuick ? 2_000 : 10_000), peers: isQuick ? 10 : 50 }),
+  notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
   page: ({ isQuick, agents, databaseUrl }) =>
     benchPage({ databaseUrl, agents: agents ?? (isQuick ? 100_000 : 1_000_000) }),
 }

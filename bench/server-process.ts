@@ -45,10 +45,12 @@ export interface ServerOptions {
   databaseUrl: string | undefined
   /** Serves HTTPS on loopback, by a certificate made for the run. */
   isTls?: boolean
+  /** Further variables of its environment. */
+  env?: Readonly<Record<string, string>>
 }
 
 /** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
-export const startServer = async ({ databaseUrl, isTls = false }: ServerOptions) => {
+export const startServer = async ({ databaseUrl, isTls = false, env = {} }: ServerOptions) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'portcullis-bench-'))
   // The database runs as another user, who has to pass through; what lies inside has modes of its own.
   chmodSync(dataDir, 0o711)
@@ -81,6 +83,7 @@ export const startServer = async ({ databaseUrl, isTls = false }: ServerOptions)
       PORTCULLIS_PORT: String(await freePort()),
       PORTCULLIS_ADMIN_PASSWORD: password,
       PORTCULLIS_LOG_LEVEL: 'warn',
+      ...env,
       ...(certificate === null
         ? {}
         : { PORTCULLIS_TLS_CERT: join(dataDir, 'served.crt'), PORTCULLIS_TLS_KEY: join(dataDir, 'served.key') }),

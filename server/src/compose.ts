@@ -428,6 +428,7 @@ export const compose = async (options: ComposeOptions) => {
     plans: () => notifications.plans(),
     webhookOf: (groupId) => notifications.webhookOf(groupId),
     isRecipient: (groupId, address) => notifications.isRecipient(groupId, address),
+    metrics,
     hint: hintOf('deliveries'),
   })
   const insights = insightsFeature(app, { ...lists, knowledge: knowledge.current })
@@ -446,6 +447,7 @@ export const compose = async (options: ComposeOptions) => {
     uncommon: insights.uncommonNow,
     violations: insights.violationsNow,
     overall: () => health.overall(),
+    metrics,
     hint: hintOf('notices'),
   })
   const health = await healthFeature(app, {

@@ -165,6 +165,11 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       return listOutputs()
     },
 
+    stuck: async (): Promise<number> => {
+      const { waiting, failed } = await store.state(db)
+      return waiting + failed
+    },
+
     /** Events that some output still has to be sent stay; the id before the first of them. */
     sentUpTo: async (): Promise<number | null> => {
       const rows = await outputs.all(db)

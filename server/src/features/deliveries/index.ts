@@ -17,6 +17,7 @@ import type { ResolveDestination } from '#platform/destinations.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
 import { deliveriesList } from './deliveries.read.ts'
 import { createDeliveries } from './deliveries.service.ts'
 import { createDeliveriesStore } from './deliveries.store.ts'
@@ -26,7 +27,7 @@ import { createSender, type WebhookPlace } from './sender.ts'
 
 export type { OutputPlan } from './outputs.runner.ts'
 export type { WebhookPlace } from './sender.ts'
-export { deviceOf } from './siem-event.ts'
+export { deviceOf, namesOf } from './siem-event.ts'
 export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
 
 /** Topic of the bus: something is due. */
@@ -46,23 +47,53 @@ export interface DeliveriesFeatureDeps {
   plans(): Promise<readonly OutputPlan[]>
   webhookOf(groupId: number): Promise<WebhookPlace | null>
   isRecipient(groupId: number, address: string): Promise<boolean>
+  metrics: Metrics
   hint(tx: Tx): Promise<void>
 }
 
 /** What leaves for people, webhooks and SIEMs: an outbox of messages, and streams of events. */
 export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => {
-  const { db, bus, log } = deps
+  const { db, bus, log, metrics } = deps
+  const tries = metrics.counter('portcullis_deliveries_total', 'Tries to deliver a mail or webhook message.', [
+    'channel',
+    'outcome',
+  ])
+  const streamed = metrics.counter('portcullis_event_output_events_total', 'Events that a receiver took.', [
+    'group',
+    'channel',
+  ])
   const store = createDeliveriesStore()
   const outputs = createOutputsStore()
   const changed = () => db.transaction((tx) => deps.hint(tx))
   const service = createDeliveries({ ...deps, store, outputs, wake: (tx) => bus.publish(tx, topic) })
-  const sender = createSender({ ...deps, store, changed })
-  const streams = createOutputs({ ...deps, store: outputs, changed })
+  const sender = createSender({ ...deps, store, changed, tried: (channel, outcome) => tries.inc({ channel, outcome }) })
+  const streams = createOutputs({
+    ...deps,
+    store: outputs,
+    changed,
+    took: (groupId, channel, events) => streamed.inc({ group: String(groupId), channel }, events),
+  })
   const list = createList(deliveriesList, deps)
 
   const deliver = async (): Promise<void> => {
     await Promise.all([sender.deliver(), streams.run()])
   }
+  metrics.read(
+    'portcullis_deliveries_stuck',
+    'gauge',
+    'Messages that wait after a try, or were refused for good.',
+    service.stuck,
+  )
+  metrics.read(
+    'portcullis_event_output_behind',
+    'gauge',
+    'Events that a receiver has not been sent yet, wanted or not.',
+    async () =>
+      (await service.listOutputs()).map(({ groupId, channel, behind }) => ({
+        labels: { group: String(groupId), channel },
+        value: behind,
+      })),
+  )
   bus.on(topic, () => {
     deliver().catch((error: unknown) => log.warn({ err: error }, 'sending deliveries failed'))
   })

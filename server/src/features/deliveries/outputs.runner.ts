@@ -16,6 +16,8 @@ import { siemEventOf } from './siem-event.ts'
 const leaseMs = 90_000
 /** Events of one batch: some hundred kilobytes in memory, whatever the backlog. */
 const batchOf = { syslog: 1_000, webhook: 100 } as const
+/** A receiver that is too slow for a batch gets a smaller one with the next try, down to this. */
+const leastOfBatch = 10
 /** Ids looked through at once: a filter that wants little must not read the whole backlog in one statement. */
 const span = 50_000
 
@@ -44,6 +46,8 @@ export interface OutputsDeps {
   plans(): Promise<readonly OutputPlan[]>
   /** Who sends, as messages name it. */
   source(): SiemSource
+  /** Counts events that were taken. */
+  took(groupId: number, channel: string, events: number): void
   changed(): Promise<void>
 }
 
@@ -53,6 +57,9 @@ const formats = { rfc5424: formatRfc5424, cef: formatCef, ocsf: formatOcsf } as 
 export const createOutputs = (deps: OutputsDeps) => {
   const { db, clock, log, store, events, source } = deps
   const running = new Map<string, Promise<boolean>>()
+  /** How many events a receiver lately took at once. */
+  const limits = new Map<string, number>()
+  const limitOf = (plan: OutputPlan): number => limits.get(nameOf(plan)) ?? batchOf[plan.channel]
 
   const send = async (plan: OutputPlan, batch: readonly FollowedEvent[]): Promise<void> => {
     const { place } = plan
@@ -95,13 +102,15 @@ export const createOutputs = (deps: OutputsDeps) => {
 
   /** Sends a leased output up to the newest event. */
   const catchUp = async (plan: OutputPlan, leased: OutputRow): Promise<void> => {
-    let { position, batch_to: begun } = leased
+    let { position } = leased
+    // A webhook knows a batch by its id, so one that was begun keeps its ends; syslog messages have ids of their own.
+    let begun = plan.channel === 'webhook' ? leased.batch_to : null
     const until = () => new Date(clock.now() + leaseMs)
     for (;;) {
       const head = await events.head(db)
       if (head <= position) break
       const upTo = begun ?? Math.min(head, position + span)
-      const limit = batchOf[plan.channel]
+      const limit = begun === null ? limitOf(plan) : batchOf[plan.channel]
       const batch = await events.follow(db, position, upTo, plan.wanted, limit)
       const end = begun ?? (batch.length === limit ? (batch.at(-1) as FollowedEvent).event_id : upTo)
       if (batch.length > 0) {
@@ -117,6 +126,8 @@ export const createOutputs = (deps: OutputsDeps) => {
         }))
       )
         return
+      limits.set(nameOf(plan), Math.min(batchOf[plan.channel], limit * 2))
+      if (batch.length > 0) deps.took(plan.groupId, plan.channel, batch.length)
       position = end
       begun = null
     }
@@ -133,6 +144,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     } catch (error) {
       if (!(error instanceof OutputError))
         log.error({ err: error, ...keyOf(plan) }, 'a stream of events can not be sent')
+      limits.set(nameOf(plan), Math.max(leastOfBatch, Math.floor(limitOf(plan) / 2)))
       const why = error instanceof OutputError ? error.message : 'The server failed; its log tells more.'
       const next = new Date(clock.now() + outputWaitAfter(leased.failures + 1))
       await store.failed(db, leased, new Date(clock.now()), next, why)
@@ -145,13 +157,13 @@ export const createOutputs = (deps: OutputsDeps) => {
     run: async (): Promise<void> => {
       const [plans, rows] = await Promise.all([deps.plans(), store.all(db)])
       const known = new Map(rows.map((row) => [`${row.group_id} ${row.channel}`, row]))
-      const wanted = new Set(plans.map((plan) => `${plan.groupId} ${plan.channel}`))
+      const wanted = new Set(plans.map(nameOf))
       for (const row of rows)
         if (!wanted.has(`${row.group_id} ${row.channel}`))
           await store.remove(db, { groupId: row.group_id, channel: row.channel })
       const head = plans.length === 0 ? 0 : await events.head(db)
       for (const plan of plans) {
-        const key = `${plan.groupId} ${plan.channel}`
+        const key = nameOf(plan)
         const row = known.get(key)
         if (row === undefined) await store.add(db, plan)
         else if (row.position < head && !running.has(key))
@@ -165,4 +177,5 @@ export const createOutputs = (deps: OutputsDeps) => {
   }
 }
 
+const nameOf = ({ groupId, channel }: OutputKey): string => `${groupId} ${channel}`
 const keyOf = ({ groupId, channel }: OutputKey) => ({ groupId, channel })

@@ -40,6 +40,8 @@ export interface SenderDeps {
   webhookOf(groupId: number): Promise<WebhookPlace | null>
   /** Whether a group still mails to this address. */
   isRecipient(groupId: number, address: string): Promise<boolean>
+  /** Counts a try. */
+  tried(channel: string, outcome: string): void
   /** Tells consoles to read again. */
   changed(): Promise<void>
 }
@@ -100,6 +102,7 @@ export const createSender = (deps: SenderDeps) => {
         return { kind: 'later', why: 'The server failed; its log tells more.', waitMs: null }
       },
     )
+    deps.tried(row.channel, outcome.kind)
     const now = new Date(clock.now())
     const ended = (state: 'delivered' | 'failed' | 'dropped', error: string) =>
       store.settle(db, row, { state, nextAt: now, endedAt: now, error })

@@ -7,6 +7,9 @@ const hostPattern = /^(.*) \(([0-9A-Fa-f.:%]{0,60})\)$/s
 /** Begins the details of every USB event (`deviceDetails`); what a device says of itself comes behind it. */
 const devicePattern = /^\[Agent\] (?:Vulnerable )?Device VID\/PID are ([0-9A-F]{4})\/([0-9A-F]{4})(?: SN (.*?))? {2}\(/s
 
+/** Names of the device, as the details of USB events end with them; empty when there are none. */
+export const namesOf = (details: string): string => /^[^(]* {2}\((.*?)\)(?::|$)/s.exec(details)?.[1] ?? ''
+
 /** What the device of an event is by its ids; empty texts when it is about none. */
 export const deviceOf = (details: string): { vid: string; pid: string; serial: string } => {
   const found = devicePattern.exec(details)
@@ -34,6 +37,6 @@ export const siemEventOf = (event: FollowedEvent): SiemEvent => {
     deviceId: event.device_id ?? '',
     ...deviceOf(event.details),
     vendorName: '',
-    productName: '',
+    productName: namesOf(event.details),
   }
 }

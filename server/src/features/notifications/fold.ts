@@ -1,6 +1,6 @@
 import type { NoticeEntity, NoticeKind } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import { deviceOf } from '#features/deliveries/index.ts'
+import { deviceOf, namesOf } from '#features/deliveries/index.ts'
 import type { FollowedEvent } from '#features/events/index.ts'
 import { kindOfCode, kindTexts } from './groups.ts'
 
@@ -35,9 +35,6 @@ export interface Folded {
 /** A host on its own is the subject where a person has to go there; else the model, which may be on thousands. */
 const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'keyClone', 'agentSilent'])
 
-/** Names of the device, as the details of USB events end with them. */
-const deviceNames = (details: string): string => /^[^(]* {2}\((.*?)\)(?::|$)/s.exec(details)?.[1] ?? ''
-
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
 /** Why, in the words of the list of events. */
@@ -60,7 +57,7 @@ const subjectOf = (
   const { vid, pid } = deviceOf(event.details)
   const model = vid === '' ? '' : `${vid}:${pid}`
   const host = cleanText(event.entity, 200)
-  const names = cleanText(deviceNames(event.details), 120)
+  const names = cleanText(namesOf(event.details), 120)
   const device = names === '' ? model : `${names} (${model})`
   const what = kindTexts[kind].name
   const shared = { kind, severity: event.severity, description: cleanText(`${event.entity}: ${event.details}`, 600) }

@@ -26,6 +26,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Metrics } from '#platform/metrics.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createFollower } from './follower.ts'
 import { createGroups, placeOfWebhook } from './groups.service.ts'
@@ -60,6 +61,7 @@ export interface NotificationsDeps {
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
+  metrics: Metrics
   hint(tx: Tx): Promise<void>
 }
 
@@ -75,6 +77,14 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const watchers = createWatchers({ ...deps, store })
   const trial = createTrial({ ...deps, groups })
 
+  deps.metrics.read('portcullis_notices_behind', 'gauge', 'Events that no notice was made of yet.', notices.behind)
+  deps.metrics.read('portcullis_notices', 'gauge', 'Notices that are not dismissed.', async () => {
+    const { riskNotifications, systemHealth } = await read.counts(null)
+    return [
+      { labels: { list: 'risk' }, value: riskNotifications },
+      { labels: { list: 'health' }, value: systemHealth },
+    ]
+  })
   app.register(countNotices, ({ actor }) => notices.counts(actor))
   app.register(listRiskNotices, ({ actor, query }) => notices.risk(actor, query))
   app.register(listHealthNotices, ({ actor }) => notices.health(actor))
