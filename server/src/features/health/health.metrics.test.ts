@@ -39,7 +39,9 @@ describe('/metrics', () => {
       for (const label of samples.flatMap((one) => Object.keys(one.labels)))
         expect([name, label]).toEqual([
           name,
-          expect.stringMatching(/^(?:operation|status|le|pool|state|subsystem|kind|outcome|version|commit|node)$/),
+          expect.stringMatching(
+            /^(?:operation|status|le|pool|state|subsystem|kind|outcome|channel|group|sink|version|commit|node)$/,
+          ),
         ])
   })
 

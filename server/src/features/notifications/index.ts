@@ -81,8 +81,8 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   deps.metrics.read('portcullis_notices', 'gauge', 'Notices that are not dismissed.', async () => {
     const { riskNotifications, systemHealth } = await read.counts(null)
     return [
-      { labels: { list: 'risk' }, value: riskNotifications },
-      { labels: { list: 'health' }, value: systemHealth },
+      { labels: { kind: 'risk' }, value: riskNotifications },
+      { labels: { kind: 'health' }, value: systemHealth },
     ]
   })
   app.register(countNotices, ({ actor }) => notices.counts(actor))
