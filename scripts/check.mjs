@@ -3,4 +3,11 @@ import { runSteps } from './run-steps.mjs'
 import { report } from './sum.mjs'
 import { runVitest } from './vitest.mjs'
 
-process.exitCode = report([await runSteps(), await runVitest(['--project=unit'])])
+// Side by side: tests of processes wait for most of their time, and the static checks take the cores meanwhile.
+const said = []
+const [steps, tests] = await Promise.all([
+  runSteps({ atOnce: 1, say: (line) => said.push(line) }),
+  runVitest(['--project=unit']),
+])
+for (const line of said) console.log(line)
+process.exitCode = report([steps, tests])

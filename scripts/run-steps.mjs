@@ -2,8 +2,11 @@ import { styleText } from 'node:util'
 import { run } from './bootstrap/run.mjs'
 import { STEPS } from './steps.mjs'
 
-/** Runs the static checks two at a time, says each one's result aloud, and answers how many passed and which failed. */
-export async function runSteps() {
+/**
+ * Runs the static checks, so many at a time, says each one's result aloud, and answers how many passed and which failed.
+ * Beside something else that speaks, `say` gathers what is said.
+ */
+export async function runSteps({ atOnce = 2, say = console.log } = {}) {
   const waiting = [...STEPS]
   const failed = []
   const worker = async () => {
@@ -11,12 +14,12 @@ export async function runSteps() {
       const began = performance.now()
       const { ok, output } = await run(process.execPath, step.args)
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
-      console.log(`${ok ? styleText('green', '✓') : styleText('red', '✗')} ${step.name} (${seconds} s)`)
+      say(`${ok ? styleText('green', '✓') : styleText('red', '✗')} ${step.name} (${seconds} s)`)
       if (ok) continue
       failed.push(step.name)
-      console.log(output.trimEnd())
+      say(output.trimEnd())
     }
   }
-  await Promise.all([worker(), worker()])
+  await Promise.all(Array.from({ length: atOnce }, worker))
   return { passed: STEPS.length - failed.length, failed }
 }

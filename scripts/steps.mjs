@@ -21,10 +21,24 @@ const CRUISED = [
 ]
 const depcruise = [join(MODULES, '.bin', 'depcruise'), '--config', join(ROOT, '.dependency-cruiser.cjs')]
 
+/** What is known of files that did not change is kept: types are checked again in 3 s instead of 26. */
+const types = (project, name) => ({
+  name,
+  args: [
+    tsc,
+    '-p',
+    project,
+    '--noEmit',
+    '--incremental',
+    '--tsBuildInfoFile',
+    join(ROOT, 'build', 'check', `${name.replaceAll(' ', '-')}.tsbuildinfo`),
+  ],
+})
+
 /** What the source must satisfy without being run. Each is one `node` command and counts as one test. */
 export const STEPS = [
-  { name: 'types', args: [tsc, '-p', 'tsconfig.json', '--noEmit'] },
-  { name: 'types of the console', args: [tsc, '-p', 'console/tsconfig.json', '--noEmit'] },
+  types('tsconfig.json', 'types'),
+  types('console/tsconfig.json', 'types of the console'),
   {
     name: 'lint and format',
     args: [join(MODULES, '.bin', 'biome'), 'ci', '--diagnostic-level=warn', '.'],
