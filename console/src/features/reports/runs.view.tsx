@@ -26,7 +26,7 @@ export const runsView: ViewSpec = {
 }
 
 /** What failed first of a run, of its file or of a delivery. */
-export const troubleOf = ({ error, deliveries }: ReportRun): string => {
+const troubleOf = ({ error, deliveries }: ReportRun): string => {
   const failed = deliveries.find((delivery) => delivery.error !== '')
   return error !== '' || failed === undefined ? error : `${failed.target}: ${failed.error}`
 }

@@ -71,12 +71,15 @@ export const createMail = (deps: MailDeps) => {
     if (values.text('SMTP_HOST') === '') return
     for (;;) {
       const now = new Date(clock.now())
-      const rows = await store.lease(db, now, new Date(clock.now() + leaseMs), atOnce)
+      const leased = new Date(clock.now() + leaseMs)
+      const rows = await store.lease(db, now, leased, atOnce)
       for (const row of rows) {
         let ref: string | undefined
         const tell = async (tx: Tx, state: 'waiting' | 'done' | 'failed', error: string): Promise<void> => {
           if (ref !== undefined) await follower.outcome(tx, ref, { state, error })
         }
+        // Those before it may have been large: one that another replica has taken meanwhile is sent by that.
+        if (!(await store.renew(db, row.mail_id, leased, new Date(clock.now() + leaseMs)))) continue
         try {
           const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
           ref = said.ref
@@ -95,12 +98,14 @@ export const createMail = (deps: MailDeps) => {
         } catch (error) {
           const reason = error instanceof MailError ? error.message : 'The mail can not be read.'
           if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail can not be sent')
-          await settings.noteUse('smtp', reason)
-          if (clock.now() - row.created_at.getTime() > giveUpMs) {
-            log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up after two days')
+          // A recipient that is refused for good says nothing of the mail server; who asked for the mail is told.
+          const isRefused = ref !== undefined && error instanceof MailError && error.isFinal
+          await settings.noteUse('smtp', isRefused ? null : reason)
+          if (isRefused || clock.now() - row.created_at.getTime() > giveUpMs) {
+            log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up')
             await db.transaction(async (tx) => {
               await store.sent(tx, row.mail_id)
-              await tell(tx, 'failed', `Given up after two days: ${reason}`)
+              await tell(tx, 'failed', isRefused ? reason : `Given up after two days: ${reason}`)
             })
           } else
             await db.transaction(async (tx) => {

@@ -25,6 +25,12 @@ export const createMailStore = () => ({
         order by d.next_at limit ${limit}::int for update skip locked)
       returning m.mail_id, m.created_at, m.subject, m.sealed, m.attempts`),
 
+  /** Holds a leased mail for longer; false when somebody else has leased it since. */
+  renew: async (q: Queryable, mailId: string, leased: Date, until: Date): Promise<boolean> =>
+    (await q.execute(sql`
+      update mails m set lease_until = ${until} where m.mail_id = ${mailId}::uuid and m.lease_until = ${leased}`)) ===
+    1,
+
   sent: async (q: Queryable, mailId: string): Promise<void> => {
     await q.execute(sql`delete from mails m where m.mail_id = ${mailId}::uuid`)
   },

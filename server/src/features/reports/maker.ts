@@ -233,7 +233,8 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     run: async (job) => {
       const { runId } = job.data as { runId: string }
       const run = await store.run(runId)
-      if (run === undefined) return 'done'
+      // It ended, and only what comes after is tried again.
+      if (run === undefined || run.ended_at !== null) return 'done'
       try {
         if ((job.cursor as Cursor)?.phase !== 'deliver') await make(job, run)
         await deliver(job, (await store.run(runId)) as RunRow)

@@ -12,7 +12,7 @@ let peer: Awaited<ReturnType<typeof startPeer>>
 
 /** A real SMTP server in the clear, as a relay on the same machine is. */
 const startPeer = async () => {
-  const state = { refuses: '', taken: [] as { to: string[]; text: string }[] }
+  const state = { refuses: '', refusesWith: 451, taken: [] as { to: string[]; text: string }[] }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
@@ -22,7 +22,8 @@ const startPeer = async () => {
       stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map(({ address }) => address)
-        if (to.includes(state.refuses)) return done(Object.assign(new Error('Mailbox is busy'), { responseCode: 451 }))
+        if (to.includes(state.refuses))
+          return done(Object.assign(new Error('Mailbox is busy'), { responseCode: state.refusesWith }))
         state.taken.push({ to, text: Buffer.concat(parts).toString('latin1') })
         done()
       })
@@ -46,7 +47,7 @@ beforeAll(async () => {
   await insertFleet(t, 200)
 })
 afterEach(() => {
-  peer.state.refuses = ''
+  Object.assign(peer.state, { refuses: '', refusesWith: 451 })
   peer.state.taken.length = 0
 })
 afterAll(async () => {
@@ -187,6 +188,21 @@ describe('a report by mail', () => {
     await deliver()
     expect((await run(made.id)).deliveries.map(({ state }) => state)).toEqual(['done', 'done'])
     expect(peer.state.taken.map(({ to }) => to[0])).toEqual(['eve@example.org', 'busy@example.org'])
+  })
+
+  it('that a mailbox refuses for good is not tried again, and says nothing of the mail server', async () => {
+    const made = await reports.add({ recipients: ['gone@example.org'] })
+    Object.assign(peer.state, { refuses: 'gone@example.org', refusesWith: 550 })
+    await reports.runNow(made.id)
+    await deliver()
+    expect((await run(made.id)).deliveries).toMatchObject([
+      { target: 'gone@example.org', state: 'failed', error: expect.stringMatching(/Mailbox is busy/) },
+    ])
+    expect(await t.server.mail.health()).toMatchObject({ status: 'OK' })
+    peer.state.refuses = ''
+    t.clock.advance(3_600_000)
+    await deliver()
+    expect(peer.state.taken).toEqual([])
   })
 
   it('is given up after two days; its file stays as long as it waits', async () => {

@@ -32,6 +32,7 @@ export interface RunRow {
   missed: number
   range_from: Date | null
   range_to: Date | null
+  ended_at: Date | null
   rows: number
   bytes: number
   file_name: string
@@ -89,7 +90,7 @@ export const createReportsStore = (db: Queryable) => ({
 
   insertRun: (
     tx: Tx,
-    run: Omit<RunRow, 'state' | 'rows' | 'bytes' | 'file_name' | 'has_file' | 'folder_file'>,
+    run: Omit<RunRow, 'state' | 'rows' | 'bytes' | 'file_name' | 'has_file' | 'folder_file' | 'ended_at'>,
   ): Promise<number> =>
     tx.execute(sql`
       insert into report_runs (run_id, schedule_id, name, definition, owner_id, owner_name, reason, ordered_by, job_id, created_at,
