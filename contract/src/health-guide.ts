@@ -66,4 +66,8 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
   knowledge: {
     cure: 'What is known of attack tools and vulnerable devices is old: update the server, or publish a newer set under Settings, Knowledge.',
   },
+  reports: {
+    cure: 'The last run of a schedule failed, or did not reach everybody: Reports names it and why. Correct that and run it now; an owner who lost his rights is replaced by saving the schedule.',
+    setUp: 'Schedule a list under Reports.',
+  },
 }

@@ -21,6 +21,7 @@ export const subsystemNames = [
   'backups',
   'deliveries',
   'knowledge',
+  'reports',
 ] as const
 export type SubsystemName = (typeof subsystemNames)[number]
 

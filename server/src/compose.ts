@@ -481,6 +481,7 @@ export const compose = async (options: ComposeOptions) => {
       ISE: nac.health('ise'),
       CACT: nac.health('cact'),
       'asset stream': assets.health,
+      reports: () => reports.health(),
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })

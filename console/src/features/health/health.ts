@@ -27,6 +27,7 @@ export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   CACT: '/settings/counteract',
   licence: '/settings/licence',
   knowledge: '/settings/knowledge',
+  reports: '/reports',
 }
 
 const units: readonly [suffix: string, unit: string][] = [

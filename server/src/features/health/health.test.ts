@@ -39,6 +39,7 @@ describe('health', () => {
       'backups',
       'deliveries',
       'knowledge',
+      'reports',
     ])
     const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
     expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })

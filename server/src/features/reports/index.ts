@@ -27,6 +27,7 @@ import { createFolders } from './folder.ts'
 import { createMaker } from './maker.ts'
 import { createOrders, reportJob } from './orders.service.ts'
 import { fitsMail, mediaTypes } from './report-file.ts'
+import { reportsHealth } from './reports.health.ts'
 import { runsList } from './reports.read.ts'
 import { createReportsStore } from './reports.store.ts'
 import { createSchedules } from './schedules.service.ts'
@@ -121,5 +122,6 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       await maker.settle()
     },
     maintain: upkeep.all,
+    health: () => reportsHealth(schedules.list, clock),
   }
 }

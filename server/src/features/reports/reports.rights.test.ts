@@ -51,6 +51,10 @@ describe('the rights of an owner', () => {
     })
     expect(run.error).toContain(owner.userName)
     expect((await reports.schedule(id)).problem).toMatch(problem)
+    expect(await t.server.reports.health()).toMatchObject({
+      status: 'Warning',
+      description: expect.stringMatching(/^1 of /),
+    })
     expect(files()).toBe(before)
     const { name } = await reports.schedule(id)
     const saved = await (await t.admin()).put(
@@ -60,6 +64,7 @@ describe('the rights of an owner', () => {
     expect(saved.json()).toMatchObject({ owner: 'admin', problem: '' })
     expect((await audits())[0]?.details).toContain(`taken over from ${owner.userName}`)
     expect(await reports.runNow(id)).toMatchObject({ state: 'completed' })
+    expect(await t.server.reports.health()).toMatchObject({ status: 'OK' })
   })
 
   it('who was deleted stop his schedules, too', async () => {

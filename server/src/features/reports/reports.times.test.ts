@@ -45,6 +45,18 @@ describe('a schedule', () => {
     expect((await reports.schedule(made.id)).nextRunAt).toBe('2031-05-06T04:00:00.000Z')
   })
 
+  it('that nobody serves is told by the health of the server', async () => {
+    const made = await reports.add()
+    expect((await t.server.reports.health()).status).toBe('OK')
+    t.clock.advance(Date.parse(made.nextRunAt as string) - t.clock.now() + 6 * 60_000)
+    expect(await t.server.reports.health()).toMatchObject({
+      status: 'Error',
+      description: expect.stringMatching(/no server runs it/),
+    })
+    await reports.serve()
+    expect((await t.server.reports.health()).status).toBe('OK')
+  })
+
   it('that is not enabled runs by hand only', async () => {
     const made = await reports.add({ isEnabled: false })
     expect(made.nextRunAt).toBeNull()

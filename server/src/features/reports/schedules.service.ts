@@ -41,6 +41,8 @@ type Content = BodyOf<typeof previewReport>
 
 const isoOf = (at: Date | number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
+export type SchedulesService = ReturnType<typeof createSchedules>
+
 /** Schedules of reports: checked whole when they are saved, so that a run finds nothing but the rights of its owner to fail on. */
 export const createSchedules = (deps: SchedulesDeps) => {
   const { db, clock, audit, files } = deps
