@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
+import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
@@ -13,6 +14,7 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
   let server: RunningServer
   let browser: Browser
   let host: TestAgent
+  let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>
   let page: Page
   let wrong: string[]
   const dir = temporaryDir()
@@ -24,6 +26,7 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
       PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8',
     })
     browser = await launchBrowser()
+    receiver = await startWebhookReceiver()
     const token = await server.enrolmentToken()
     // All that the builder takes of a test app, when it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
@@ -38,6 +41,7 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
   afterAll(async () => {
     await browser?.close()
     await server?.stop()
+    await receiver?.close()
     remove(dir)
   })
 
@@ -107,5 +111,134 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
     await page.getByText('Nothing needs you').waitFor()
     expect(await counts()).toMatchObject({ total: 0, riskNotifications: 0 })
     expect(await page.locator('img[src="x"]').count()).toBe(0)
+  })
+
+  it('are told by a webhook: what is wrong stands at its field, a test shows its steps, the secret is shown once', async () => {
+    await page.goto('/settings/notifications')
+    const cards = page.getByRole('main').getByRole('listitem')
+    await cards.filter({ hasText: 'Attack tools and copied' }).getByText('Tells nobody yet.').waitFor()
+    expect(await cards.getByRole('heading').allInnerTexts()).toHaveLength(6)
+    await page.getByText(/No mail server is set up/).waitFor()
+    await page.getByRole('link', { name: 'Attacks' }).click()
+    await page.waitForURL('/settings/notifications/1')
+
+    const mail = page.getByRole('region', { name: 'Mail' })
+    const recipients = mail.getByLabel('Recipients')
+    await recipients.fill('soc@example.org\nnobody')
+    await mail.getByText('This is no mail address: nobody').waitFor()
+    await recipients.fill(Array.from({ length: 51 }, (_, n) => `m${n}@example.org`).join('\n'))
+    await mail.getByText(/There are 51, at most 50 can be/).waitFor()
+    await recipients.fill('')
+
+    const webhook = page.getByRole('region', { name: 'Webhook' })
+    const url = webhook.getByLabel('URL')
+    const test = webhook.getByRole('button', { name: 'Send a test' })
+    await url.fill('http://169.254.169.254/latest/meta-data')
+    await test.click()
+    await webhook.getByText('Not tried: a field can not be so.').waitFor()
+    expect(await url.getAttribute('aria-invalid')).toBe('true')
+    expect(await webhook.innerText()).toMatch(/169\.254\.169\.254/)
+    await url.fill('not an address')
+    await test.click()
+    await webhook.getByText('It must be an address that begins with https://.').waitFor()
+
+    await url.fill(receiver.url)
+    await test.click()
+    await webhook.getByText('It answers 204.').waitFor()
+    await webhook.getByText('It works.').waitFor()
+    expect(JSON.parse(receiver.seen[0]?.body ?? '')).toMatchObject({ type: 'test', data: { group: 'Attacks' } })
+
+    const syslog = page.getByRole('region', { name: 'Syslog' })
+    await syslog.getByLabel('Address').fill('a b')
+    await webhook.getByRole('switch').check({ force: true })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Not saved: see the fields.').waitFor()
+    await syslog.getByText('It must be a host, host:port or [IPv6]:port.').waitFor()
+    expect(await url.inputValue()).toBe(receiver.url)
+    await syslog.getByLabel('Address').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const fresh = page.getByRole('region', { name: 'New secret' })
+    expect(await fresh.getByText(/^whsec_/).innerText()).toMatch(/^whsec_[A-Za-z0-9+/=]{32,}$/)
+    // Left and come to again, it is nowhere.
+    await page.getByRole('link', { name: 'All groups' }).click()
+    await cards
+      .filter({ hasText: 'Attack tools and copied' })
+      .getByText(`Webhook: 127.0.0.1:${receiver.port}`)
+      .waitFor()
+    await page.getByRole('link', { name: 'Attacks' }).click()
+    await url.waitFor()
+    expect(await page.content()).not.toContain('whsec_M')
+    expect(await fresh.count()).toBe(0)
+    expect(await webhook.getByLabel('Secret', { exact: true }).getAttribute('placeholder')).toMatch(
+      /leave empty to keep/,
+    )
+    // All events go nowhere by mail.
+    await page.goto('/settings/notifications/6')
+    await page.getByRole('region', { name: 'Syslog' }).waitFor()
+    expect(await page.getByRole('region', { name: 'Mail' }).count()).toBe(0)
+  })
+
+  it('that a receiver refuses stay, say why, and are sent again', async () => {
+    receiver.state.always = { status: 400 }
+    await page.goto('/settings/deliveries')
+    await page.getByText('Nothing was sent yet').waitFor()
+    await host.unplug('1-2')
+    await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
+    const sent = page.getByRole('grid', { name: 'Deliveries' }).getByRole('row').filter({ hasText: hostileTexts.html })
+    await sent.getByText('refused').waitFor()
+    await page.getByRole('link', { name: '1 stuck' }).click()
+    await page.waitForURL(/isStuck=true/)
+    await sent.click()
+    const panel = page.getByRole('complementary', { name: 'Delivery' })
+    await panel
+      .getByRole('note')
+      .getByText(/The webhook answers 400. Check its address/)
+      .waitFor()
+    receiver.state.always = { status: 204 }
+    await panel.getByRole('button', { name: 'Send now' }).click()
+    // Nobody reloads anything.
+    await panel.getByText('delivered', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '1 stuck' }).waitFor({ state: 'detached' })
+    expect(receiver.seen.at(-1)?.body).toContain('attackTool')
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+
+    // It is the same notice as before, come up again; it says who was told.
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Notices' }).click()
+    await row('front-desk').click()
+    await drawer()
+      .getByRole('region', { name: 'Told' })
+      .getByText(/Webhook to/)
+      .waitFor()
+    await drawer().getByRole('region', { name: 'Told' }).getByText('group Attacks, delivered').waitFor()
+    await drawer().getByRole('link', { name: 'Open the host' }).click()
+    await page.waitForURL(`/agents/${host.agentId}`)
+  })
+
+  it('are read and pinned, but not dismissed or set up, by a User', async () => {
+    const password = 'nobody decides by looking'
+    await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })
+    const own = await openWindow(browser, server.url, 1024, 768)
+    await own.page.goto('/notices?kind=attackTool')
+    await own.page.getByLabel('User name').fill('ada')
+    await own.page.getByLabel('Password', { exact: true }).fill(password)
+    await own.page.getByRole('button', { name: 'Sign in' }).click()
+    const mine = own.page.getByRole('grid', { name: 'Risk notices' }).getByRole('row')
+    await mine.getByRole('button', { name: 'Pin', exact: true }).click()
+    await mine.getByRole('button', { name: 'Unpin' }).waitFor()
+    expect(await mine.getByRole('button', { name: 'Dismiss' }).count()).toBe(0)
+    expect(await own.page.getByRole('checkbox').count()).toBe(0)
+    await own.page.goto('/notices?kind=keyClone')
+    await own.page.getByText('Nothing matches these filters').waitFor()
+    await own.page.goto('/settings/notifications/1')
+    await own.page.getByText('an Administrator can change them').waitFor()
+    const region = own.page.getByRole('region', { name: 'Webhook' })
+    expect(await region.getByLabel('URL').inputValue()).toBe(`http://127.0.0.1:${receiver.port}/…`)
+    expect(await region.getByLabel('URL').isDisabled()).toBe(true)
+    expect(await own.page.getByRole('button', { name: 'Send a test' }).count()).toBe(0)
+    expect(await own.page.getByRole('link', { name: 'Deliveries' }).count()).toBe(0)
+    const beyond = await own.page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+    expect(beyond).toBeLessThanOrEqual(0)
+    expect(own.wrong).toEqual([])
+    await own.context.close()
   })
 })

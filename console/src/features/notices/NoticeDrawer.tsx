@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type DeliveryState, getNotice, listHealthNotices, listRiskNotices } from '@portcullis/contract'
+import { type Channel, type DeliveryState, getNotice, listHealthNotices, listRiskNotices } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { eventAddress } from '../../lib/addresses.ts'
@@ -12,6 +12,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
+import { channelWords, deliveryWords } from '../../ui/notices/words.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
@@ -29,14 +30,6 @@ export interface NoticeDrawerProps {
   dismiss: (line: Line) => void
   close: () => void
 }
-
-const stateWords: Readonly<Record<DeliveryState, string>> = {
-  waiting: 'waits',
-  delivered: 'delivered',
-  failed: 'refused',
-  dropped: 'dropped',
-}
-const channelWords: Readonly<Record<string, string>> = { email: 'mail', webhook: 'webhook', syslog: 'syslog' }
 
 /** A notice that is not among the shown ones: filtered away, further down, or dismissed. */
 const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, signal: AbortSignal) => {
@@ -170,9 +163,9 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
                 // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
                 <li key={index}>
                   <span>
-                    {channelWords[one.channel] ?? one.channel} to <DeviceText value={one.destination} />
+                    {channelWords[one.channel as Channel] ?? one.channel} to <DeviceText value={one.destination} />
                     <span className={classes.details}>
-                      group {one.groupName}, {stateWords[one.state as DeliveryState] ?? one.state}
+                      group {one.groupName}, {deliveryWords[one.state as DeliveryState] ?? one.state}
                     </span>
                   </span>
                   <Time value={one.at} />

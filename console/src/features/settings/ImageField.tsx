@@ -1,7 +1,7 @@
 import { Button, FileButton, Input } from '@mantine/core'
 import { useState } from 'react'
+import type { FieldFrame } from '../../ui/form/field.ts'
 import { dataUriOf, imageFault } from './image.ts'
-import type { FieldFrame } from './SettingField.tsx'
 import classes from './settings.module.css'
 
 export interface ImageFieldProps extends FieldFrame {

@@ -1,5 +1,5 @@
 import { Checkbox, PasswordInput } from '@mantine/core'
-import type { FieldFrame } from './SettingField.tsx'
+import type { FieldFrame } from '../../ui/form/field.ts'
 import classes from './settings.module.css'
 
 export interface SecretFieldProps extends FieldFrame {

@@ -1,11 +1,12 @@
 import { NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import type { ConfigItem } from '@portcullis/contract'
-import { CertificatesField } from './CertificatesField.tsx'
+import { CertificatesField } from '../../ui/form/CertificatesField.tsx'
+import type { FieldFrame } from '../../ui/form/field.ts'
+import { TagsField } from '../../ui/form/TagsField.tsx'
 import { ColorField } from './ColorField.tsx'
 import { ImageField } from './ImageField.tsx'
 import { Prose } from './Prose.tsx'
 import { SecretField } from './SecretField.tsx'
-import { TagsField } from './TagsField.tsx'
 
 export interface SettingFieldProps {
   name: string
@@ -18,14 +19,6 @@ export interface SettingFieldProps {
   /** Of a secret: it is to be taken away. */
   isRemoved: boolean
   onRemove: (removed: boolean) => void
-}
-
-/** Properties that every kind of field shares. */
-export interface FieldFrame {
-  name: string
-  label: string
-  description: React.ReactNode
-  error: string | undefined
 }
 
 const choiceWords: Readonly<Record<string, string>> = {

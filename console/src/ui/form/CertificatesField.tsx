@@ -1,6 +1,6 @@
 import { Button, FileButton, Textarea } from '@mantine/core'
-import type { FieldFrame } from './SettingField.tsx'
-import classes from './settings.module.css'
+import type { FieldFrame } from './field.ts'
+import classes from './form.module.css'
 
 export interface CertificatesFieldProps extends FieldFrame {
   max: number
@@ -14,7 +14,7 @@ const countOf = (text: string) => text.split('-----BEGIN CERTIFICATE-----').leng
 export const CertificatesField = ({ max, value, onChange, ...frame }: CertificatesFieldProps) => {
   const count = countOf(value)
   return (
-    <div className={classes.secret}>
+    <div className={classes.certificates}>
       <Textarea
         {...frame}
         rows={value === '' ? 2 : 5}

@@ -1,6 +1,6 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import classes from './settings.module.css'
+import classes from './form.module.css'
 
 /** Asks before a page with unsaved changes is left, by a link, a key or the browser. */
 export const LeaveGuard = ({ isDirty }: { isDirty: boolean }) => {

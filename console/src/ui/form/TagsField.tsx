@@ -2,7 +2,7 @@ import { TagsInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
-import type { FieldFrame } from './SettingField.tsx'
+import type { FieldFrame } from './field.ts'
 
 export interface TagsFieldProps extends FieldFrame {
   /** Comma list. */

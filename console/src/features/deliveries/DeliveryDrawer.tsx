@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core'
+import { type Delivery, listDeliveries } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { channelWords } from '../../ui/notices/words.ts'
+import { SidePanel } from '../../ui/SidePanel.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './deliveries.module.css'
+import { State } from './deliveries.view.tsx'
+import { isOpen, useDeliveryActions } from './delivery-actions.ts'
+
+// A delivery is found among the newest of the shown list: the interface has no address for a single one.
+const lookedThrough = 1_000
+
+const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
+  const { api, session } = useServices()
+  const delivery = useQuery({
+    queryKey: ['delivery', id, query],
+    queryFn: async ({ signal }) => {
+      const find = async (filters: Record<string, string>) =>
+        (await api.call(listDeliveries, { query: { ...filters, PageSize: lookedThrough }, signal })).data.find(
+          (one: Delivery) => one.id === id,
+        )
+      // One that was stuck and is delivered by now is in the list without filters.
+      return (await find(query)) ?? (await find({})) ?? null
+    },
+  })
+  useLive('deliveries', () => void delivery.refetch())
+  const { retry, drop } = useDeliveryActions()
+  const { data } = delivery
+  if (data === undefined)
+    return delivery.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={delivery.error} retry={() => void delivery.refetch()} />
+    )
+  if (data === null)
+    return (
+      <EmptyState icon="upload" title="This message is not here">
+        <p>The address is not right, or it ended more than 30 days ago.</p>
+      </EmptyState>
+    )
+  return (
+    <>
+      <header className={classes.drawerHead}>
+        <h2>
+          <DeviceText value={data.title} />
+        </h2>
+      </header>
+      <div className={classes.drawerBody}>
+        <div className={classes.line}>
+          <State delivery={data} />
+          {isOpen(data) && session.may('notices:dismiss') ? (
+            <Button size="compact-sm" variant="default" onClick={() => retry([data])}>
+              Send now
+            </Button>
+          ) : null}
+          {isOpen(data) && session.may('config:write') ? (
+            <Button size="compact-sm" variant="default" onClick={() => drop([data])}>
+              Drop…
+            </Button>
+          ) : null}
+        </div>
+        {data.error === '' ? null : (
+          <p className={classes.error} role="note">
+            <DeviceText value={data.error} />
+          </p>
+        )}
+        <Facts
+          rows={[
+            ['Group', data.groupName],
+            ['Channel', channelWords[data.channel]],
+            ['To', <DeviceText key="to" value={data.destination} />],
+            ['Written down', <Time key="created" value={data.createdAt} form="local" />],
+            ['Tries', data.attempts.toLocaleString('en')],
+            ...(data.nextAt === null ? [] : [['Next try', <Time key="next" value={data.nextAt} />] as const]),
+            ...(data.endedAt === null
+              ? []
+              : [['Ended', <Time key="ended" value={data.endedAt} form="local" />] as const]),
+            ['Id', <code key="id">{data.id}</code>],
+          ]}
+        />
+        <p className={classes.quiet}>
+          Every try carries the same id, so that a receiver tells a repeat from a new message. One that waits is tried
+          again by itself, at ever longer intervals up to a day; one that was refused is not.
+        </p>
+      </div>
+    </>
+  )
+}
+
+/** The drawer of a delivery: where it stands, why, and what can be done. */
+export const DeliveryDrawer = ({
+  id,
+  query,
+  close,
+}: {
+  id: string
+  query: Record<string, string>
+  close: () => void
+}) => (
+  <SidePanel label="Delivery" close={close}>
+    <Body key={id} id={id} query={query} />
+  </SidePanel>
+)

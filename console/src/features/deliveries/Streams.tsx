@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core'
+import { type EventOutput, listEventOutputs, retryEventOutput, skipEventOutput } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { channelWords } from '../../ui/notices/words.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell, tellFailure } from '../../ui/tell.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import classes from './deliveries.module.css'
+import { streamState } from './stream-state.ts'
+
+// A busy stream moves with every batch; figures that change faster can not be read.
+const refreshGap = 2_000
+
+const number = (value: number) => value.toLocaleString('en')
+const events = (count: number) => `${number(count)} ${count === 1 ? 'event' : 'events'}`
+
+/** Streams of events to SIEMs and webhooks: how far each is, what is wrong with it. */
+export const Streams = () => {
+  const { api, session, queries } = useServices()
+  const queryKey = ['event-outputs']
+  const streams = useQuery({ queryKey, queryFn: ({ signal }) => api.call(listEventOutputs, { signal }) })
+  // Each event that is stored puts a stream behind for a moment.
+  useLiveRefresh(['deliveries', 'events'], refreshGap, () => void streams.refetch())
+  const answered = (said: string) => (fresh: EventOutput[]) => {
+    queries.setQueryData(queryKey, fresh)
+    tell(said)
+  }
+  const retry = ({ groupId, channel, groupName }: EventOutput) =>
+    void api
+      .call(retryEventOutput, { body: { groupId, channel } })
+      .then(answered(`${groupName}, ${channelWords[channel]}: tried now.`), tellFailure)
+  const skip = ({ groupId, channel, groupName, behind, destination }: EventOutput) =>
+    confirm({
+      title: 'Skip what the receiver has not got',
+      names: [`${groupName}, ${channelWords[channel]}: ${destination}`],
+      count: behind,
+      kind: ['event is', 'events are'],
+      consequence:
+        'never sent to this receiver. The stream goes on with the newest event. The events stay in the list of events, and the audit trail has the ids that were skipped.',
+      action: 'Skip',
+      run: async () =>
+        answered(`Skipped. ${groupName} goes on with the newest event.`)(
+          await api.call(skipEventOutput, { body: { groupId, channel } }),
+        ),
+    })
+
+  if (streams.data === undefined)
+    return streams.error === null ? (
+      <div className={classes.skeleton} aria-busy="true" />
+    ) : (
+      <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
+    )
+  return (
+    <section className={classes.streams} aria-label="Streams of events">
+      <h2>Streams of events</h2>
+      {streams.data.length === 0 ? (
+        <p className={classes.quiet}>
+          None. A group with syslog switched on, or <em>All events</em> with a webhook, sends each event to a SIEM, in
+          order and exactly as it is stored. <Link to="/settings/notifications">Notification groups</Link>
+        </p>
+      ) : (
+        <ul>
+          {streams.data.map((stream) => {
+            const state = streamState(stream)
+            return (
+              <li key={`${stream.groupId} ${stream.channel}`} className={classes.stream}>
+                <div className={classes.streamHead}>
+                  <strong>{stream.groupName}</strong>
+                  <span className={classes.where}>
+                    {channelWords[stream.channel]} <DeviceText value={stream.destination} />
+                  </span>
+                  {state.severity === null ? (
+                    <span>{state.word}</span>
+                  ) : (
+                    <SeverityTag severity={state.severity} word={state.word} />
+                  )}
+                  <span className={classes.streamTools}>
+                    {stream.failures > 0 && session.may('notices:dismiss') ? (
+                      <Button size="compact-xs" variant="default" onClick={() => retry(stream)}>
+                        Try now
+                      </Button>
+                    ) : null}
+                    {stream.behind > 0 && stream.failures > 0 && session.may('config:write') ? (
+                      <Button size="compact-xs" variant="default" onClick={() => skip(stream)}>
+                        Skip…
+                      </Button>
+                    ) : null}
+                  </span>
+                </div>
+                <p className={classes.quiet}>
+                  {events(stream.sent)} sent; the receiver has everything up to {number(stream.position)},{' '}
+                  {stream.behind === 0 ? 'nothing is missing' : `${events(stream.behind)} behind`}
+                  {stream.succeededAt === null ? null : (
+                    <>
+                      ; last success <Time value={stream.succeededAt} />
+                    </>
+                  )}
+                  {stream.nextAt === null ? null : (
+                    <>
+                      ; next try <Time value={stream.nextAt} />
+                    </>
+                  )}
+                </p>
+                {stream.error === '' ? null : (
+                  <p className={classes.error} role="note">
+                    <DeviceText value={stream.error} />
+                  </p>
+                )}
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </section>
+  )
+}

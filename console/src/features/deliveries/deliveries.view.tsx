@@ -1,0 +1,118 @@
+import { type Delivery, deliveryStates } from '@portcullis/contract'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
+import { channelWords, deliveryWords } from '../../ui/notices/words.ts'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import type { Column } from '../../ui/table/column.ts'
+
+/** Filters of the list of deliveries, by the interface's names. */
+export const deliveryFilters: readonly Filter[] = [
+  { name: 'isStuck', label: 'Stuck', kind: 'yesNo' },
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
+    options: deliveryStates.map((value) => ({ value, label: deliveryWords[value] })),
+  },
+  {
+    name: 'channel',
+    label: 'Channel',
+    kind: 'choice',
+    options: (['email', 'webhook'] as const).map((value) => ({ value, label: channelWords[value] })),
+  },
+  { name: 'groupName', label: 'Group', kind: 'text' },
+  { name: 'destination', label: 'Receiver', kind: 'text' },
+  { name: 'title', label: 'What it tells', kind: 'text' },
+  { name: 'createdAt', label: 'Written down', kind: 'period' },
+]
+
+export const deliveriesView: ViewSpec = {
+  filters: deliveryFilters.map(({ name }) => name),
+  defaultSort: 'createdAt_desc',
+  defaultColumns: ['state', 'title', 'to', 'error', 'created', 'next'],
+}
+
+/** Where a delivery stands: a shape and a word where it needs somebody. */
+export const State = ({ delivery: { state, isStuck, attempts } }: { delivery: Delivery }) => {
+  if (state === 'failed') return <SeverityTag severity="red" word={deliveryWords.failed} />
+  if (isStuck)
+    return (
+      <SeverityTag
+        severity="amber"
+        word="stuck"
+        title={`Tried ${attempts.toLocaleString('en')} times; it is tried again by itself`}
+      />
+    )
+  return <span>{deliveryWords[state]}</span>
+}
+
+export const deliveryColumns: readonly Column<Delivery>[] = [
+  { id: 'state', title: 'State', width: 92, sortKey: 'state', cell: (row) => <State delivery={row} /> },
+  {
+    id: 'title',
+    title: 'What it tells',
+    width: 150,
+    grow: true,
+    sortKey: 'title',
+    cell: (row) => <DeviceText value={row.title} />,
+  },
+  {
+    id: 'to',
+    title: 'To',
+    width: 130,
+    grow: true,
+    sortKey: 'destination',
+    cell: (row) => (
+      <span>
+        {channelWords[row.channel]} <DeviceText value={row.destination} />
+      </span>
+    ),
+  },
+  {
+    id: 'error',
+    title: 'What is wrong, and what helps',
+    width: 130,
+    grow: true,
+    sortKey: 'error',
+    cell: (row) => <DeviceText value={row.error} absent="" />,
+  },
+  {
+    id: 'created',
+    title: 'Written',
+    width: 76,
+    align: 'right',
+    sortKey: 'createdAt',
+    naturalSort: 'desc',
+    cell: (row) => <Time value={row.createdAt} />,
+  },
+  {
+    id: 'next',
+    title: 'Next try',
+    width: 76,
+    align: 'right',
+    sortKey: 'nextAt',
+    cell: (row) => <Time value={row.nextAt} />,
+  },
+  { id: 'group', title: 'Group', width: 120, sortKey: 'groupName', cell: (row) => <span>{row.groupName}</span> },
+  { id: 'channel', title: 'Channel', width: 84, sortKey: 'channel', cell: (row) => channelWords[row.channel] },
+  {
+    id: 'attempts',
+    title: 'Tries',
+    width: 64,
+    align: 'right',
+    sortKey: 'attempts',
+    naturalSort: 'desc',
+    cell: (row) => row.attempts.toLocaleString('en'),
+  },
+  {
+    id: 'ended',
+    title: 'Ended',
+    width: 76,
+    align: 'right',
+    sortKey: 'endedAt',
+    naturalSort: 'desc',
+    cell: (row) => <Time value={row.endedAt} />,
+  },
+]

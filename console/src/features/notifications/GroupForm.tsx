@@ -1,0 +1,109 @@
+import { Button, Group, Switch } from '@mantine/core'
+import { type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
+import { useId, useRef } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { CopyField } from '../../ui/CopyField.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { sendsEvents } from './draft.ts'
+import { MailFields } from './MailFields.tsx'
+import classes from './notifications.module.css'
+import { SyslogFields } from './SyslogFields.tsx'
+import { useGroupDraft } from './useGroupDraft.ts'
+import { WebhookFields } from './WebhookFields.tsx'
+import { WhatFields } from './WhatFields.tsx'
+import { WhenFields } from './WhenFields.tsx'
+
+/** A secret that was made now, shown this once. */
+const FreshSecret = ({ secret }: { secret: string }) => (
+  <section className={classes.fresh} aria-label="New secret">
+    <strong>The webhook’s secret, shown this once</strong>
+    <span className={classes.quiet}>
+      Give it to the receiver, which checks with it that messages are from this server (Standard Webhooks).
+    </span>
+    <CopyField value={secret} what="Secret" />
+  </section>
+)
+
+/** The form of a group: of what it tells, when, and by which channels. */
+export const GroupForm = ({ group }: { group: NotificationGroup }) => {
+  const { session } = useServices()
+  const canWrite = session.may('config:write')
+  const formId = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const entry = useGroupDraft(group, form)
+  const { draft, change, failure, isDirty, isAtField } = entry
+  const isOfEvents = sendsEvents(group)
+  const shared = { group, entry, canWrite }
+  return (
+    <div className={classes.form}>
+      <LeaveGuard isDirty={isDirty} />
+      {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} />}
+      <form
+        id={formId}
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          entry.submit()
+        }}
+      >
+        <fieldset disabled={!canWrite} className={classes.sections}>
+          <Switch
+            name="isEnabled"
+            label="In use"
+            description="Off: nobody is told anything by this group. What it is set to stays."
+            checked={draft.isEnabled}
+            onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
+          />
+          <WhatFields {...shared} />
+          {isOfEvents ? null : <WhenFields {...shared} />}
+          {isOfEvents ? null : <MailFields {...shared} />}
+          <WebhookFields {...shared} />
+          <SyslogFields {...shared} />
+        </fieldset>
+      </form>
+      {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
+      {canWrite ? (
+        <Group justify="flex-end" gap="sm" className={classes.foot}>
+          <p className={classes.said} role="status">
+            {entry.said !== ''
+              ? entry.said
+              : failure !== null && isAtField
+                ? 'Not saved: see the fields.'
+                : isDirty
+                  ? 'Not saved yet.'
+                  : ''}
+          </p>
+          <MoreMenu
+            label="More of this form"
+            curl={() => {
+              const { secret, ...webhook } = change.channels?.webhook ?? {}
+              // A secret never goes to the clipboard with a command.
+              const shown = secret === undefined ? webhook : { ...webhook, secret: secret === '' ? '' : '$SECRET' }
+              return curlOf(window.location.origin, updateNotificationGroup, {
+                body: {
+                  id: group.id,
+                  ...change,
+                  ...(change.channels === undefined ? {} : { channels: { ...change.channels, webhook: shown } }),
+                },
+              })
+            }}
+          />
+          {isDirty ? (
+            <Button variant="default" onClick={entry.discard}>
+              Discard
+            </Button>
+          ) : null}
+          <Button type="submit" form={formId} loading={entry.busy}>
+            Save
+          </Button>
+        </Group>
+      ) : (
+        <p className={classes.quiet}>You can read these; an Administrator can change them.</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,39 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { GroupForm } from './GroupForm.tsx'
+import { useGroups } from './useGroups.ts'
+
+/** The page of one group. */
+export const GroupPage = () => {
+  const { group: id = '' } = useParams({ strict: false }) as { group?: string }
+  const groups = useGroups()
+  const group = groups.data?.find((one) => String(one.id) === id)
+  useTitle(group === undefined ? 'Notification group' : `Notifications: ${group.groupName}`)
+  if (groups.data === undefined)
+    return groups.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
+    )
+  if (group === undefined)
+    return (
+      <EmptyState icon="bell" title="There is no such group">
+        <p>
+          <Link to="/settings/notifications">All notification groups</Link>
+        </p>
+      </EmptyState>
+    )
+  return (
+    <SettingsPage
+      title={group.groupName}
+      intro={group.description}
+      actions={<Link to="/settings/notifications">All groups</Link>}
+    >
+      <GroupForm key={group.id} group={group} />
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,93 @@
+import { listNotificationGroups, type NotificationGroup } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import { useTitle } from '../../ui/useTitle.ts'
+import { chipsOf, termsOf } from './chips.ts'
+import classes from './notifications.module.css'
+import { useGroups, useHasMail } from './useGroups.ts'
+
+const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
+  const chips = chipsOf(group, hasMail)
+  return (
+    <li className={classes.group} data-off={!group.isEnabled || undefined}>
+      <div className={classes.groupHead}>
+        <h2>
+          <Link to="/settings/notifications/$group" params={{ group: String(group.id) } as never}>
+            {group.groupName}
+          </Link>
+        </h2>
+        {group.isEnabled ? null : <span className={classes.chip}>switched off</span>}
+        <span className={classes.quiet}>{group.description}</span>
+      </div>
+      <div className={classes.chips}>
+        {chips.length === 0 ? <span className={classes.quiet}>Tells nobody yet.</span> : null}
+        {chips.map(({ channel, words, state, why }) => (
+          <span key={channel} className={classes.chip} data-state={state} title={why}>
+            {state === 'on' ? <Icon name="check" size={12} title="on" /> : null}
+            {state === 'idle' ? <SeverityShape severity="amber" /> : null}
+            <DeviceText value={words} />
+            {state === 'off' ? ', off' : state === 'idle' ? ', no mail server' : ''}
+          </span>
+        ))}
+      </div>
+      <p className={classes.quiet}>
+        <DeviceText value={termsOf(group).join('; ')} />
+      </p>
+    </li>
+  )
+}
+
+/** The groups: who is told of what, and how. */
+export const GroupsPage = () => {
+  useTitle('Notification groups')
+  const { session } = useServices()
+  const groups = useGroups()
+  const hasMail = useHasMail()
+  return (
+    <SettingsPage
+      title="Notification groups"
+      intro={
+        <>
+          Who is told of what, beside the <Link to="/notices">inbox</Link> of this console. Repeats are folded: people
+          hear of a matter once, and again when it comes back.
+        </>
+      }
+      actions={
+        <>
+          {session.may('config:read') ? <Link to="/settings/deliveries">What was sent</Link> : null}
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, listNotificationGroups)} />
+        </>
+      }
+    >
+      {hasMail === false ? (
+        <p className={classes.hint} role="note">
+          <Icon name="info" />
+          <span>
+            No mail server is set up, so nobody gets mail: <Link to="/settings/mail">Settings, Mail</Link>.
+          </span>
+        </p>
+      ) : null}
+      {groups.data === undefined ? (
+        groups.error === null ? (
+          <DetailSkeleton />
+        ) : (
+          <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
+        )
+      ) : (
+        <ul className={classes.groups}>
+          {groups.data.map((group) => (
+            <Group key={group.id} group={group} hasMail={hasMail} />
+          ))}
+        </ul>
+      )}
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,52 @@
+import { Switch, Textarea } from '@mantine/core'
+import { groupLimits } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { Icon } from '../../ui/icons.tsx'
+import { ChannelTest } from './ChannelTest.tsx'
+import { recipientsOf } from './draft.ts'
+import classes from './notifications.module.css'
+import type { SectionProps } from './section.ts'
+import { useHasMail } from './useGroups.ts'
+
+export const MailFields = ({ entry, canWrite }: SectionProps) => {
+  const { draft, enter, errorOf } = entry
+  const hasMail = useHasMail()
+  const count = recipientsOf(draft.email.recipients).length
+  const name = 'channels.email.recipients'
+  return (
+    <section className={classes.section} aria-label="Mail">
+      <Switch
+        name="channels.email.isEnabled"
+        label={<strong>Mail</strong>}
+        error={errorOf('channels.email.isEnabled')}
+        checked={draft.email.isEnabled}
+        onChange={(event) =>
+          enter({ email: { ...draft.email, isEnabled: event.currentTarget.checked } }, 'channels.email.isEnabled', name)
+        }
+      />
+      {hasMail === false ? (
+        <p className={classes.hint} role="note">
+          <Icon name="info" />
+          <span>
+            No mail server is set up: <Link to="/settings/mail">Settings, Mail</Link>. Until then, mails wait.
+          </span>
+        </p>
+      ) : null}
+      <Textarea
+        name={name}
+        label="Recipients"
+        description={`One a line; each gets a mail of his own. ${count} of at most ${groupLimits.recipients}.`}
+        error={errorOf(name)}
+        rows={Math.min(10, Math.max(3, count + 1))}
+        maxLength={20_000}
+        resize="vertical"
+        spellCheck={false}
+        autoComplete="off"
+        placeholder="soc@example.org"
+        value={draft.email.recipients}
+        onChange={(event) => enter({ email: { ...draft.email, recipients: event.currentTarget.value } }, name)}
+      />
+      {canWrite ? <ChannelTest channel="email" entry={entry} /> : null}
+    </section>
+  )
+}

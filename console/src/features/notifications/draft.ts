@@ -1,0 +1,182 @@
+import {
+  type Channel,
+  eventCategories,
+  groupLimits,
+  maskedSecret,
+  type NotificationGroup,
+  type NotificationGroupChange,
+  type QuietHours,
+} from '@portcullis/contract'
+import { CallFailure } from '../../lib/problem.ts'
+
+/** A group as somebody enters it: texts as they are typed. */
+export interface Draft {
+  isEnabled: boolean
+  minimumSeverity: NotificationGroup['minimumSeverity']
+  /** Comma list. */
+  hashtags: string
+  /** Ids of what it tells of. */
+  on: readonly string[]
+  digestMinutes: string
+  isQuiet: boolean
+  quiet: { from: string; to: string; timeZone: string; passSeverity: string }
+  email: { isEnabled: boolean; recipients: string }
+  /** `secret` is only what was typed: the stored one never comes here. */
+  webhook: { isEnabled: boolean; url: string; secret: string; isSecretNew: boolean; ca: string }
+  syslog: NotificationGroup['channels']['syslog']
+}
+
+const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Its switches stand for categories of events: it sends each event, and mails nothing. */
+export const sendsEvents = ({ notifications }: Pick<NotificationGroup, 'notifications'>): boolean =>
+  notifications.every(({ id }) => (eventCategories as readonly string[]).includes(id))
+
+export const draftOf = (group: NotificationGroup): Draft => ({
+  isEnabled: group.isEnabled,
+  minimumSeverity: group.minimumSeverity,
+  hashtags: group.hashtags.join(','),
+  on: group.notifications.filter(({ isEnabled }) => isEnabled).map(({ id }) => id),
+  digestMinutes: String(group.digestMinutes),
+  isQuiet: group.quietHours !== null,
+  quiet: {
+    from: group.quietHours?.from ?? '22:00',
+    to: group.quietHours?.to ?? '06:00',
+    timeZone: group.quietHours?.timeZone ?? here(),
+    passSeverity: group.quietHours === null ? 'Critical' : (group.quietHours.passSeverity ?? ''),
+  },
+  email: { isEnabled: group.channels.email.isEnabled, recipients: group.channels.email.recipients.join('\n') },
+  webhook: {
+    isEnabled: group.channels.webhook.isEnabled,
+    url: group.channels.webhook.url,
+    secret: '',
+    isSecretNew: false,
+    ca: group.channels.webhook.ca,
+  },
+  syslog: group.channels.syslog,
+})
+
+/** Whether the server holds a secret for the webhook. */
+export const hasSecret = (group: NotificationGroup): boolean => group.channels.webhook.secret !== ''
+
+/** A secret that this answer shows, this once; null: it shows none. */
+export const freshSecretOf = ({ channels: { webhook } }: NotificationGroup): string | null =>
+  webhook.secret === '' || webhook.secret === maskedSecret ? null : webhook.secret
+
+/** Recipients of a text: one a line, and as mail programs write lists. */
+export const recipientsOf = (text: string): string[] =>
+  text
+    .split(/[\n,;]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
+
+/** What is wrong with recipients, in a sentence; null: nothing. */
+export const recipientsFault = (text: string): string | null => {
+  const all = recipientsOf(text)
+  const bad = all.filter((one) => !address.test(one) || one.length > 254)
+  if (bad.length > 0)
+    return `${bad.length === 1 ? 'This is no mail address' : 'These are no mail addresses'}: ${bad.slice(0, 5).join(', ')}${bad.length > 5 ? ` and ${bad.length - 5} more` : ''}`
+  if (all.length > groupLimits.recipients)
+    return `There are ${all.length.toLocaleString('en')}, at most ${groupLimits.recipients} can be. For more, use a distribution list.`
+  return null
+}
+
+const quietOf = ({ isQuiet, quiet }: Draft): QuietHours | null =>
+  isQuiet
+    ? {
+        from: quiet.from,
+        to: quiet.to,
+        timeZone: quiet.timeZone,
+        passSeverity: quiet.passSeverity === '' ? null : (quiet.passSeverity as QuietHours['passSeverity']),
+      }
+    : null
+
+type ChannelsChange = NonNullable<NotificationGroupChange['channels']>
+
+/** All members of the channels, as they are entered; a kept secret is not among them. */
+const channelsOf = ({ email, webhook, syslog }: Draft): Required<ChannelsChange> => ({
+  email: { isEnabled: email.isEnabled, recipients: recipientsOf(email.recipients) },
+  webhook: {
+    isEnabled: webhook.isEnabled,
+    url: webhook.url.trim(),
+    ca: webhook.ca,
+    ...(webhook.isSecretNew ? { secret: '' } : webhook.secret === '' ? {} : { secret: webhook.secret.trim() }),
+  },
+  syslog: { ...syslog, address: syslog.address.trim() },
+})
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** Members of `after` that differ from those of `before`. */
+const changed = <T extends object>(before: T, after: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => !isSame((before as Record<string, unknown>)[name], value)),
+  ) as Partial<T>
+
+const membersOf = (draft: Draft) => ({
+  isEnabled: draft.isEnabled,
+  minimumSeverity: draft.minimumSeverity,
+  hashtags: draft.hashtags.split(',').filter((tag) => tag !== ''),
+  digestMinutes: Number(draft.digestMinutes),
+  quietHours: quietOf(draft),
+})
+
+/** What a draft would change of the group; nothing but the changes is sent, so that two people do not undo each other. */
+export const changeOf = (group: NotificationGroup, draft: Draft): Omit<NotificationGroupChange, 'id'> => {
+  const before = draftOf(group)
+  const notifications = group.notifications
+    .filter(({ id, isEnabled }) => draft.on.includes(id) !== isEnabled)
+    .map(({ id, isEnabled }) => ({ id, isEnabled: !isEnabled }))
+  const [old, now] = [channelsOf(before), channelsOf(draft)]
+  const channels = {
+    email: changed(old.email, now.email),
+    webhook: changed(old.webhook, now.webhook),
+    syslog: changed(old.syslog, now.syslog),
+  }
+  const some = Object.fromEntries(Object.entries(channels).filter(([, members]) => Object.keys(members).length > 0))
+  return {
+    ...changed(membersOf(before), membersOf(draft)),
+    ...(notifications.length === 0 ? {} : { notifications }),
+    ...(Object.keys(some).length === 0 ? {} : { channels: some as ChannelsChange }),
+  }
+}
+
+/** The channel as it is entered, saved or not, for a test. */
+export const triedOf = (draft: Draft, channel: Channel): ChannelsChange => ({ [channel]: channelsOf(draft)[channel] })
+
+/** What is wrong before anything is asked of the server, by the name of the field. */
+export const faultsOfDraft = (draft: Draft): Record<string, string> => {
+  const faults: Record<string, string> = {}
+  const recipients = recipientsFault(draft.email.recipients)
+  if (recipients !== null) faults['channels.email.recipients'] = recipients
+  const minutes = Number(draft.digestMinutes)
+  if (draft.digestMinutes === '' || !Number.isInteger(minutes) || minutes < 0 || minutes > groupLimits.digestMinutes)
+    faults.digestMinutes = `A number of minutes from 0 to ${groupLimits.digestMinutes.toLocaleString('en')}, a week.`
+  if (draft.isQuiet) {
+    for (const end of ['from', 'to'] as const)
+      if (!/^\d\d:\d\d$/.test(draft.quiet[end])) faults[`quietHours.${end}`] = 'A time is missing.'
+    if (draft.quiet.from === draft.quiet.to) faults['quietHours.to'] = 'It must be another time than the beginning.'
+  }
+  return faults
+}
+
+/** A message of the server about a field, as a sentence. */
+const sentence = (message: string): string =>
+  /^(must|is|are|holds|has|can|needs)\b/.test(message) ? `It ${message}.` : message
+
+/** What the server found wrong, by the name of the field; of a member of a list, with its place. */
+export const faultsOfFailure = (failure: unknown): Record<string, string> => {
+  if (!(failure instanceof CallFailure)) return {}
+  // A destination that is refused names its field in the sentence.
+  const named = /^body\.([\w.]+): (.+)$/s.exec(failure.message)
+  if (failure.fields.length === 0 && named !== null) return { [named[1] as string]: sentence(named[2] as string) }
+  const faults: Record<string, string> = {}
+  for (const { field, message } of failure.fields) {
+    const [, path = '', index] = /^body\.(.*?)(?:\[(\d+)\].*|\.(?:\d+).*)?$/.exec(field) ?? []
+    if (path !== '')
+      faults[path] ??= index === undefined ? sentence(message) : `${Number(index) + 1}: ${sentence(message)}`
+  }
+  return faults
+}
