@@ -43,7 +43,8 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
   },
   'asset stream': {
     cure: 'What follows the inventory is behind or can not be reached: Asset stream names the consumer. Nothing is lost, it goes on from its position.',
-    setUp: 'Read the stream under /prime/webui/assetproducer, or start the server with NATS_URL. The page Asset stream says how.',
+    setUp:
+      'Read the stream under /prime/webui/assetproducer, or start the server with NATS_URL. The page Asset stream says how.',
   },
   disk: {
     cure: 'The volume of the data fills up, and PostgreSQL stops when it is full: free space, move the data directory to a larger volume, or keep events for fewer days (Settings, Product).',
