@@ -58,6 +58,9 @@ program
           ['part', 'status', 'what was seen'],
           parts.map((part) => [part.name, part.status, part.description]),
         ),
+        ...parts
+          .filter((part) => part.status === 'Warning' || part.status === 'Error')
+          .map((part) => `${part.name}: ${part.whatToDo}`),
       ].join('\n'),
     )
   })

@@ -25,6 +25,7 @@ export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   LDAP: '/settings/directory',
   ISE: '/settings/ise',
   CACT: '/settings/counteract',
+  'asset stream': '/settings/assets',
   licence: '/settings/licence',
   knowledge: '/settings/knowledge',
   reports: '/reports',

@@ -201,6 +201,42 @@ describe('the history of health', () => {
   }, 60_000)
 })
 
+describe('two replicas', () => {
+  it('tell of an outage of the database once', async () => {
+    const proxy = await createDatabaseProxy()
+    const a = await start({ through: proxy.through })
+    const b = await start({ database: a.database, keyDir: a.keyDir, clock: a.clock, through: proxy.through })
+    const both = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        a.clock.advance(15_000)
+        for (const t of [a, b]) await t.health.watch().catch(() => {})
+      }
+    }
+    try {
+      await both(2)
+      proxy.cut()
+      await both(5)
+      proxy.heal()
+      for (const t of [a, b])
+        await expect
+          .poll(
+            () =>
+              t.db.query(sql`select 1`).then(
+                () => true,
+                () => false,
+              ),
+            { timeout: 10_000 },
+          )
+          .toBe(true)
+      await both(4)
+      expect((await changes(b, 'database')).map(({ status }) => status)).toEqual(['OK', 'Error'])
+      expect((await eventsOf(a, 'database')).map(({ eventCode }) => eventCode)).toEqual(['0x130010', '0x130011'])
+    } finally {
+      await proxy.close()
+    }
+  }, 60_000)
+})
+
 describe('the job queue', () => {
   it('is degraded by a job that nobody takes, and by one that failed', async () => {
     const t = await start()
