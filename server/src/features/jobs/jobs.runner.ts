@@ -88,7 +88,8 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
         ended(job.kind, 'cancelled')
       }
     } catch (error) {
-      if (error instanceof JobLost) await store.release(leaseId, job.job_id, inMs(0))
+      // What a server that stops takes away from under a job is no failure of the job.
+      if (error instanceof JobLost || stopping) await store.release(leaseId, job.job_id, inMs(0))
       else if (error instanceof AppError && error.status < 500) {
         await store.fail(leaseId, job.job_id, inMs(0), error.message)
         ended(job.kind, 'failed')

@@ -20,8 +20,8 @@ const chunkBytes = 1024 * 1024
 /** How often a run says that it is alive while the database has not given it a piece: a third of a job's lease. */
 const aliveMs = 20_000
 /** While others print, a PDF waits so long, so often: longer than all of them may take together. */
-const busyMs = 5_000
-const busyTries = 60
+const busyMs = 2_000
+const busyTries = 150
 
 export interface MakerDeps {
   db: Db
@@ -57,7 +57,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     if (problem !== '') throw new AppError('unprocessable', { detail: problem })
   }
 
-  const opened = async (run: RunRow) => {
+  const opened = async (job: JobRun, run: RunRow) => {
     const { definition, range_from: from, range_to: to } = run
     const file = files.prepare(definition, to === null ? null : { from, to })
     // For the progress alone; some counts take longer than a request may.
@@ -72,6 +72,8 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
         // Two are printed at a time; people who wait for theirs come first.
         if (!(error instanceof AppError && error.code === 'unavailable') || tries === busyTries) throw error
         await sleep(busyMs)
+        // Still ours, and alive: a server that stops gives it back here.
+        await db.transaction((tx) => job.save(tx, {}))
       }
   }
 
@@ -88,7 +90,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       await store.start(tx, run.run_id, now())
       await hint(tx)
     })
-    const { total, content, rows } = await opened(run)
+    const { total, content, rows } = await opened(job, run)
     let [noted, bytes, n] = [0, 0, 0]
     let parts: Buffer[] = []
     let held = 0

@@ -226,6 +226,24 @@ describe('with several servers, and servers that end', () => {
     expect(readFileSync(join(t.keyDir, 'reports', 'again', name)).length).toBe(run?.bytes)
   })
 
+  it('a server that stops in the middle gives the run back, and the next one makes it', async () => {
+    const second = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
+    const made = await Promise.all((['pdf', 'csv', 'pdf'] as const).map((format) => reports.add({ format })))
+    for (const { id } of made) await (await second.admin()).post(`${reportsBase}/schedules/${id}/run`)
+    const draining = second.server.jobs.drain()
+    await expect
+      .poll(async () => (await reports.runs((made[0] as { id: string }).id))[0]?.state, { interval: 5 })
+      .toBe('running')
+    await second.close()
+    await draining
+    t.clock.advance(61_000)
+    await reports.serve()
+    for (const { id } of made)
+      expect((await reports.runs(id)).map(({ state, rows, error }) => [state, rows > 0, error])).toEqual([
+        ['completed', true, ''],
+      ])
+  }, 60_000)
+
   it('a job that is given up ends its run, and a cancelled one says so', async () => {
     const made = await reports.add()
     const order = async () =>
