@@ -1,10 +1,19 @@
 import { configGroups } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import { createRate } from '#platform/rate.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
-import { agentGatewayProbe, clockProbe, databaseProbe, eventProcessingProbe } from './health.probes.ts'
+import {
+  agentGatewayProbe,
+  backupsProbe,
+  clockProbe,
+  databaseProbe,
+  diskProbe,
+  eventProcessingProbe,
+  knowledgeProbe,
+} from './health.probes.ts'
 import { createHealthService, overall } from './health.service.ts'
 import type { Thresholds } from './health.thresholds.ts'
 
@@ -99,6 +108,48 @@ describe('health', () => {
   })
 })
 
+describe('a backup', () => {
+  it('is known once it was read to its end', async () => {
+    const t = await startTestApp()
+    const part = async () =>
+      (await (await t.admin()).get(`${admin}/SubsystemHealth`))
+        .json()
+        .find(({ name }: { name: string }) => name === 'backups')
+    expect(await part()).toMatchObject({ status: 'Unknown', whatToDo: expect.stringContaining('backup make') })
+    expect((await (await t.admin()).post(`${admin}/backup`, {})).statusCode).toBe(200)
+    await expect.poll(async () => (await t.db.query(sql`select 1 from backups_made`)).length).toBe(1)
+    // The page keeps a look for 20 s; the watch looks anew.
+    await t.health.watch()
+    expect(await part()).toMatchObject({ status: 'OK', whatToDo: '' })
+    await t.close()
+  })
+})
+
+describe('thresholds', () => {
+  it('make sense together, or are refused', async () => {
+    const t = await startTestApp()
+    const api = await t.admin()
+    const set = (items: object) => api.post('/prime/webui/generalconfig/AddOrUpdateHealthThresholds', items)
+    const refused = await set({ VENDORA_HEALTH_DISK_ERROR_PERCENT: '50' })
+    expect([refused.statusCode, refused.json().errors[0].field]).toEqual([
+      400,
+      'body.VENDORA_HEALTH_DISK_ERROR_PERCENT',
+    ])
+    for (const items of [
+      { VENDORA_HEALTH_DATABASE_WARNING_MS: '3000' },
+      { VENDORA_HEALTH_CLOCK_WARNING_SECONDS: '31' },
+      { VENDORA_HEALTH_BACKUP_WARNING_DAYS: '0' },
+      { VENDORA_HEALTH_QUEUE_ERROR: 'many' },
+      { VENDORA_CHECKIN_SECONDS: '30' },
+    ])
+      expect([items, (await set(items)).statusCode]).toEqual([items, 400])
+    expect((await set({ VENDORA_HEALTH_DISK_ERROR_PERCENT: '9' })).statusCode).toBe(200)
+    const read = await api.get('/prime/webui/generalconfig/GetConfigItemsByPrefixVendorA/HEALTH_DISK_ERROR')
+    expect(read.json()).toEqual({ VENDORA_HEALTH_DISK_ERROR_PERCENT: '9', VENDORA_HEALTH_DISK_ERROR_GB: '1' })
+    await t.close()
+  })
+})
+
 describe('readiness', () => {
   it('turns red within three seconds of losing the database', async () => {
     const t = await startTestApp()
@@ -161,6 +212,41 @@ describe('probes', () => {
     expect((await gateway(0, 0)).status).toBe('OK')
     expect((await gateway(3, 0)).status).toBe('OK')
     expect((await gateway(100, 20)).status).toBe('Warning')
+  })
+
+  it('tell old from new', async () => {
+    const day = 86_400_000
+    const backup = (days: number | null) =>
+      backupsProbe(
+        async () => (days === null ? null : new Date(100 * day - days * day)),
+        { now: () => 100 * day },
+        defaults,
+      )()
+    expect((await backup(null)).status).toBe('Unknown')
+    expect(await backup(0.5)).toEqual({ status: 'OK', description: 'The newest backup was made less than a day ago.' })
+    expect((await backup(7)).status).toBe('OK')
+    expect(await backup(8)).toEqual({ status: 'Warning', description: 'The newest backup was made 8 days ago.' })
+    expect((await backup(31)).status).toBe('Error')
+    const knowledge = (ageDays: number) => knowledgeProbe(() => ({ version: '1', ageDays }), defaults)()
+    expect([(await knowledge(365)).status, (await knowledge(366)).status]).toEqual(['OK', 'Warning'])
+  })
+
+  it('judge by the thresholds, not by numbers of their own', async () => {
+    const all =
+      (value: number): Thresholds =>
+      () =>
+        value
+    const slow = databaseProbe({ ping: () => new Promise((done) => setTimeout(done, 20)) } as never, all(1))
+    expect((await slow()).status).toBe('Error')
+    expect((await diskProbe('/', all(0))()).status).toBe('OK')
+    expect((await diskProbe('/', all(100))()).status).toBe('Error')
+    const silent = (percent: number) =>
+      agentGatewayProbe(
+        () => ({ queueDepth: 0, checkInsPerSecond: 0 }),
+        async () => ({ total: 100, connected: 80 }),
+        all(percent),
+      )()
+    expect([(await silent(10)).status, (await silent(30)).status]).toEqual(['Warning', 'OK'])
   })
 
   it('leaves what is not configured out of the overall status', () => {
