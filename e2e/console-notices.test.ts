@@ -214,6 +214,59 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
     await page.waitForURL(`/agents/${host.agentId}`)
   })
 
+  it('wait while the pointer is on the list; many are dismissed at once, after a question', async () => {
+    await page.goto('/notices')
+    await row('front-desk').waitFor()
+    await row('front-desk').hover()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const other = await enrolAgent(at, {
+      token: await server.enrolmentToken(),
+      devices: [keyboard],
+      facts: { hostname: 'warehouse' },
+    })
+    await other.plug(rubberDucky({ portPath: '1-2' }))
+    const waiting = page.getByRole('button', { name: '1 new show' })
+    await waiting.waitFor()
+    expect(await rows().count()).toBe(1)
+    await waiting.click()
+    await row('warehouse').waitFor()
+    expect(await rows().nth(0).innerText()).toContain('warehouse')
+
+    // Live values change in place: the row stays, its number grows.
+    await row('front-desk').hover()
+    for (let n = 0; n < 3; n++) {
+      await host.unplug('1-2')
+      await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
+    }
+    await row('front-desk').getByText('5×', { exact: true }).waitFor()
+    expect(await rows().nth(0).innerText()).toContain('warehouse')
+
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.keyboard.press('d')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 notices', { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Dismiss', exact: true }).click()
+    await page.getByText('Nothing needs you').waitFor()
+    expect(await counts()).toMatchObject({ riskNotifications: 0 })
+    // They are not gone: the filter has them, and who it was.
+    await page.goto('/notices?isDismissed=true')
+    await row('warehouse').click()
+    await drawer()
+      .getByRole('note')
+      .getByText(/Dismissed for all by admin/)
+      .waitFor()
+    expect(await drawer().getByRole('button', { name: 'Pin' }).count()).toBe(0)
+    await host.unplug('1-2')
+    await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
+    await page.goto('/notices')
+    await row('front-desk').getByText('6×', { exact: true }).waitFor()
+    await page.goto('/notices?tab=health')
+    await page.getByRole('link', { name: 'Each part, and what to do' }).waitFor()
+  })
+
   it('are read and pinned, but not dismissed or set up, by a User', async () => {
     const password = 'nobody decides by looking'
     await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })

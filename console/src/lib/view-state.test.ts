@@ -36,6 +36,13 @@ describe('the state of a view in its address', () => {
     expect(writeView(one, spec, { filters: { Status: null } })).toEqual({ q: 'kiosk' })
   })
 
+  it('takes the search by the name that links of the interface have, too, and writes its own', () => {
+    const search = { globalSearch: 'Agent silent' }
+    expect(readView(search, spec).search).toBe('Agent silent')
+    expect(writeView(search, spec, { search: 'kiosk' })).toEqual({ q: 'kiosk' })
+    expect(writeView(search, spec, { search: '' })).toEqual({})
+  })
+
   it('knows a filter however it is spelt, and writes it as the interface does', () => {
     expect(readView({ hashtags: 'kiosk' }, spec).filters).toEqual({ Hashtags: 'kiosk' })
     expect(writeView({ hashtags: 'kiosk' }, spec, { filters: { Hashtags: 'lab' } })).toEqual({ Hashtags: 'lab' })

@@ -34,7 +34,8 @@ export const readView = (search: Search, spec: ViewSpec): ViewState => {
   }
   return {
     filters,
-    search: search.q ?? '',
+    // Links of the interface have its own name for the search.
+    search: search.q ?? search.globalSearch ?? '',
     sort: search.sort ?? spec.defaultSort,
     columns: search.cols === undefined ? spec.defaultColumns : search.cols.split(',').filter((id) => id !== ''),
     open: search.open ?? null,
@@ -62,7 +63,10 @@ export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): S
     for (const spelt of Object.keys(next)) if (spelt.toLowerCase() === name.toLowerCase()) delete next[spelt]
     next[name] = value ?? undefined
   }
-  if (change.search !== undefined) next.q = change.search
+  if (change.search !== undefined) {
+    next.q = change.search
+    delete next.globalSearch
+  }
   if (change.sort !== undefined) next.sort = change.sort === spec.defaultSort ? undefined : change.sort
   if (change.columns !== undefined) {
     next.cols = sameList(change.columns, spec.defaultColumns) ? undefined : change.columns.join(',')

@@ -81,7 +81,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   {
     id: 'created',
     title: 'Written',
-    width: 76,
+    width: 88,
     align: 'right',
     sortKey: 'createdAt',
     naturalSort: 'desc',

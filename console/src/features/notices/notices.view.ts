@@ -30,12 +30,13 @@ export const riskFilters: readonly Filter[] = [
     })),
   },
   { name: 'description', label: 'What happened', kind: 'text' },
+  { name: 'entityId', label: 'Id of host or model', kind: 'text' },
   { name: 'fromDate', label: 'From', kind: 'instant' },
   { name: 'toDate', label: 'Until', kind: 'instant' },
 ]
 
 export const noticesView: ViewSpec = {
-  filters: [...riskFilters.map(({ name }) => name), 'entityId'],
+  filters: riskFilters.map(({ name }) => name),
   defaultSort: '',
   defaultColumns: [],
 }

@@ -33,8 +33,10 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
           <span key={channel} className={classes.chip} data-state={state} title={why}>
             {state === 'on' ? <Icon name="check" size={12} title="on" /> : null}
             {state === 'idle' ? <SeverityShape severity="amber" /> : null}
-            <DeviceText value={words} />
-            {state === 'off' ? ', off' : state === 'idle' ? ', no mail server' : ''}
+            <span>
+              <DeviceText value={words} />
+              {state === 'off' ? ', off' : state === 'idle' ? ', no mail server' : ''}
+            </span>
           </span>
         ))}
       </div>

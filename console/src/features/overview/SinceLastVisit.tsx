@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { exactUtc } from '../../lib/time.ts'
 import { EventLines } from '../../ui/EventLines.tsx'
+import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './OverviewPage.module.css'
 
@@ -42,6 +43,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
     queryFn: ({ signal }) =>
       api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
   })
+  const unread = useNoticeCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
     void counts.refetch()
     void serious.refetch()
@@ -57,6 +59,13 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
             </Link>
           </li>
         ))}
+        {unread === undefined ? null : (
+          <li>
+            <Link to="/notices">
+              <strong>{unread.toLocaleString('en')}</strong> {unread === 1 ? 'notice' : 'notices'} not read
+            </Link>
+          </li>
+        )}
       </ul>
       {serious.data === undefined ? null : serious.data.data.length === 0 ? (
         <p className={classes.quiet}>Nothing serious among it.</p>
