@@ -138,6 +138,22 @@ describe.skipIf(chromiumPath === undefined)('reports', () => {
     await drawer().getByText('No mail server is configured (Settings, Mail).').waitFor()
   })
 
+  it('of insights are taken away at once, or scheduled from there', async () => {
+    await page.goto('/insights?tab=violations')
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^violations-.*\.csv$/)
+    expect(readFileSync((await download.path()) as string, 'utf8')).toMatch(/^\ufeffvid,pid,serialNumber,/)
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Schedule this…' }).click()
+    await page.waitForURL('/reports/new?list=violations')
+    await preview().getByText('0 rows if it ran now').waitFor()
+    await page.getByText('This list is as it is: it has no filters.').waitFor()
+  })
+
   it('are deleted after a question; their history stays', async () => {
     await page.goto('/reports')
     await row('weekly')

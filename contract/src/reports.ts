@@ -280,8 +280,8 @@ export const ReportCadence = closed({
 })
 export type ReportCadence = Static<typeof ReportCadence>
 
-/** What a report holds. */
-const content = {
+/** Rows and columns of a report. */
+const rowsAndColumns = {
   list: Type.Enum(Object.keys(reportLists) as ReportListName[], { description: 'List or insight.' }),
   filter: Type.Optional(
     Type.Record(
@@ -297,6 +297,11 @@ const content = {
     }),
   ),
   format: Type.Enum(reportFormats, { description: 'A PDF holds at most 10,000 rows.' }),
+}
+
+/** What a schedule makes, and when. */
+const content = {
+  ...rowsAndColumns,
   cadence: ReportCadence,
   range: Type.Enum(reportRanges, {
     description:
@@ -519,4 +524,21 @@ export const reportRunFile = operation({
   responseKind: 'file',
   fileType: 'application/octet-stream',
   errors: ['forbidden_object'],
+})
+
+export const exportReport = operation({
+  id: 'exportReport',
+  method: 'POST',
+  path: `${base}/export`,
+  tag,
+  summary: 'Exports any list or insight as CSV or PDF, at once',
+  description:
+    'For lists without an export of their own: insights, rules, the audit trail (for who may read it). As their schedules would make it; stored nowhere. 503 with Retry-After while too many PDFs are being made.',
+  permission: 'export:read',
+  body: closed(rowsAndColumns),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/octet-stream',
+  errors: ['forbidden_object', 'unprocessable'],
+  examples: { request: { list: 'attackTools', format: 'pdf', columns: ['hostIdentifier', 'description', 'lastSeen'] } },
 })

@@ -9,7 +9,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { fieldOfInstant, instantOfField } from '../../ui/filters/filter.ts'
 import { eventSeverity } from '../../ui/findings.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { ScheduleItem } from '../../ui/ScheduleItem.tsx'
+import { ReportItems } from '../../ui/ReportItems.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
@@ -69,10 +69,7 @@ export const AuditPage = () => {
       intro="Every change and every refused one, in a chain of hashes: an edit, a deletion or a swap of two lines shows."
       actions={
         <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })}>
-          <ScheduleItem
-            list="audit"
-            query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }}
-          />
+          <ReportItems list="audit" query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }} />
         </MoreMenu>
       }
     >

@@ -6,7 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { ScheduleItem } from '../../ui/ScheduleItem.tsx'
+import { ReportItems } from '../../ui/ReportItems.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -65,7 +65,7 @@ export const InsightsPage = () => {
             label="More"
             curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation as never)}
           >
-            <ScheduleItem list={reported[chosen.id]} />
+            <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </div>
       </header>

@@ -11,7 +11,7 @@ import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { draftOfSearch } from '../../ui/policy/rule-draft.ts'
-import { ScheduleItem } from '../../ui/ScheduleItem.tsx'
+import { ReportItems } from '../../ui/ReportItems.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
@@ -67,7 +67,7 @@ export const RulesPage = () => {
               label="More"
               curl={() => curlOf(window.location.origin, listPolicyRules, { query: { ...query, PageSize: 100 } })}
             >
-              <ScheduleItem list="rules" query={query} />
+              <ReportItems list="rules" query={query} />
             </MoreMenu>
           </FilterBar>
         </>

@@ -2,11 +2,10 @@ import { Readable } from 'node:stream'
 import {
   addReportSchedule,
   deleteReportSchedule,
+  exportReport,
   listReportRuns,
   listReportSchedules,
-  permissionsOf,
   previewReport,
-  reportLists,
   reportRunFile,
   runReportSchedule,
   updateReportSchedule,
@@ -15,10 +14,10 @@ import type { AuditApi } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import { isMailAddress, type MailApi, type MailFollower } from '#features/mail/index.ts'
-import { AppError, notFound } from '#platform/app-error.ts'
+import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { FileAnswer } from '#platform/http/answer.ts'
+import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
 import { createList } from '#platform/list/list.ts'
@@ -26,6 +25,7 @@ import type { Log } from '#platform/log.ts'
 import { createFolders } from './folder.ts'
 import { createMaker } from './maker.ts'
 import { createOrders, reportJob } from './orders.service.ts'
+import { assertMayRead } from './owner.ts'
 import { fitsMail, mediaTypes } from './report-file.ts'
 import { reportsHealth } from './reports.health.ts'
 import { runsList } from './reports.read.ts'
@@ -82,16 +82,23 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   app.register(deleteReportSchedule, ({ actor, params }) => schedules.remove(actor, params.id))
   app.register(runReportSchedule, ({ actor, params }) => orders.run(actor, params.id))
   app.register(previewReport, ({ actor, body }) => schedules.preview(actor, body))
+  app.register(exportReport, async ({ actor, body }) => {
+    assertMayRead(actor, body.list)
+    const { list, filter, sortBy, columns, format } = body
+    const file = deps.files.prepare(
+      { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
+      null,
+    )
+    const { content } = await file.open(format, actor.userName)
+    return new FileAnswer(exportFileName(list, clock.now(), format), mediaTypes[format], content)
+  })
   app.register(listReportRuns, ({ query }) => runs.page(query))
   app.register(reportRunFile, async ({ actor, params }) => {
     const run = isId(params.id) ? await store.run(params.id) : undefined
     if (run === undefined) throw notFound('There is no run with this id.')
     if (!run.has_file) throw notFound('The file of this run is not kept, or was not made yet.')
     const { list, format } = run.definition
-    if (!permissionsOf(actor.profile).includes(reportLists[list].permission))
-      throw new AppError('forbidden_object', {
-        detail: `Your profile does not allow to read ${reportLists[list].title}.`,
-      })
+    assertMayRead(actor, list)
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'report.downloaded', entity: run.name, details: run.file_name }),
     )

@@ -6,6 +6,8 @@ import {
   type ReportListName,
   reportLists,
 } from '@portcullis/contract'
+import { AppError } from '#platform/app-error.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import type { Owner } from './reports.read.ts'
 
 const needs = (permission: Permission): string => profileNames[permissionTable[permission]]
@@ -20,4 +22,12 @@ export const ownerProblem = (name: string, owner: Owner | undefined, list: Repor
     if (!permissions.includes(permission))
       return `Its owner ${owner.user_name} has profile ${profileNames[owner.user_profile]} now, and this needs ${needs(permission)}. ${cure}`
   return ''
+}
+
+/** Refuses who may not read a list. */
+export const assertMayRead = (actor: Pick<Actor, 'profile'>, list: ReportListName): void => {
+  if (!permissionsOf(actor.profile).includes(reportLists[list].permission))
+    throw new AppError('forbidden_object', {
+      detail: `Your profile does not allow to read ${reportLists[list].title}.`,
+    })
 }

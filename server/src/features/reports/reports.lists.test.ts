@@ -18,6 +18,7 @@ import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
+import { person } from '#test/people.ts'
 
 const base = '/prime/webui/reports'
 let t: TestApp
@@ -217,4 +218,25 @@ describe('single devices and events as files', () => {
       expect((await t.as(undefined).post(`/prime/webui/${path}`)).statusCode).toBe(401)
     },
   )
+})
+
+describe('any list at once', () => {
+  it('is the file that a schedule would make, for who may read the list', async () => {
+    const admin = await t.admin()
+    for (const list of ['rules', 'vulnerable', 'attackTools'] as const) {
+      const answer = await admin.post(`${base}/export`, { list, format: 'csv' })
+      expect(answer.headers['content-disposition']).toContain(`filename="${list}-`)
+      expect(recordsOf(answer.rawPayload)).toEqual(await rowsOf(list))
+    }
+    const pdf = await admin.post(`${base}/export`, { list: 'spoofed', format: 'pdf' })
+    expect([pdf.statusCode, pdf.rawPayload.subarray(0, 5).toString()]).toEqual([200, '%PDF-'])
+    expect(
+      (await admin.post(`${base}/export`, { list: 'rules', format: 'csv', filter: { nothing: 1 } })).statusCode,
+    ).toBe(400)
+    const user = await person(t)
+    expect((await user.api.post(`${base}/export`, { list: 'uncommon', format: 'csv' })).statusCode).toBe(200)
+    const refused = await user.api.post(`${base}/export`, { list: 'audit', format: 'csv' })
+    expect(refused.json()).toMatchObject({ status: 403, code: 'forbidden_object' })
+    expect((await t.as(undefined).post(`${base}/export`, { list: 'rules', format: 'csv' })).statusCode).toBe(401)
+  })
 })

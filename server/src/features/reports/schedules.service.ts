@@ -1,7 +1,6 @@
 import {
   type BodyOf,
   maxPdfRows,
-  permissionsOf,
   type previewReport,
   type ReportSchedule,
   type ReportScheduleInput,
@@ -19,7 +18,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import { nextRun, rangeStart } from './cadence.ts'
-import { ownerProblem } from './owner.ts'
+import { assertMayRead, ownerProblem } from './owner.ts'
 import { createReportsRead, type LastRun, type Owner } from './reports.read.ts'
 import { createReportsStore, type Definition, type ScheduleRow } from './reports.store.ts'
 import { isZone } from './wall-clock.ts'
@@ -48,10 +47,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
   const { db, clock, audit, files } = deps
 
   const assertContent = (actor: Actor, { list, filter, sortBy, columns, cadence, range }: Content): void => {
-    if (!permissionsOf(actor.profile).includes(reportLists[list].permission))
-      throw new AppError('forbidden_object', {
-        detail: `Your profile does not allow to read ${reportLists[list].title}.`,
-      })
+    assertMayRead(actor, list)
     files.prepare({ list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
     if ((cadence.every === 'week') !== (cadence.weekday !== undefined))
       throw invalid('body.cadence.weekday', cadence.every === 'week' ? 'is required for `week`' : 'is for `week` only')
