@@ -174,6 +174,20 @@ export const assetStream = operation({
   response: AssetMessage,
   responseKind: 'stream',
   errors: ['conflict', 'unavailable'],
+  examples: {
+    response: {
+      specversion: '1.0',
+      id: '4711',
+      source: 'urn:portcullis:5c9c1f5e-6f8b-4f0e-9d53-0f2f4b6f0a11',
+      type: 'asset.removed',
+      subject: 'agent/01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f',
+      time: '2031-05-04T10:11:12.345Z',
+      datacontenttype: 'application/json',
+      dataschema: assetSchemaUrn('removed'),
+      sequence: '00000000000000004711',
+      data: { uuid: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f' },
+    },
+  },
 })
 
 export const assetSchema = operation({

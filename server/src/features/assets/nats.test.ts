@@ -26,10 +26,6 @@ const consumer = async () =>
   ((await (await t.admin()).get('/prime/webui/assetproducer/consumers')).json().data as { kind: string }[]).find(
     ({ kind }) => kind === 'nats',
   )
-const health = async () =>
-  ((await (await t.admin()).get('/prime/webui/admin/SubsystemHealth')).json() as { name: string }[]).find(
-    ({ name }) => name === 'asset stream',
-  )
 /** Holds what somebody holds who reads NATS from zero. */
 const followNats = async () => {
   const follower = createFollower()
@@ -86,6 +82,10 @@ describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
     await publish()
     expect(await consumer()).toMatchObject({ isConnected: false, error: expect.stringMatching(/./) })
     expect(await consumer()).not.toMatchObject({ lag: 0 })
+    expect(await t.assets.health()).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('nothing is lost, it goes on by itself'),
+    })
     await nats.start()
     t.clock.advance(60_000)
     await publish()
@@ -96,7 +96,7 @@ describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
     expect(new Set(held.map(({ id }) => id)).size).toBe(held.length)
     expect(await consumer()).toMatchObject({ lag: 0, isConnected: true, error: '' })
     t.clock.advance(31_000)
-    expect(await health()).toMatchObject({ status: 'OK', description: expect.stringContaining('up to date') })
+    expect(await t.assets.health()).toMatchObject({ status: 'OK', description: expect.stringContaining('up to date') })
   })
 
   it('are filled anew where NATS lost what it acknowledged', async () => {
@@ -157,6 +157,30 @@ describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
       await publish()
     }
     expect((await followNats()).follower.held()).toEqual(await inventoryOfApp(t))
+  })
+})
+
+describe('a NATS that stays away', () => {
+  it('is asked seldom: after a second, then at growing distances up to a minute', async () => {
+    // Nobody listens at port 1.
+    const app = await startTestApp({ natsUrl: 'nats://127.0.0.1:1' })
+    try {
+      const failures = async (): Promise<number> => {
+        const { body } = await app.request({ method: 'GET', url: '/metrics', remoteAddress: '127.0.0.1' })
+        return Number(/portcullis_asset_publish_failures_total\{sink="nats"\} (\d+)/.exec(body)?.[1] ?? 0)
+      }
+      const at: number[] = []
+      for (let second = 0, before = 0; second < 300; second++) {
+        await app.assets.publish()
+        const now = await failures()
+        if (now > before) at.push(second)
+        before = now
+        app.clock.advance(1_000)
+      }
+      expect(at).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+    } finally {
+      await app.close()
+    }
   })
 })
 

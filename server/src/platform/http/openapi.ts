@@ -122,8 +122,14 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
           ...text(operation.fileType ?? 'application/octet-stream', 'The file.', { format: 'binary' }),
           headers: { 'Content-Disposition': header('`attachment` with the name of the file.', 'string') },
         }
-      case 'stream':
-        return text('text/event-stream', 'Events, until the client closes.')
+      case 'stream': {
+        const events = text('text/event-stream', 'Events, until the client closes.')
+        // A stream that says what its messages are gives one a line, too.
+        if (schema.type === 'string') return events
+        const example = operation.examples?.response ?? exampleOf(schema)
+        const lines = contentOf(['application/x-ndjson'], `${capital(operation.id)}Answer`, schema, example)
+        return { ...events, content: { ...lines, ...events.content } }
+      }
       case 'html':
         return text('text/html', 'A page.')
       case 'text':
