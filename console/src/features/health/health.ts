@@ -21,6 +21,7 @@ export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   'agent gateway': '/agents',
   'event processing': '/events',
   'agentless worker': '/agentless',
+  deliveries: '/settings/deliveries',
   mail: '/settings/mail',
   LDAP: '/settings/directory',
   ISE: '/settings/ise',
