@@ -52,6 +52,7 @@ export const settingsPlaces: readonly Place[] = [
   { section: 'Fleet', to: '/settings/tags', title: 'Tags', icon: 'tag', key: 't', permission: 'fleet:read' },
   { section: 'Fleet', to: '/settings/packages', title: 'Agent builds', icon: 'package', permission: 'fleet:read' },
   { section: 'Fleet', to: '/settings/knowledge', title: 'Knowledge', icon: 'book', permission: 'health:read' },
+  { section: 'Connected', to: '/settings/mail', title: 'Mail', icon: 'inbox', permission: 'config:read' },
   {
     section: 'Connected',
     to: '/settings/notifications',
@@ -60,7 +61,6 @@ export const settingsPlaces: readonly Place[] = [
     permission: 'notices:read',
   },
   { section: 'Connected', to: '/settings/deliveries', title: 'Deliveries', icon: 'upload', permission: 'config:read' },
-  { section: 'Connected', to: '/settings/mail', title: 'Mail', icon: 'inbox', permission: 'config:read' },
   { section: 'Connected', to: '/settings/directory', title: 'Directory', icon: 'users', permission: 'config:read' },
   {
     section: 'Connected',

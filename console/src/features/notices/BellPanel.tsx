@@ -42,7 +42,14 @@ export const BellPanel = ({ close }: { close: () => void }) => {
     },
   })
   return (
-    <section className={classes.panel} aria-label="Newest notices">
+    <section
+      className={classes.panel}
+      aria-label="Newest notices"
+      onKeyDown={(event) => {
+        // A letter typed here is not meant for the list behind, which would dismiss or pin.
+        if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
+      }}
+    >
       {newest.data === undefined ? (
         newest.error === null ? (
           <div className={classes.panelSkeleton} aria-busy="true" />
