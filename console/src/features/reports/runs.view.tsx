@@ -22,7 +22,7 @@ export const runFilters: readonly Filter[] = [
 export const runsView: ViewSpec = {
   filters: runFilters.map(({ name }) => name),
   defaultSort: 'dueAt_desc',
-  defaultColumns: ['name', 'state', 'rows', 'bytes', 'by', 'due', 'ended'],
+  defaultColumns: ['name', 'state', 'error', 'rows', 'bytes', 'by', 'due'],
 }
 
 /** What failed first of a run, of its file or of a delivery. */
@@ -56,7 +56,7 @@ export const runColumns: readonly Column<ReportRun>[] = [
     sortKey: 'name',
     cell: (run) => <DeviceText value={run.name} />,
   },
-  { id: 'state', title: 'State', width: 170, sortKey: 'state', cell: (run) => <RunState run={run} /> },
+  { id: 'state', title: 'State', width: 190, sortKey: 'state', cell: (run) => <RunState run={run} /> },
   {
     id: 'error',
     title: 'What is wrong, and what helps',
