@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)('the settings of the whole server', 
   it('changes where mail goes by the keyboard alone, after showing what changes', async () => {
     const { page, context, wrong } = await open('/settings/domain')
     const list = page.getByRole('navigation', { name: 'Settings' })
-    await tabTo(page, list.getByRole('link', { name: 'Deliveries' }))
+    await tabTo(page, list.getByRole('link', { name: 'Knowledge' }))
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     const host = page.getByLabel('Server', { exact: true })
