@@ -40,7 +40,7 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
       <TagsField
         name="hashtags"
         label="Only hosts with one of these tags"
-        description={`Empty: all hosts.${sendsEvents(group) ? ' Events of no host are left out then, too.' : ''}`}
+        description={`Empty: all hosts.${sendsEvents(group) ? ' With tags, events of no host are left out, too.' : ''}`}
         error={errorOf('hashtags')}
         value={draft.hashtags}
         onChange={(hashtags) => enter({ hashtags }, 'hashtags')}
