@@ -304,7 +304,8 @@ const emailChannel = {
   recipients: Type.Array(
     Type.String({
       maxLength: 254,
-      pattern: '^[^\\s@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s@<>"(),:;\\[\\]\\\\]{1,190}$',
+      pattern:
+        '^[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>"(),:;\\[\\]\\\\]{1,190}$',
       description: 'Mail address, nothing around it.',
     }),
     {

@@ -15,9 +15,13 @@ CREATE TABLE notices (
   hashtags text NOT NULL DEFAULT '',
   created_at timestamptz NOT NULL,
   last_at timestamptz NOT NULL,
+  -- When it last came up.
+  turned_at timestamptz NOT NULL,
   count int NOT NULL,
   -- Grows with each notice that comes up, or comes up again: an account has read all up to a turn.
   turn bigint NOT NULL,
+  -- Host that it came up by, so that one host can not flood for all; empty: none.
+  opened_by text NOT NULL DEFAULT '',
   -- The newest events behind it, newest first, at most 20.
   events bigint[] NOT NULL DEFAULT '{}',
   dismissed_at timestamptz,
@@ -25,7 +29,7 @@ CREATE TABLE notices (
   UNIQUE (kind, subject)
 );
 CREATE INDEX notices_last ON notices (last_at DESC, notice_id DESC);
-CREATE INDEX notices_kind ON notices (kind, created_at);
+CREATE INDEX notices_turned ON notices (turned_at);
 
 -- Locked by the replica that folds.
 CREATE TABLE notice_follower (
@@ -82,6 +86,8 @@ CREATE TABLE notice_told (
   group_id int NOT NULL,
   channel text NOT NULL,
   told_at timestamptz NOT NULL,
+  -- How often in a row there was something to tell as soon as the wait was over: the waits grow with it.
+  streak int NOT NULL DEFAULT 0,
   PRIMARY KEY (group_id, channel)
 );
 

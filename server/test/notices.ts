@@ -31,12 +31,13 @@ export interface TakenMail {
 /** An SMTP server on loopback without TLS, and the product configured for it. `refuse` says what it answers instead. */
 export const startMail = async (t: TestApp) => {
   const taken: TakenMail[] = []
-  const state: { refuse: { code: number; message: string } | null } = { refuse: null }
+  /** `of`: only this recipient. */
+  const state: { refuse: { code: number; message: string; of?: string } | null } = { refuse: null }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
-    onRcptTo: (_address, _session, done) =>
-      state.refuse === null
+    onRcptTo: ({ address }, _session, done) =>
+      state.refuse === null || (state.refuse.of ?? address) !== address
         ? done()
         : done(Object.assign(new Error(state.refuse.message), { responseCode: state.refuse.code })),
     onData: (stream, session, done) => {

@@ -31,8 +31,9 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       userName: actor.kind === 'system' ? 'system' : actor.userName,
       action: entry.action,
       severity: entry.severity ?? 5,
-      entity: entry.entity.slice(0, 512),
-      details: (entry.details ?? '').slice(0, 8192),
+      // Cut between two halves of a character, the record would be no text that the database reads.
+      entity: entry.entity.slice(0, 512).toWellFormed(),
+      details: (entry.details ?? '').slice(0, 8192).toWellFormed(),
       sourceIp: actor.ip,
       outcome: entry.outcome ?? 'success',
     }

@@ -84,9 +84,10 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       await deps.hint(tx)
     },
 
-    /** Streams that were switched on begin behind the newest event, in the transaction that switches them on. */
-    begin: async (tx: Tx, plans: readonly OutputPlan[]): Promise<void> => {
-      for (const plan of plans) await outputs.add(tx, plan)
+    /** What streams there are, in the transaction that switches them: new ones begin behind the newest event. */
+    begin: async (tx: Tx, keys: readonly OutputKey[]): Promise<void> => {
+      await outputs.keepOnly(tx, keys)
+      for (const key of keys) await outputs.add(tx, key)
     },
 
     about: (noticeId: number) => store.about(db, noticeId, 20),

@@ -79,7 +79,8 @@ export const createDeliveriesStore = () => ({
         select d.delivery_id from deliveries d, t
         where d.target = ${target} and d.state = 'waiting' and (d.lease_until is null or d.lease_until <= ${now})
           and case when t.is_broken then t.probe_at <= ${now} else d.next_at <= ${now} end
-        order by d.created_at, d.delivery_id
+        -- A probe is the one that was not tried for longest: one that can not get through must not stand before all others.
+        order by case when t.is_broken then d.next_at end, d.created_at, d.delivery_id
         limit (select case when t.is_broken then 1 else ${limit}::int end from t)
         for update of d skip locked),
       leased as (
@@ -97,11 +98,13 @@ export const createDeliveriesStore = () => ({
       nextAt: Date
       endedAt: Date | null
       error: string
+      /** Where it went; null: where it was to go. */
+      destination: string | null
     },
   ): Promise<boolean> =>
     (await q.execute(sql`
       update deliveries d set state = ${change.state}, next_at = ${change.nextAt}, ended_at = ${change.endedAt}::timestamptz,
-        error = ${change.error}, lease_until = null
+        error = ${change.error}, lease_until = null, destination = coalesce(${change.destination}::text, d.destination)
       where d.delivery_id = ${delivery_id}::uuid and d.fence = ${fence}::int and d.state = 'waiting'`)) === 1,
 
   /** Gives back what was leased and not tried. */
@@ -122,21 +125,21 @@ export const createDeliveriesStore = () => ({
         failed_at = excluded.failed_at, error = excluded.error`)
   },
 
-  /** The receiver takes messages: whatever waits for it is due now, if it had failed. True when there is such. */
-  targetWorks: async (q: Queryable, target: string, now: Date): Promise<boolean> => {
+  /** The receiver takes messages: whatever waits for it is due now if it had failed, else what waits for this destination. */
+  targetWorks: async (q: Queryable, target: string, destination: string, now: Date): Promise<void> => {
     const [before] = await q.query<{ failures: number }>(sql`
       insert into delivery_targets (target, succeeded_at) values (${target}, ${now})
       on conflict (target) do update set succeeded_at = excluded.succeeded_at
       returning failures`)
-    if ((before?.failures ?? 0) === 0) return false
-    await q.execute(
-      sql`update delivery_targets t set failures = 0, probe_at = null, error = '' where t.target = ${target}`,
-    )
-    return (
-      (await q.execute(sql`
-        update deliveries d set next_at = ${now}
-        where d.target = ${target} and d.state = 'waiting' and d.next_at > ${now}`)) > 0
-    )
+    const hadFailed = (before?.failures ?? 0) > 0
+    if (hadFailed)
+      await q.execute(
+        sql`update delivery_targets t set failures = 0, probe_at = null, error = '' where t.target = ${target}`,
+      )
+    await q.execute(sql`
+      update deliveries d set next_at = ${now}
+      where d.target = ${target} and d.state = 'waiting' and d.next_at > ${now}
+        and (${hadFailed}::boolean or d.destination = ${destination})`)
   },
 
   /** Locks what is to be sent again or dropped; ids null: all that are stuck, at most `limit`. */
@@ -149,7 +152,7 @@ export const createDeliveriesStore = () => ({
       select d.delivery_id, d.target, d.title from deliveries d
       where d.state in ('waiting', 'failed')
         and (${ids}::text[] is not null and d.delivery_id::text = any(${ids}::text[])
-          or ${ids}::text[] is null and (d.state = 'failed' or d.attempts > 0))
+          or ${ids}::text[] is null and (d.state = 'failed' or d.attempts > 0 and d.lease_until is null))
       order by d.delivery_id limit ${limit}::int for update`),
 
   retry: async (tx: Tx, ids: readonly string[], targets: readonly string[], now: Date): Promise<void> => {
@@ -181,9 +184,9 @@ export const createDeliveriesStore = () => ({
         error: string
         failing_since: Date | null
       }>(sql`
-        select (select count(*)::int from deliveries d where d.state = 'waiting' and d.attempts > 0) as waiting,
+        select (select count(*)::int from deliveries d where d.state = 'waiting' and d.attempts > 0 and d.lease_until is null) as waiting,
           (select count(*)::int from deliveries d where d.state = 'failed') as failed,
-          (select min(d.created_at) from deliveries d where d.state = 'waiting' and d.attempts > 0) as oldest,
+          (select min(d.created_at) from deliveries d where d.state = 'waiting' and d.attempts > 0 and d.lease_until is null) as oldest,
           coalesce((select t.error from delivery_targets t where t.failures > 0 order by t.failed_at desc limit 1), '') as error,
           (select min(coalesce(t.succeeded_at, t.failed_at)) from delivery_targets t where t.failures > 0) as failing_since`)
     )[0] as { waiting: number; failed: number; oldest: Date | null; error: string; failing_since: Date | null },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Delivery, EventOutput, NotificationGroup } from '@portcullis/contract'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { append, deviceEvent, startMail } from '#test/notices.ts'
 import { startSyslogReceiver } from '#test/peers/syslog-receiver.ts'
@@ -87,8 +88,7 @@ describe('mail of a group', () => {
     t.clock.advance(50 * 3_600_000)
     await tick()
     mail.state.refuse = null
-    await later(5 * 60)
-    await tick()
+    await later(3_600)
     expect((await deliveries('?state=waiting')).length).toBe(0)
     expect(mail.taken.length).toBeGreaterThanOrEqual(2)
     for (let i = 0; i < 5; i++)
@@ -119,6 +119,70 @@ describe('mail of a group', () => {
     await tick()
     expect(mail.taken).toHaveLength(1)
     expect((await deliveries()).map(({ state }) => state).sort()).toEqual(['delivered', 'dropped'])
+  })
+
+  it('to one full mailbox keeps nobody else waiting', async () => {
+    const mail = opened(await startMail(t))
+    await group(1, { channels: { email: { isEnabled: true, recipients: ['ciso@example.org'] } } })
+    await group(2, { channels: { email: { isEnabled: true, recipients: ['full@example.org'] } } })
+    mail.state.refuse = { code: 452, message: 'mailbox full', of: 'full@example.org' }
+    for (let i = 0; i < 6; i++) {
+      await append(t, deviceEvent('blocked', { pid: `000${i}` }))
+      await tick()
+      await later(3_700)
+    }
+    await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
+    await tick()
+    await later(16)
+    expect(mail.taken.map(({ to }) => to)).toEqual([['ciso@example.org']])
+    expect((await t.deliveries.health()).status).not.toBe('OK')
+  })
+
+  it('speaks of a subsystem as it is when it leaves', async () => {
+    const mail = opened(await startMail(t))
+    await group(4, { channels: { email: { isEnabled: true, recipients: ['ops@example.org'] } } })
+    const health = (kind: 'degraded' | 'recovered') =>
+      append(t, {
+        kind,
+        agentId: null,
+        entity: 'database',
+        hashtags: '',
+        details: 'seen',
+        severity: kind === 'degraded' ? 3 : 5,
+      })
+    await health('degraded')
+    await tick()
+    await later(16)
+    await health('recovered')
+    await tick()
+    await health('degraded')
+    await tick()
+    await later(400)
+    expect(mail.taken.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
+      '[Error] database: Error',
+      '[Error] again: database: Error',
+    ])
+  })
+
+  it('reaches who hears of a notice only now, by its tags or its severity', async () => {
+    const mail = opened(await startMail(t))
+    await group(2, { hashtags: ['server'], channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
+    await append(t, deviceEvent('blocked', { hashtags: 'lobby' }))
+    await tick()
+    await later(16)
+    expect(mail.taken).toEqual([])
+    await append(t, deviceEvent('blocked', { hashtags: 'server,dc' }))
+    await tick()
+    await later(16)
+    expect(mail.taken).toHaveLength(1)
+    await append(t, deviceEvent('blocked', { hashtags: 'server' }))
+    await tick()
+    await later(3_600)
+    expect(mail.taken).toHaveLength(1)
+    await append(t, deviceEvent('blocked', { hashtags: 'server', severity: 1 }))
+    await tick()
+    await later(16)
+    expect(mail.taken).toHaveLength(2)
   })
 
   it('keeps quiet hours and digests, but for what is worse', async () => {
@@ -280,6 +344,48 @@ describe('a stream of events', () => {
       .flatMap(({ body }) => body.data.events.map((event: { data: { eventID: number } }) => event.data.eventID))
     expect(all).toEqual([...Array.from({ length: 30 }, (_, i) => (ids[0] as number) - 30 + i), ...ids])
     expect(batches.map(({ body }) => body.data.events.length)).toEqual([30, 30, 100, 100, 50])
+  })
+
+  it('to a webhook that refuses it goes in smaller batches, and under another id when its content is another', async () => {
+    const peer = opened(await startWebhookReceiver())
+    await group(6, { channels: { webhook: { isEnabled: true, url: `http://127.0.0.1:${peer.port}/` } } })
+    await append(t, ...Array.from({ length: 60 }, () => deviceEvent('attached')), deviceEvent('blocked'))
+    peer.state.next = [{ status: 413 }, { status: 413 }, { status: 503 }]
+    await tick()
+    for (let i = 0; i < 3; i++) await later(301)
+    const sizes = peer.seen.map(({ body }) => JSON.parse(body).data.events.length)
+    // Refused, refused, and too much for the third time in a row; then it grows again.
+    expect(sizes).toEqual([61, 50, 25, 12, 24, 25])
+    peer.state.next = [{ status: 503 }]
+    await append(t, deviceEvent('attached'), deviceEvent('blocked'))
+    await later(10)
+    await group(6, { minimumSeverity: 'Error' })
+    await later(301)
+    const [refused, taken] = peer.seen.slice(-2)
+    expect(refused?.headers['webhook-id']).not.toBe(taken?.headers['webhook-id'])
+    expect(JSON.parse(taken?.body ?? '').data.events).toHaveLength(1)
+  })
+
+  it('of a group whose secret can not be opened stops alone, and says so', async () => {
+    const peer = opened(await startSyslogReceiver({ protocol: 'tcp' }))
+    const hook = opened(await startWebhookReceiver())
+    await group(6, {
+      channels: {
+        syslog: { isEnabled: true, address: peer.address, protocol: 'tcp', format: 'cef' },
+        webhook: { isEnabled: true, url: hook.url },
+      },
+    })
+    await t.db.execute(sql`update notification_groups set webhook_secret = ${Buffer.from('nonsense')}`)
+    await append(t, deviceEvent('attached'))
+    await tick()
+    expect(peer.texts()).toHaveLength(1)
+    expect(await outputs()).toMatchObject([
+      { channel: 'syslog', behind: 0 },
+      { channel: 'webhook', behind: 1, error: expect.stringContaining('Enter it again') },
+    ])
+    await group(6, { channels: { webhook: { secret: '' } } })
+    await later(6)
+    expect(hook.seen).toHaveLength(1)
   })
 
   it('has only what its group wants, and is skipped by an Administrator', async () => {

@@ -41,8 +41,11 @@ export const createOutputsStore = () => ({
       on conflict do nothing`)
   },
 
-  remove: async (q: Queryable, { groupId, channel }: OutputKey): Promise<void> => {
-    await q.execute(sql`delete from event_outputs o where o.group_id = ${groupId}::int and o.channel = ${channel}`)
+  /** Outputs that are switched off forget where they stood. */
+  keepOnly: async (tx: Tx, keys: readonly OutputKey[]): Promise<void> => {
+    const names = keys.map(({ groupId, channel }) => `${groupId} ${channel}`)
+    await tx.execute(sql`
+      delete from event_outputs o where not o.group_id || ' ' || o.channel = any(${names}::text[])`)
   },
 
   /** Takes an output that is due, and that nobody works on. */
@@ -79,9 +82,18 @@ export const createOutputsStore = () => ({
         succeeded_at = case when ${change.sent}::int > 0 then ${change.now}::timestamptz else o.succeeded_at end
       where o.group_id = ${row.group_id}::int and o.channel = ${row.channel} and o.fence = ${row.fence}::int`)) === 1,
 
-  failed: async (q: Queryable, row: OutputRow, now: Date, nextAt: Date, error: string): Promise<void> => {
+  /** `isOver`: the batch that was begun is given up; another follows. */
+  failed: async (
+    q: Queryable,
+    row: OutputRow,
+    now: Date,
+    nextAt: Date,
+    error: string,
+    isOver: boolean,
+  ): Promise<void> => {
     await q.execute(sql`
-      update event_outputs o set failures = o.failures + 1, failed_at = ${now}, next_at = ${nextAt}, error = ${error}, lease_until = null
+      update event_outputs o set failures = o.failures + 1, failed_at = ${now}, next_at = ${nextAt}, error = ${error}, lease_until = null,
+        batch_to = case when ${isOver}::boolean then null else o.batch_to end
       where o.group_id = ${row.group_id}::int and o.channel = ${row.channel} and o.fence = ${row.fence}::int`)
   },
 

@@ -11,6 +11,8 @@ import type { DeliveriesStore, LeasedDelivery } from './deliveries.store.ts'
 /** Longer than some tries may take: a mail 40 s, a webhook 10 s. */
 const leaseMs = 180_000
 const atOnce = 4
+/** A mailbox that is full, or greylists, is asked again at least so often. */
+const mostPutOffMs = 3_600_000
 
 /** Where a group's webhook is now. */
 export interface WebhookPlace {
@@ -22,11 +24,13 @@ export interface WebhookPlace {
 
 /** What a try came to. */
 type Outcome =
-  | { kind: 'delivered' }
+  | { kind: 'delivered'; destination?: string }
   /** The receiver is away, or asks to come again. */
-  | { kind: 'later'; why: string; waitMs: number | null }
+  | { kind: 'later'; why: string; waitMs: number | null; destination?: string }
+  /** The receiver does not take this one now; others it may. */
+  | { kind: 'putOff'; why: string }
   /** The receiver will not take this one. */
-  | { kind: 'refused'; why: string }
+  | { kind: 'refused'; why: string; destination?: string }
   | { kind: 'unwanted'; why: string }
 
 export interface SenderDeps {
@@ -62,8 +66,10 @@ export const createSender = (deps: SenderDeps) => {
       return { kind: 'delivered' }
     } catch (error) {
       if (!(error instanceof MailError)) throw error
-      return error.isFinal
-        ? { kind: 'refused', why: error.message }
+      if (error.isFinal) return { kind: 'refused', why: error.message }
+      // A full mailbox says nothing of the server, and nothing of other people's.
+      return error.step === 'send'
+        ? { kind: 'putOff', why: error.message }
         : { kind: 'later', why: error.message, waitMs: null }
     }
   }
@@ -71,6 +77,7 @@ export const createSender = (deps: SenderDeps) => {
   const webhookOut = async (row: LeasedDelivery): Promise<Outcome> => {
     const place = await deps.webhookOf(row.group_id)
     if (place === null) return { kind: 'unwanted', why: 'The group has no webhook in use any more.' }
+    const destination = URL.parse(place.url)?.host ?? row.destination
     try {
       const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
       const { status, retryAfterSeconds } = await sendWebhook({
@@ -81,16 +88,16 @@ export const createSender = (deps: SenderDeps) => {
         body: row.body,
       })
       const outcome = retryOf(status)
-      if (outcome === 'delivered') return { kind: 'delivered' }
+      if (outcome === 'delivered') return { kind: 'delivered', destination }
       const why = `The webhook answers ${status}.`
       return outcome === 'retry'
-        ? { kind: 'later', why, waitMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000 }
-        : { kind: 'refused', why: `${why} Check its address and what it accepts.` }
+        ? { kind: 'later', why, waitMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000, destination }
+        : { kind: 'refused', why: `${why} Check its address and what it accepts.`, destination }
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error
       return retryOf(error.fault) === 'final'
-        ? { kind: 'refused', why: error.message }
-        : { kind: 'later', why: error.message, waitMs: null }
+        ? { kind: 'refused', why: error.message, destination }
+        : { kind: 'later', why: error.message, waitMs: null, destination }
     }
   }
 
@@ -105,10 +112,10 @@ export const createSender = (deps: SenderDeps) => {
     deps.tried(row.channel, outcome.kind)
     const now = new Date(clock.now())
     const ended = (state: 'delivered' | 'failed' | 'dropped', error: string) =>
-      store.settle(db, row, { state, nextAt: now, endedAt: now, error })
+      store.settle(db, row, { state, nextAt: now, endedAt: now, error, destination: destinationOf(outcome) })
     if (outcome.kind === 'delivered') {
       await ended('delivered', '')
-      await store.targetWorks(db, target, now)
+      await store.targetWorks(db, target, row.destination, now)
       return true
     }
     if (outcome.kind === 'unwanted') {
@@ -119,13 +126,18 @@ export const createSender = (deps: SenderDeps) => {
       await ended('failed', outcome.why)
       return true
     }
-    const wait = Math.max(waitAfter(row.attempts), outcome.waitMs ?? 0)
+    const wait =
+      outcome.kind === 'later'
+        ? Math.max(waitAfter(row.attempts), outcome.waitMs ?? 0)
+        : Math.min(waitAfter(row.attempts), mostPutOffMs)
     await store.settle(db, row, {
       state: 'waiting',
       nextAt: new Date(clock.now() + wait),
       endedAt: null,
       error: outcome.why,
+      destination: destinationOf(outcome),
     })
+    if (outcome.kind === 'putOff') return true
     await store.targetFailed(db, target, now, new Date(clock.now() + probeEveryMs), outcome.why)
     return false
   }
@@ -160,3 +172,6 @@ export const createSender = (deps: SenderDeps) => {
     },
   }
 }
+
+const destinationOf = (outcome: Outcome): string | null =>
+  'destination' in outcome ? (outcome.destination ?? null) : null

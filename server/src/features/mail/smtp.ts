@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { cleanText } from '@portcullis/domain'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { GroupValues } from '#features/settings/index.ts'
@@ -15,6 +16,8 @@ export class MailError extends Error {
   }
 }
 
+/** Milliseconds of a whole exchange: each byte begins the times below anew, so that a drop now and then would hold it for ever. */
+const wholeMs = 60_000
 /** Times for a server that accepts and never speaks. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }
 
@@ -92,9 +95,29 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   } catch (error) {
     throw new MailError('connect', (error as Error).message)
   }
+  const sockets = new Set<Socket>()
   const transport: Transporter = createTransport({
     host: address,
     port: values.number('SMTP_PORT'),
+    // A socket of our own: the library has no way to end an exchange that never falls silent.
+    getSocket: (_options: unknown, done: (error: Error | null, made?: { connection: Socket }) => void) => {
+      const socket = connect({ host: address, port: values.number('SMTP_PORT') })
+      sockets.add(socket)
+      const late = setTimeout(
+        () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
+        timeouts.connectionTimeout,
+      )
+      const fail = (error: Error): void => {
+        clearTimeout(late)
+        done(error)
+      }
+      socket.once('error', fail)
+      socket.once('connect', () => {
+        clearTimeout(late)
+        socket.off('error', fail)
+        done(null, { connection: socket })
+      })
+    },
     secure: security === 'tls',
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
@@ -104,11 +127,29 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     disableUrlAccess: true,
     ...timeouts,
   })
+  const closeSockets = (): void => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+  }
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(
+          new MailError('connect', 'The server did not come to an end in time. Try again later, or ask who runs it.'),
+        )
+        closeSockets()
+      }, wholeMs)
+    })
+    const done = work()
+    // Whoever waits has been told by then.
+    done.catch(() => {})
     try {
-      return await work()
+      return await Promise.race([done, late])
     } catch (error) {
-      throw mailError(error as Failure, host)
+      throw error instanceof MailError ? error : mailError(error as Failure, host)
+    } finally {
+      clearTimeout(timer)
     }
   }
   return {
@@ -138,6 +179,9 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
               }),
         }),
       ),
-    close: () => transport.close(),
+    close: () => {
+      transport.close()
+      closeSockets()
+    },
   }
 }

@@ -2,7 +2,7 @@ import type { NoticeKind } from '@portcullis/contract'
 import type { EventsApi, FollowedEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { type Folded, fold, newsAgainMs, tameFloods } from './fold.ts'
+import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
 import { healthCodes, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
 import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
@@ -25,7 +25,10 @@ export type News = 'opened' | 'reopened' | 'resolved'
 export interface NoticeNews {
   noticeId: number
   turn: number
-  news: News
+  /** Null: it is news only for those who would not have heard of it before, by its severity or its tags. */
+  news: News | null
+  /** What was known of it; null: nothing. */
+  before: { severity: number; tags: ReadonlySet<string> } | null
   /** Kind of a risk notice, or subsystem of a health notice. */
   id: string
   list: 'risk' | 'health'
@@ -45,18 +48,23 @@ export interface FollowerDeps {
 
 const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
 
-const newsOf = (row: NoticeRow | undefined, firstAt: Date): News | null => {
+const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
+
+const newsOf = (row: NoticeRow | undefined, one: Folded, now: number): News | null => {
   if (row === undefined) return 'opened'
-  if (row.is_dismissed || firstAt.getTime() - row.last_at.getTime() > newsAgainMs) return 'reopened'
-  return null
+  const isWorse = one.severity < row.severity
+  const isLasting = one.subject.startsWith(floodSubject) && now - row.turned_at.getTime() > floodAgainMs
+  return row.is_dismissed || isWorse || isLasting || isQuietFor(row, one.firstAt) ? 'reopened' : null
 }
 
-const riskWrite = (one: Folded, news: News | null, turn: number): NoticeWrite => ({
+const tagsOf = (row: NoticeRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
+
+const riskWrite = (one: Folded, known: ReadonlySet<string>, turn: number | null): NoticeWrite => ({
   ...one,
   status: '',
-  tags: [...one.tags].sort().join(',').slice(0, 4_096),
-  turn: news === null ? null : turn,
-  opens: news !== null,
+  tags: [...new Set([...known, ...one.tags])].sort().join(',').slice(0, 4_096),
+  turn,
+  openedBy: one.agent,
 })
 
 /** Reads the events once, in order, and folds them into notices: one replica at a time, position and notices together. */
@@ -72,9 +80,20 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     const known = await mapOf(tx, [...folded.values()])
     const busy = await store.busy(tx, new Date(clock.now()))
     const ones = tameFloods(folded, {
-      isOpen: (kind, subject) => known.get(keyOf({ kind, subject }))?.is_dismissed === false,
-      recent: (kind: NoticeKind) => busy.get(kind)?.recent ?? 0,
-      isFlooding: (kind: NoticeKind) => busy.get(kind)?.isFlooding ?? false,
+      isOpen: (one) => {
+        const row = known.get(keyOf(one))
+        return row !== undefined && !row.is_dismissed && !isQuietFor(row, one.firstAt)
+      },
+      recentHosts: (kind: NoticeKind) =>
+        new Set(busy.filter((row) => row.kind === kind && !row.is_flood).map((row) => row.opened_by)),
+      recentOf: (kind: NoticeKind, agent: string) =>
+        busy
+          .filter((row) => row.kind === kind && row.opened_by === agent && !row.is_flood && !row.is_host_flood)
+          .reduce((n, row) => n + row.recent, 0),
+      isFlooding: (kind: NoticeKind, agent: string | null) =>
+        busy.some(
+          (row) => row.kind === kind && (agent === null ? row.is_flood : row.is_host_flood && row.opened_by === agent),
+        ),
     })
     const floods = ones.filter((one) => !folded.has(keyOf(one)))
     for (const [key, row] of await mapOf(tx, floods)) known.set(key, row)
@@ -95,25 +114,34 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
         const { ones, known } = await foldRisk(tx, some)
         const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
         const writes: NoticeWrite[] = []
-        const told: (Omit<NoticeNews, 'noticeId'> | null)[] = []
+        const told: Omit<NoticeNews, 'noticeId'>[] = []
         for (const one of ones) {
-          const news = newsOf(known.get(keyOf(one)), one.firstAt)
+          const row = known.get(keyOf(one))
+          const news = newsOf(row, one, clock.now())
           if (news !== null) turn++
-          writes.push(riskWrite(one, news, turn))
-          told.push(
-            news === null ? null : { turn, news, id: one.kind, list: 'risk', severity: one.severity, tags: one.tags },
-          )
+          // One that was dismissed begins anew: its tags of before say nothing of now.
+          const tags = row === undefined || row.is_dismissed ? new Set<string>() : tagsOf(row)
+          writes.push(riskWrite(one, tags, news === null ? null : turn))
+          told.push({
+            turn,
+            news,
+            before: row === undefined || row.is_dismissed ? null : { severity: row.severity, tags },
+            id: one.kind,
+            list: 'risk',
+            severity: Math.min(one.severity, row?.is_dismissed === false ? row.severity : 7),
+            tags: new Set([...tags, ...one.tags]),
+          })
         }
-        for (const { write, news, severity } of health) {
-          if (write.opens) turn++
-          writes.push({ ...write, turn: write.opens ? turn : null })
-          told.push(news === null ? null : { turn, news, id: write.subject, list: 'health', severity, tags: new Set() })
+        for (const { write, news, severity, comesUp } of health) {
+          if (comesUp) turn++
+          writes.push({ ...write, turn: comesUp ? turn : null })
+          told.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
         }
         if (writes.length > 0) {
-          const ids = await store.write(tx, writes)
+          const ids = await store.write(tx, writes, new Date(clock.now()))
           await tell(
             tx,
-            told.flatMap((one, i) => (one === null ? [] : [{ ...one, noticeId: ids[i] as number }])),
+            told.map((one, i) => ({ ...one, noticeId: ids[i] as number })),
           )
           await hint(tx)
         }

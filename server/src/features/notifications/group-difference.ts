@@ -3,6 +3,14 @@ import type { GroupConfig } from './groups.ts'
 
 const list = (off: readonly string[]): string => (off.length === 0 ? 'none' : off.join(', '))
 
+/** Many receivers keep their token in the path: the trail says that it changed, and not to what. */
+const address = ({ channels: { webhook } }: GroupConfig): string => {
+  const url = URL.parse(webhook.url)
+  return url === null
+    ? 'none'
+    : `${url.origin}/… (${createHash('sha256').update(webhook.url).digest('hex').slice(0, 8)})`
+}
+
 /** Enough of what certificates are trusted to see that they changed. */
 const certificates = ({ channels: { webhook, syslog } }: GroupConfig): string =>
   [webhook.ca, syslog.ca]
@@ -19,7 +27,7 @@ export const difference = (before: GroupConfig, after: GroupConfig): string =>
     ['mail', String(before.channels.email.isEnabled), String(after.channels.email.isEnabled)],
     ['recipients', list(before.channels.email.recipients), list(after.channels.email.recipients)],
     ['webhook', String(before.channels.webhook.isEnabled), String(after.channels.webhook.isEnabled)],
-    ['webhook address', before.channels.webhook.url, after.channels.webhook.url],
+    ['webhook address', address(before), address(after)],
     [
       'syslog',
       JSON.stringify({ ...before.channels.syslog, ca: '' }),

@@ -7,8 +7,8 @@ import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import type { Group } from './groups.service.ts'
 import { codesOf, healthCodes } from './groups.ts'
 
-/** Streams of events that a group has switched on; `key` signs for its webhook. */
-export const outputsOf = ({ definition, config }: Group, key: Secret | null): OutputPlan[] => {
+/** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it can not be opened. */
+export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {
   const { webhook, syslog } = config.channels
   const codes = codesOf(definition, config.off)
   if (!config.isEnabled || codes.length === 0) return []
@@ -31,14 +31,17 @@ export const outputsOf = ({ definition, config }: Group, key: Secret | null): Ou
       ...shared,
       channel: 'syslog',
       destination: `${syslog.address}, ${syslog.protocol}, ${syslog.format}`,
-      place: { kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format },
+      open: () => ({ kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format }),
     })
-  if (definition.of === 'events' && webhook.isEnabled && key !== null)
+  if (definition.of === 'events' && webhook.isEnabled && webhook.url !== '')
     plans.push({
       ...shared,
       channel: 'webhook',
       destination: new URL(webhook.url).host,
-      place: { kind: 'webhook', url: webhook.url, secret: key, ca: certificatesOf(webhook.ca) },
+      open: () => {
+        const secret = openKey()
+        return secret === null ? null : { kind: 'webhook', url: webhook.url, secret, ca: certificatesOf(webhook.ca) }
+      },
     })
   return plans
 }

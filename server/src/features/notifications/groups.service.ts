@@ -1,4 +1,5 @@
 import { maskedSecret, type NotificationGroup, type NotificationGroupChange, profiles } from '@portcullis/contract'
+import { isLoopback } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
 import { certificatesOf } from '#features/settings/index.ts'
@@ -91,15 +92,30 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Refuses what this server never connects to; what has no address now may have one later. */
-  const assertReachable = async (field: string, host: string): Promise<void> => {
-    await resolve(host).catch((error: unknown) => {
-      if (!(error instanceof DestinationError)) throw error
-      if (error.fault === 'refused') throw new AppError('unprocessable', { detail: `${field}: ${error.message}` })
-    })
+  const assertReachable = async (field: string, host: string): Promise<string | null> => {
+    return resolve(host).then(
+      ({ address }) => address,
+      (error: unknown) => {
+        if (!(error instanceof DestinationError)) throw error
+        if (error.fault === 'refused')
+          throw new AppError(
+            'unprocessable',
+            { detail: `${field}: ${error.message}` },
+            { errors: [{ field, message: error.message }] },
+          )
+        return null
+      },
+    )
   }
 
-  const openSecret = ({ definition, secret }: Group): Secret | null =>
-    secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
+  /** Null when there is none, or none that the keys at hand open: other groups must not suffer. */
+  const openSecret = ({ definition, secret }: Group): Secret | null => {
+    try {
+      return secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
+    } catch {
+      return null
+    }
+  }
 
   /** The secret that is to be stored: kept, given or made; and whether it was made. */
   const secretFor = (
@@ -113,12 +129,13 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       before.config.channels.webhook.url !== '' &&
       url !== '' &&
       webhookUrl(url).host !== webhookUrl(before.config.channels.webhook.url).host
+    // Without an address there is nothing to sign for, and nothing that a new address could inherit.
+    if (url === '') return { box: null, fresh: null }
     const seal = (secret: Secret): Buffer => envelope.seal(secret, placeOfWebhook(String(before.definition.id)))
     if (
       given === '' ||
       (before.secret === null && after.channels.webhook.isEnabled && (given ?? maskedSecret) === maskedSecret)
     ) {
-      if (url === '') return { box: null, fresh: null }
       const fresh = newWebhookSecret()
       return { box: seal(fresh), fresh }
     }
@@ -153,7 +170,15 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     const config = withRecipients(merged(before.definition, before.config, change))
     assertGroup(before.definition, config)
     const { webhook, syslog } = config.channels
-    if (webhook.url !== '') await assertReachable('body.channels.webhook.url', webhookUrl(webhook.url).hostname)
+    if (webhook.url !== '') {
+      const { protocol, hostname } = webhookUrl(webhook.url)
+      const at = await assertReachable('body.channels.webhook.url', hostname)
+      if (protocol === 'http:' && (at === null || !isLoopback(at)))
+        throw invalid(
+          'body.channels.webhook.url',
+          'must begin with https://: plain http is spoken to this machine only',
+        )
+    }
     const address = syslog.address === '' ? null : parseSyslogAddress(syslog.address, syslog.protocol)
     if (address !== null) await assertReachable('body.channels.syslog.address', address.host)
     return withoutSecret(config)
@@ -178,7 +203,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       await store.save(tx, change.id, after, box)
       await deliveries.begin(
         tx,
-        (await read(tx)).flatMap((group) => outputsOf(group, openSecret(group))),
+        (await read(tx)).flatMap((group) => outputsOf(group, () => openSecret(group))),
       )
       await hint(tx)
       await audit.write(tx, actor, {
@@ -228,14 +253,17 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     },
 
     /** Streams of events that are switched on. */
-    plans: async (): Promise<OutputPlan[]> => (await read(db)).flatMap((group) => outputsOf(group, openSecret(group))),
+    plans: async (): Promise<OutputPlan[]> =>
+      (await read(db)).flatMap((group) => outputsOf(group, () => openSecret(group))),
 
     webhookOf: async (groupId: number): Promise<WebhookPlace | null> => {
       const group = (await read(db)).find(({ definition }) => definition.id === groupId)
       if (group === undefined || !group.config.isEnabled || !group.config.channels.webhook.isEnabled) return null
       const secret = openSecret(group)
       const { url, ca } = group.config.channels.webhook
-      return secret === null ? null : { url, secret, ca: certificatesOf(ca) }
+      // Not "no webhook": what waits is kept until somebody enters the secret again.
+      if (secret === null) throw new Error(`the webhook secret of group ${groupId} can not be opened`)
+      return { url, secret, ca: certificatesOf(ca) }
     },
 
     isRecipient: async (groupId: number, address: string): Promise<boolean> => {

@@ -53,7 +53,7 @@ export const createGroupsStore = () => ({
         [rows.map((r) => r.turn), 'bigint[]'],
         [rows.map((r) => r.news), 'text[]'],
       ])} u(group_id, channel, notice_id, turn, news)
-      on conflict (group_id, channel, notice_id) do update set turn = excluded.turn`)
+      on conflict (group_id, channel, notice_id) do update set turn = excluded.turn, news = excluded.news`)
   },
 
   /** Groups and channels that have something to tell. */
@@ -73,10 +73,10 @@ export const createGroupsStore = () => ({
     const rows = await tx.query<PendingRow>(sql`
       select p.notice_id, p.news, p.since, n.severity from notice_pending p join notices n on n.notice_id = p.notice_id
       where p.group_id = ${groupId}::int and p.channel = ${channel} order by n.severity, p.since, p.notice_id limit ${limit}::int`)
-    const [last] = await tx.query<{ told_at: Date }>(
-      sql`select t.told_at from notice_told t where t.group_id = ${groupId}::int and t.channel = ${channel}`,
+    const [last] = await tx.query<{ told_at: Date; streak: number }>(
+      sql`select t.told_at, t.streak from notice_told t where t.group_id = ${groupId}::int and t.channel = ${channel}`,
     )
-    return { rows, toldAt: last?.told_at ?? null }
+    return { rows, last: { at: last?.told_at ?? null, streak: last?.streak ?? 0 } }
   },
 
   /** Null: all of the group and channel. */
@@ -86,9 +86,9 @@ export const createGroupsStore = () => ({
         and (${noticeIds}::int[] is null or p.notice_id = any(${noticeIds}::int[]))`)
   },
 
-  noteTold: async (tx: Tx, groupId: number, channel: string, now: Date): Promise<void> => {
+  noteTold: async (tx: Tx, groupId: number, channel: string, now: Date, streak: number): Promise<void> => {
     await tx.execute(sql`
-      insert into notice_told (group_id, channel, told_at) values (${groupId}::int, ${channel}, ${now})
-      on conflict (group_id, channel) do update set told_at = excluded.told_at`)
+      insert into notice_told (group_id, channel, told_at, streak) values (${groupId}::int, ${channel}, ${now}, ${streak}::int)
+      on conflict (group_id, channel) do update set told_at = excluded.told_at, streak = excluded.streak`)
   },
 })

@@ -8,6 +8,8 @@ import type { NoticeRow, NoticeWrite } from './notices.store.ts'
 export interface HealthNews {
   write: NoticeWrite
   news: News | null
+  /** It is unread again, and open when it was dismissed. */
+  comesUp: boolean
   /** Of the trouble, also when it is over: who heard of it hears of its end. */
   severity: number
 }
@@ -31,18 +33,20 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
     const isOpen = row !== undefined && !row.is_dismissed
     const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
     const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
-    // Well before, and well again: somebody dismissed it meanwhile, or never saw it.
-    if (!isWorse && !isOpen) return []
+    // Dismissed while it lasted: it stays so, and who was told of it hears that it is over.
+    const isOver = !isWorse && status === 'OK' && row?.is_dismissed === true && row.status !== 'OK'
+    if (!isWorse && !isOpen && !isOver) return []
     const news: News | null = isWorse
       ? row === undefined
         ? 'opened'
         : 'reopened'
-      : status === 'OK' && before !== 'OK'
+      : isOver || (status === 'OK' && before !== 'OK')
         ? 'resolved'
         : null
     return [
       {
         news,
+        comesUp: isWorse,
         severity: isWorse ? worst : (row?.severity ?? worst),
         write: {
           kind: 'health',
@@ -61,7 +65,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
           count: run.filter((event) => statusOf(event) !== 'OK').length,
           events: run.map((event) => event.event_id).reverse(),
           turn: null,
-          opens: isWorse,
+          openedBy: '',
         },
       },
     ]

@@ -44,7 +44,10 @@ export const createNotices = (deps: NoticesDeps) => {
       const isPinned = wanted ?? !notice.is_pinned
       if (isPinned && notice.is_dismissed)
         throw new AppError('conflict', { detail: 'The notice is dismissed; it can not be pinned.' })
-      return store.pin(tx, accountId, id, isPinned)
+      const isChanged = await store.pin(tx, accountId, id, isPinned)
+      // Other windows of the same person.
+      if (isChanged) await hint(tx)
+      return isChanged
     })
 
   return {
@@ -76,7 +79,11 @@ export const createNotices = (deps: NoticesDeps) => {
     togglePin: (actor: Actor, list: ListName, id: number): Promise<boolean> => setPin(actor, list, id, null),
 
     markRead: (actor: Actor, list: ListName): Promise<boolean> =>
-      db.transaction(async (tx) => (actor.accountId === null ? false : store.read(tx, list, actor.accountId))),
+      db.transaction(async (tx) => {
+        const isChanged = actor.accountId !== null && (await store.read(tx, list, actor.accountId))
+        if (isChanged) await hint(tx)
+        return isChanged
+      }),
 
     story: async (id: number) => {
       const notice = await read.story(id)

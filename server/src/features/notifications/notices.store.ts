@@ -14,7 +14,21 @@ export interface NoticeRow {
   status: string
   count: number
   last_at: Date
+  /** Of hosts it happened on, joined by commas. */
+  hashtags: string
+  /** When it last came up. */
+  turned_at: Date
   is_dismissed: boolean
+}
+
+/** Notices of a kind that one host brought lately. */
+export interface BusyRow {
+  kind: string
+  /** Host; empty: none. */
+  opened_by: string
+  is_flood: boolean
+  is_host_flood: boolean
+  recent: number
 }
 
 /** What the follower writes of a notice. */
@@ -35,10 +49,10 @@ export interface NoticeWrite {
   count: number
   /** Newest first. */
   events: readonly number[]
-  /** Null: it stays as unread or read as it was. */
+  /** Null: it does not come up; it stays as unread or read, and as dismissed, as it was. */
   turn: number | null
-  /** Whether one that was dismissed opens again. */
-  opens: boolean
+  /** Host it comes up by; empty: none. */
+  openedBy: string
 }
 
 export type NoticesStore = ReturnType<typeof createNoticesStore>
@@ -62,24 +76,27 @@ export const createNoticesStore = () => ({
   /** Notices of these subjects, and of floods. */
   known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<NoticeRow[]> =>
     tx.query<NoticeRow>(sql`
-      select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.dismissed_at is not null as is_dismissed
+      select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.hashtags, n.turned_at,
+        n.dismissed_at is not null as is_dismissed
       from notices n join ${unnestOf([
         [keys.map((k) => k.kind), 'text[]'],
         [keys.map((k) => k.subject), 'text[]'],
       ])} k(kind, subject) on n.kind = k.kind and n.subject = k.subject
       order by n.notice_id for update of n`),
 
-  /** Notices of each kind that came up since, and kinds of which a flood goes on. */
-  busy: async (tx: Tx, now: Date): Promise<ReadonlyMap<string, { recent: number; isFlooding: boolean }>> => {
-    const rows = await tx.query<{ kind: string; recent: number; is_flooding: boolean }>(sql`
-      select n.kind, count(*) filter (where n.created_at > ${new Date(now.getTime() - 60_000)} and n.subject <> ${floodSubject})::int as recent,
-        coalesce(bool_or(n.subject = ${floodSubject} and n.dismissed_at is null), false) as is_flooding
-      from notices n where n.last_at > ${new Date(now.getTime() - floodMs)} group by n.kind`)
-    return new Map(rows.map(({ kind, recent, is_flooding }) => [kind, { recent, isFlooding: is_flooding }]))
-  },
+  /** How busy each kind is: hosts that brought notices within the last minute, and floods that began lately. */
+  busy: async (tx: Tx, now: Date): Promise<BusyRow[]> =>
+    tx.query<BusyRow>(sql`
+      select n.kind, n.opened_by, n.subject = ${floodSubject} as is_flood, n.subject like ${`${floodSubject} %`} as is_host_flood,
+        count(*)::int as recent
+      from notices n
+      where n.dismissed_at is null and n.kind <> 'health'
+        and (n.turned_at > ${new Date(now.getTime() - 60_000)}
+          or n.turned_at > ${new Date(now.getTime() - floodMs)} and n.subject like ${`${floodSubject}%`})
+      group by 1, 2, 3, 4`),
 
   /** Opens notices, or adds to them; answers their ids in the order given. */
-  write: async (tx: Tx, writes: readonly NoticeWrite[]): Promise<number[]> => {
+  write: async (tx: Tx, writes: readonly NoticeWrite[], now: Date): Promise<number[]> => {
     const rows = await tx.query<{ notice_id: number }>(sql`
       with u as (
         select * from ${unnestOf([
@@ -98,23 +115,25 @@ export const createNoticesStore = () => ({
           [writes.map((w) => w.count), 'int[]'],
           [writes.map((w) => w.events.join(',')), 'text[]'],
           [writes.map((w) => w.turn), 'bigint[]'],
-          [writes.map((w) => w.opens), 'boolean[]'],
+          [writes.map((w) => w.openedBy), 'text[]'],
         ])} with ordinality u(kind, subject, title, description, severity, status, entity_type, entity_id, link, tags,
-          first_at, last_at, count, events, turn, opens, ord)),
+          first_at, last_at, count, events, turn, opened_by, ord)),
       written as (
+        -- A turn of 0 is none: the notice stays as unread or read as it was, and dismissed when it is.
         insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
-          created_at, last_at, count, turn, events)
+          created_at, last_at, turned_at, count, turn, opened_by, events)
         select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
-          u.first_at, u.last_at, greatest(u.count, 1), coalesce(u.turn, 0), string_to_array(u.events, ',')::bigint[]
+          u.first_at, u.last_at, ${now}, u.count, coalesce(u.turn, 0), u.opened_by, string_to_array(u.events, ',')::bigint[]
         from u
         on conflict (kind, subject) do update set title = excluded.title, description = excluded.description,
           severity = case when n.dismissed_at is null and n.kind <> 'health' then least(n.severity, excluded.severity) else excluded.severity end,
           status = excluded.status, link = excluded.link, hashtags = excluded.hashtags, last_at = excluded.last_at,
-          count = n.count + (select u.count from u where u.kind = n.kind and u.subject = n.subject),
-          turn = coalesce((select u.turn from u where u.kind = n.kind and u.subject = n.subject), n.turn),
+          count = n.count + excluded.count, turn = case when excluded.turn > 0 then excluded.turn else n.turn end,
+          opened_by = case when excluded.turn > 0 then excluded.opened_by else n.opened_by end,
+          turned_at = case when excluded.turn > 0 then excluded.turned_at else n.turned_at end,
           events = (excluded.events || n.events)[1:${eventsKept}::int],
-          dismissed_at = case when (select u.opens from u where u.kind = n.kind and u.subject = n.subject) then null else n.dismissed_at end,
-          dismissed_by = case when (select u.opens from u where u.kind = n.kind and u.subject = n.subject) then '' else n.dismissed_by end
+          dismissed_at = case when excluded.turn > 0 then null else n.dismissed_at end,
+          dismissed_by = case when excluded.turn > 0 then '' else n.dismissed_by end
         returning n.notice_id, n.kind, n.subject)
       select w.notice_id from u join written w on w.kind = u.kind and w.subject = u.subject order by u.ord`)
     return rows.map((row) => row.notice_id)
@@ -217,6 +236,18 @@ export const createNoticesStore = () => ({
     q.query<{ agent_id: string; host: string; address: string; tags: string }>(sql`
       select a.agent_id, a.host, a.address, r.tags from agents a join agent_rows r on r.agent_id = a.agent_id
       where a.agent_id = any(${ids}::uuid[])`),
+
+  /** Tags of the hosts on which devices of a model and serial number are that no rule covers, joined by commas. */
+  tagsOfViolation: async (tx: Tx, vid: string, pid: string, serial: string): Promise<string> =>
+    (
+      await tx.query<{ tags: string }>(sql`
+        select coalesce(string_agg(distinct t.tag, ','), '') as tags from (
+          select r.tags from models m join designs d on d.model_id = m.model_id
+            join peripherals p on p.design_id = d.design_id and p.unapproved and p.present and p.serial = ${serial}
+            join agent_rows r on r.agent_id = p.agent_id
+          where m.vid = ${vid} and m.pid = ${pid} limit 1000) h,
+          lateral unnest(string_to_array(h.tags, ',')) t(tag)`)
+    )[0]?.tags ?? '',
 
   /** One replica watches at a time; false: another does. */
   tryWatch: async (tx: Tx): Promise<boolean> =>

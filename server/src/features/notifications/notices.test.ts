@@ -109,6 +109,40 @@ describe('risk notices', () => {
     expect(await risk(admin)).toHaveLength(12)
   })
 
+  it('of one host that floods hide nothing of other hosts', async () => {
+    const admin = await t.admin()
+    const loud = randomUUID()
+    for (let i = 0; i < 30; i++) {
+      await append(t, deviceEvent('attackTool', { agentId: loud, pid: String(1_000 + i) }))
+      await run()
+      t.clock.advance(1_000)
+    }
+    const own = await risk(admin, `?entityId=${loud}`)
+    expect(own.length).toBe(6)
+    expect(own.find(({ title }) => title.includes('many on'))?.count).toBe(25)
+    const quiet = randomUUID()
+    await append(t, deviceEvent('attackTool', { agentId: quiet, entity: 'DC-1 (10.0.0.9)' }))
+    await run()
+    expect((await risk(admin, `?entityId=${quiet}`)).map(({ title }) => title)).toEqual([
+      'Attack tool O.MG Cable (1209:6667) on DC-1 (10.0.0.9)',
+    ])
+  })
+
+  it('that are open by the thousand take more by the thousand', async () => {
+    const some = Array.from({ length: 4_000 }, (_, i) => deviceEvent('keyClone', { entity: `HOST-${i}`, details: '' }))
+    // Five hosts a run keep below a flood; the clock moves on between runs.
+    for (let i = 0; i < 4_000; i += 10) {
+      await append(t, ...some.slice(i, i + 10))
+      await run()
+      t.clock.advance(61_000)
+    }
+    expect((await counts(await t.admin())).total).toBe(4_000)
+    await append(t, ...some, deviceEvent('attackTool', { agentId: randomUUID() }))
+    await run()
+    expect(await t.notifications.behind()).toBe(0)
+    expect((await risk(await t.admin(), '?kind=attackTool')).length).toBe(1)
+  }, 60_000)
+
   it('are read and pinned by one account, and dismissed for all until it happens again', async () => {
     const admin = await t.admin()
     const [user, manager] = await Promise.all([person(t), person(t, { profile: 20 })])

@@ -13,8 +13,10 @@ import { isQuiet } from './quiet-hours.ts'
 
 /** A mail waits so long for what comes with it: a flood is one mail, with a number. */
 const gatherMs = 15_000
-/** And the next mail of a group comes no sooner: a night of single notices is no night of mails. */
-const mailGapMs = 60_000
+/** And the next mail of a group comes no sooner, longer each time there is more to tell: a night of single notices is no night of mails. */
+const mailGaps = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
+/** What is this severe waits for the shortest gap only. */
+const urgent = 2
 /** Notices of one message; more follow in the next. */
 const mostOfMessage = 500
 /** Of these a mail has the text; of further ones it says how many. */
@@ -31,18 +33,30 @@ export interface TellingDeps {
   baseUrl(): Promise<string>
 }
 
-/** True when a group is to tell of a notice. */
-const isOf = ({ definition, config }: Group, news: NoticeNews): boolean => {
+const gapAfter = (streak: number): number => mailGaps[Math.min(streak, mailGaps.length - 1)] as number
+
+/** True when a group is to tell of a notice of this severity, on hosts with these tags. */
+const isOf = (
+  { definition, config }: Group,
+  news: Pick<NoticeNews, 'list' | 'id'>,
+  { severity, tags }: { severity: number; tags: ReadonlySet<string> },
+): boolean => {
   const of = news.list === 'risk' ? 'notices' : 'subsystems'
   return (
     config.isEnabled &&
     definition.of === of &&
     definition.switches.some(({ id }) => id === news.id) &&
     !config.off.includes(news.id) &&
-    news.severity <= severityNames.indexOf(config.minimumSeverity) &&
-    (config.hashtags.length === 0 ||
-      config.hashtags.some((tag) => [...news.tags].some((one) => fold(one) === fold(tag))))
+    severity <= severityNames.indexOf(config.minimumSeverity) &&
+    (config.hashtags.length === 0 || config.hashtags.some((tag) => [...tags].some((one) => fold(one) === fold(tag))))
   )
+}
+
+/** Why a group hears of a notice now; null: it does not. */
+const newsFor = (group: Group, news: NoticeNews): News | null => {
+  if (!isOf(group, news, news)) return null
+  if (news.news !== null) return news.news
+  return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
 }
 
 const newsWords: Readonly<Record<News, string>> = { opened: '', reopened: 'again: ', resolved: 'over: ' }
@@ -52,6 +66,10 @@ const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string =>
   const one = `[${first.news === 'resolved' ? 'OK' : first.severityString}] ${newsWords[first.news]}${first.title}`
   return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
 }
+
+/** Of a subsystem it is how it is now that counts: it may have changed while the message waited. */
+const newsNow = ({ kind, status }: ToldNotice, news: News): News =>
+  kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
 
 const times = (notice: ToldNotice): string =>
   notice.count === 1
@@ -101,7 +119,7 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
     group: Group,
     channel: 'email' | 'webhook',
     rows: readonly PendingRow[],
-    toldAt: Date | null,
+    last: { at: Date | null; streak: number },
   ): readonly PendingRow[] => {
     const { digestMinutes, quietHours } = group.config
     const now = clock.now()
@@ -114,8 +132,13 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
           )
     if (passed.length === 0) return []
     const wait = digestMinutes > 0 ? digestMinutes * 60_000 : channel === 'email' ? gatherMs : 0
-    const oldest = Math.min(...passed.map(({ since }) => since.getTime()))
-    const gap = channel === 'email' && digestMinutes === 0 && toldAt !== null ? toldAt.getTime() + mailGapMs : 0
+    // A clock that was set back must not keep them waiting.
+    const oldest = Math.min(now, ...passed.map(({ since }) => since.getTime()))
+    const streak = passed.some(({ severity }) => severity <= urgent) ? 0 : last.streak
+    const gap =
+      channel === 'email' && digestMinutes === 0 && last.at !== null
+        ? Math.min(last.at.getTime(), now) + gapAfter(streak)
+        : 0
     return now >= Math.max(oldest + wait, gap) ? passed : []
   }
 
@@ -128,13 +151,13 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
         await store.endPending(tx, groupId, channel, null)
         return false
       }
-      const { rows, toldAt } = await store.pending(tx, groupId, channel, mostOfMessage)
-      const ready = due(group, channel, rows, toldAt)
+      const { rows, last } = await store.pending(tx, groupId, channel, mostOfMessage)
+      const ready = due(group, channel, rows, last)
       if (ready.length === 0) return false
       const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
       const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
         ...notice,
-        news: news.get(notice.id) as News,
+        news: newsNow(notice, news.get(notice.id) as News),
       }))
       await store.endPending(tx, groupId, channel, [...news.keys()])
       if (notices.length > 0) {
@@ -156,7 +179,9 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
           const destination = new URL(group.config.channels.webhook.url).host
           await deliveries.enqueue(tx, [{ ...about, destination, body: webhookBody(group, notices, base) }])
         }
-        await store.noteTold(tx, groupId, channel, new Date(clock.now()))
+        const now = clock.now()
+        const isStreak = last.at !== null && now - last.at.getTime() < 2 * gapAfter(last.streak)
+        await store.noteTold(tx, groupId, channel, new Date(now), isStreak ? last.streak + 1 : 0)
       }
       return rows.length === mostOfMessage
     })
@@ -169,13 +194,14 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
       await store.addPending(
         tx,
         all.flatMap((group) =>
-          news
-            .filter((one) => isOf(group, one))
-            .flatMap((one) =>
-              (['email', 'webhook'] as const)
-                .filter((channel) => group.config.channels[channel].isEnabled)
-                .map((channel) => ({ groupId: group.definition.id, channel, ...one })),
-            ),
+          news.flatMap((one) => {
+            const why = newsFor(group, one)
+            return why === null
+              ? []
+              : (['email', 'webhook'] as const)
+                  .filter((channel) => group.config.channels[channel].isEnabled)
+                  .map((channel) => ({ ...one, groupId: group.definition.id, channel, news: why }))
+          }),
         ),
         new Date(clock.now()),
       )

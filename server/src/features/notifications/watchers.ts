@@ -37,6 +37,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string | null }) => NewEvent,
     hostOf: (one: T) => string | null,
     isWhole: boolean,
+    tagsOf: (tx: Tx, one: T) => Promise<string> = async () => '',
   ): Promise<void> => {
     await db.transaction(async (tx) => {
       if (!(await store.tryWatch(tx))) return
@@ -46,17 +47,18 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
       const news = found.filter((one) => fresh.has(subjectOf(one)))
       const ids = [...new Set(news.map(hostOf).filter((id) => id !== null))]
       const hosts = new Map((await store.hosts(tx, ids)).map((host) => [host.agent_id, host]))
-      await events.append(
-        tx,
-        news.map((one) => {
-          const host = hosts.get(hostOf(one) ?? '')
-          return eventOf(one, {
+      const told: NewEvent[] = []
+      for (const one of news) {
+        const host = hosts.get(hostOf(one) ?? '')
+        told.push(
+          eventOf(one, {
             agentId: host?.agent_id ?? null,
             entity: host === undefined ? 'fleet' : `${host.host} (${host.address})`,
-            hashtags: host?.tags ?? '',
-          })
-        }),
-      )
+            hashtags: host?.tags ?? (await tagsOf(tx, one)),
+          }),
+        )
+      }
+      await events.append(tx, told)
     })
   }
 
@@ -123,6 +125,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     /** A device that no rule allows, by model and serial number. */
     violations: async (): Promise<void> => {
       const found = await violations(mostViolations)
+      let lookedUp = 0
       await tellNew(
         'whitelistViolation',
         found,
@@ -143,6 +146,8 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
         }),
         () => null,
         found.length < mostViolations,
+        // So that groups of a tag hear of it: by the first hundred of a run, whose look-ups take a moment each.
+        async (tx, one) => (lookedUp++ < 100 ? store.tagsOfViolation(tx, one.vid, one.pid, one.serialNumber) : ''),
       )
     },
   }
