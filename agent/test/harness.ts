@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
@@ -34,9 +34,18 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
       const bus = `usb${Number.parseInt(device.portPath, 10)}`
       const path = join(tree.dir(bus), 'authorized_default')
       const isHeld = statSync(path, { throwIfNoEntry: false })?.isFile() && tree.read(bus, 'authorized_default') === '0'
+      const names = new Set<string>()
       for (const [path, content] of describeSysfs([isHeld ? { ...device, authorized: false } : device])) {
-        if (path.startsWith(`bus/usb/devices/${device.portPath}`))
-          write(path, path.endsWith('/devnum') ? `${devnum}\n` : content)
+        const [, name = '', rest = ''] = /^bus\/usb\/devices\/([^/]+)\/(.*)$/.exec(path) ?? []
+        if (!name.startsWith(device.portPath)) continue
+        names.add(name)
+        write(join('attaching', name, rest), rest === 'devnum' ? `${devnum}\n` : content)
+      }
+      // At once, interfaces before their device: a kernel shows no half of one.
+      for (const name of [...names].sort().reverse()) {
+        rmSync(tree.dir(name), { recursive: true, force: true })
+        mkdirSync(dirname(tree.dir(name)), { recursive: true })
+        renameSync(join(root, 'attaching', name), tree.dir(name))
       }
     },
     unplug: (portPath: string) => rmSync(tree.dir(portPath), { recursive: true, force: true }),
