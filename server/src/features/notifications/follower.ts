@@ -5,6 +5,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
 import { healthCodes, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
+import type { News, NoticeNews } from './news.ts'
 import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
 
 /** Ids looked at in one transaction: some tenths of a second when all of them make notices. */
@@ -16,24 +17,6 @@ const wanted = {
   always: [],
   tags: [],
   entities: null,
-}
-
-/** Why somebody is to be told: it came up, came up again, or is over. */
-export type News = 'opened' | 'reopened' | 'resolved'
-
-/** A notice that somebody may have to be told of. */
-export interface NoticeNews {
-  noticeId: number
-  turn: number
-  /** Null: it is news only for those who would not have heard of it before, by its severity or its tags. */
-  news: News | null
-  /** What was known of it; null: nothing. */
-  before: { severity: number; tags: ReadonlySet<string> } | null
-  /** Kind of a risk notice, or subsystem of a health notice. */
-  id: string
-  list: 'risk' | 'health'
-  severity: number
-  tags: ReadonlySet<string>
 }
 
 export interface FollowerDeps {

@@ -4,8 +4,7 @@ import { certificatesOf } from '#features/settings/index.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
-import type { Group } from './groups.service.ts'
-import { codesOf, healthCodes } from './groups.ts'
+import { codesOf, type Group, healthCodes } from './groups.ts'
 
 /** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it can not be opened. */
 export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {

@@ -16,17 +16,10 @@ import { difference } from './group-difference.ts'
 import { outputsOf } from './group-outputs.ts'
 import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
 import type { GroupsStore } from './groups.store.ts'
-import { defaultConfig, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
+import { defaultConfig, type Group, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
 
 /** Row that the secret of a group's webhook is bound to. */
 export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
-
-/** A group with what is in force of it. */
-export interface Group {
-  definition: GroupDefinition
-  config: GroupConfig
-  secret: Buffer | null
-}
 
 export interface GroupsDeps {
   db: Db

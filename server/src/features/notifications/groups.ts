@@ -27,6 +27,13 @@ export interface GroupDefinition {
   minimumSeverity: GroupConfig['minimumSeverity']
 }
 
+/** A group with what is in force of it. */
+export interface Group {
+  definition: GroupDefinition
+  config: GroupConfig
+  secret: Buffer | null
+}
+
 /** What each kind of notice is called, and the rule that makes it. */
 export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string }>> = {
   attackTool: {

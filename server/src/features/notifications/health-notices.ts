@@ -1,7 +1,7 @@
 import { cleanText } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/events/index.ts'
-import type { News } from './follower.ts'
 import { healthCodes } from './groups.ts'
+import type { News } from './news.ts'
 import type { NoticeRow, NoticeWrite } from './notices.store.ts'
 
 /** What a run of events says of one subsystem. */

@@ -18,8 +18,8 @@ import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import { createSyslogSender, parseSyslogAddress, SyslogError } from '#platform/syslog/index.ts'
 import { createWebhookSender, newWebhookSecret, parseWebhookSecret, WebhookError } from '#platform/webhooks/index.ts'
-import type { Group, GroupsService } from './groups.service.ts'
-import type { GroupConfig } from './groups.ts'
+import type { GroupsService } from './groups.service.ts'
+import type { Group, GroupConfig } from './groups.ts'
 
 /** Recipients of a test mail; the others get theirs by the same server. */
 const mostRecipients = 5
