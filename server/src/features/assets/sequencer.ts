@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Log } from '#platform/log.ts'
 import type { AssetsStore } from './assets.store.ts'
 
 /** Assets of one transaction: some 60 ms, during which notes and replays wait. */
@@ -17,6 +18,7 @@ export interface SequencerDeps {
   exportDb: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
+  log: Log
   store: AssetsStore
   /** Tells open consoles, at COMMIT, to read again. */
   hint(tx: Tx): Promise<void>
@@ -26,7 +28,7 @@ export interface SequencerDeps {
  * Gives changed assets their places in the stream: one replica at a time, by a row lock that dies with its connection. The
  * transactions that change assets take no lock for it.
  */
-export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: SequencerDeps) => {
+export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: SequencerDeps) => {
   let hintedAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | null = null
   /** Since when changes are seen to wait, by the machine's own time. */
@@ -52,6 +54,18 @@ export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: Seque
       return taken > 0
     })
 
+  /** Names the devices of designs that changed; true when it did. */
+  const spread = async (): Promise<boolean> => {
+    if (!(await store.hasDesigns())) return false
+    try {
+      await exportDb.transaction((tx) => store.spreadDesigns(tx))
+      return true
+    } catch (error) {
+      log.warn({ err: error }, 'devices of changed designs wait for their place')
+      return false
+    }
+  }
+
   const work = async (): Promise<void> => {
     for (;;) {
       if (!(await store.isDirty())) {
@@ -59,8 +73,10 @@ export const createSequencer = ({ db, exportDb, clock, bus, store, hint }: Seque
         return
       }
       waitingSince ??= performance.now()
-      if (await store.hasDesigns()) await exportDb.transaction((tx) => store.spreadDesigns(tx))
-      if (!(await step())) return
+      const isPlaced = await step()
+      // After what has a place of its own: a pool whose connections are all read from must not hold up every asset.
+      const isSpread = await spread()
+      if (!isPlaced && !isSpread) return
       waitingSince = performance.now()
     }
   }

@@ -54,6 +54,25 @@ const leave = async (): Promise<void> => {
 }
 
 describe('a reader of the asset stream', () => {
+  it('does not come in by the ticket of a download', async () => {
+    const { ticket } = (await (await t.admin()).post('/prime/webui/Auth/Ticket')).json()
+    const refused = await t.as(undefined).get(`${base}/stream?follow=false&_ticket=${ticket}`)
+    expect(refused.statusCode).toBe(401)
+  })
+
+  it('that leaves before it was answered takes no place', async () => {
+    const authorization = `Bearer ${await t.signIn()}`
+    const leaves = (after: number): Promise<void> =>
+      new Promise((resolve) => {
+        const sent = request(`${t.address}${base}/stream?after=0`, { headers: { authorization } })
+        sent.on('error', () => resolve())
+        sent.on('close', () => resolve())
+        sent.end(() => setTimeout(() => sent.destroy(), after))
+      })
+    await Promise.all(Array.from({ length: 60 }, (_, i) => leaves(i % 6)))
+    await expect.poll(async () => (await (await t.admin()).get(`${base}/state`)).json().readers).toBe(0)
+  })
+
   it('hears of a change without asking again, and is named with its position', async () => {
     await t.assets.sequence()
     const response = await start('after=0&consumer=cmdb')

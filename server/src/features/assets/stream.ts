@@ -76,6 +76,10 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
     const ending = new AbortController()
     open.add(ending)
+    const { raw } = reply
+    // Before anything is waited for: one that is gone by then says so only once.
+    raw.on('close', () => ending.abort())
+    raw.on('error', () => ending.abort())
     try {
       // What was acknowledged before this call is in an answer that ends at the end.
       if (!follow) await sequencer.run()
@@ -96,9 +100,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
 
     const isEvents = (request.headers.accept ?? '').toLowerCase().includes(eventStream)
     reply.hijack()
-    const { raw } = reply
-    raw.on('close', () => ending.abort())
-    raw.on('error', () => ending.abort())
+    if (raw.destroyed) ending.abort()
     for (const [header, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) raw.setHeader(header, value as string)
     raw.writeHead(200, {
@@ -110,7 +112,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
 
     /** False when the reader is behind: wait until it is not, or is gone. */
     const send = async (text: string): Promise<void> => {
-      if (text === '' || ending.signal.aborted || raw.write(text)) return
+      if (text === '' || ending.signal.aborted || raw.destroyed || raw.write(text)) return
       await new Promise<void>((resolve) => {
         const done = (): void => {
           raw.removeListener('drain', done)
@@ -122,10 +124,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       })
     }
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    let askedAt = performance.now()
     const mayGoOn = async (): Promise<boolean> => {
-      if (performance.now() - askedAt < askMs) return true
-      askedAt = performance.now()
       const now = token === undefined ? actor : await authenticate(token, request.ip)
       return now !== null && now.profile <= actor.profile && !now.mustChangePassword
     }
@@ -137,7 +136,8 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         },
         () => {},
       )
-    }, askMs).unref()
+      // Twice within the second in which a revocation has to act.
+    }, askMs / 2).unref()
 
     const next = createReader(read)
     try {

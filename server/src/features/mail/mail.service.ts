@@ -100,7 +100,7 @@ export const createMail = (deps: MailDeps) => {
           if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail can not be sent')
           // A recipient that is refused for good says nothing of the mail server; who asked for the mail is told.
           const isRefused = ref !== undefined && error instanceof MailError && error.isFinal
-          await settings.noteUse('smtp', isRefused ? null : reason)
+          if (!isRefused) await settings.noteUse('smtp', reason)
           if (isRefused || clock.now() - row.created_at.getTime() > giveUpMs) {
             log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up')
             await db.transaction(async (tx) => {

@@ -39,7 +39,8 @@ const mailError = (failure: Failure, host: string): MailError => {
     return new MailError(
       'send',
       `The server refuses the mail (${said(failure)}). Check sender and recipient.`,
-      (failure.responseCode ?? 0) >= 500,
+      // A sender that is refused is refused for every mail: that is for whoever set the server up.
+      (failure.responseCode ?? 0) >= 500 && command !== 'MAIL FROM',
     )
   if (code === 'EDNS' || code === 'ENOTFOUND')
     return new MailError('connect', `The name ${host} has no address. Check the spelling.`)

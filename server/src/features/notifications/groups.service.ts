@@ -16,7 +16,7 @@ import { difference } from './group-difference.ts'
 import { outputsOf } from './group-outputs.ts'
 import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
 import type { GroupsStore } from './groups.store.ts'
-import { defaultConfig, type Group, type GroupConfig, type GroupDefinition, groupDefinitions } from './groups.ts'
+import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
 
 /** Row that the secret of a group's webhook is bound to. */
 export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`

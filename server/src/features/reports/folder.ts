@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#platform/app-error.ts'
 
@@ -48,6 +49,15 @@ export const createFolders = (root: string) => {
     }
   }
 
+  /** What servers left that ended half way; nobody writes to it any more after ten minutes of silence. */
+  const removeParts = async (path: string, name: string): Promise<void> => {
+    for (const one of await readdir(path)) {
+      if (!one.startsWith(`.${name}.`) || !one.endsWith('.part')) continue
+      const { mtimeMs } = await lstat(join(path, one)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+      if (Date.now() - mtimeMs > 600_000) await rm(join(path, one), { force: true })
+    }
+  }
+
   return {
     root,
 
@@ -55,9 +65,9 @@ export const createFolders = (root: string) => {
     write: (folder: string, name: string, chunks: AsyncIterable<Buffer>): Promise<void> =>
       withFolder(folder, async (path, handle) => {
         if (!fileName.test(name)) throw new Error(`no name of a report: ${name}`)
-        const temporary = join(path, `.${name}.part`)
-        // Of a server that ended half way.
-        await rm(temporary, { force: true })
+        // A name of its own for each try: two that write at once never share half a file.
+        const temporary = join(path, `.${name}.${randomBytes(6).toString('hex')}.part`)
+        await removeParts(path, name)
         const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
         const file = await open(temporary, flags, 0o640)
         try {

@@ -102,7 +102,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'report.downloaded', entity: run.name, details: run.file_name }),
     )
-    return new FileAnswer(run.file_name, mediaTypes[format], Readable.from(maker.chunksOf(run.run_id)))
+    return new FileAnswer(run.file_name, mediaTypes[format], Readable.from(maker.chunksOf(run)))
   })
 
   /** Mail, as it comes to the files it carries, and says what became of it. */
@@ -111,7 +111,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       const run = await store.run(ref.split('/')[0] as string)
       if (run === undefined || !run.has_file || !fitsMail(run.bytes)) return null
       const chunks: Buffer[] = []
-      for await (const chunk of maker.chunksOf(run.run_id)) chunks.push(chunk)
+      for await (const chunk of maker.chunksOf(run)) chunks.push(chunk)
       return { fileName: run.file_name, mediaType: mediaTypes[run.definition.format], content: Buffer.concat(chunks) }
     },
     outcome: async (tx, ref, { state, error }) => {

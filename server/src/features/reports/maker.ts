@@ -78,6 +78,12 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   }
 
   /** The file, stored piece by piece; each is a step of the job. */
+  /** Keeps the job ours while a step takes longer than its lease; `lost` hears that it is not any more. */
+  const keepAlive = (job: JobRun, lost: (error: Error) => void): NodeJS.Timeout =>
+    setInterval(() => {
+      db.transaction((tx) => job.save(tx, {})).catch(lost)
+    }, aliveMs)
+
   const make = async (job: JobRun, run: RunRow): Promise<void> => {
     await assertOwner(run)
     const before = (job.cursor as Cursor)?.rows ?? 0
@@ -106,9 +112,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
         if (held > 0) await store.putChunk(tx, run.run_id, n++, Buffer.concat(parts))
         ;[parts, held] = [[], 0]
       })
-    const alive = setInterval(() => {
-      db.transaction((tx) => job.save(tx, {})).catch((error: Error) => content.destroy(error))
-    }, aliveMs)
+    const alive = keepAlive(job, (error) => content.destroy(error))
     try {
       for await (const part of content as AsyncIterable<Buffer>) {
         bytes += part.length
@@ -136,23 +140,37 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
   }
 
-  async function* chunksOf(runId: string): AsyncGenerator<Buffer> {
-    for (let n = 0; ; n++) {
-      const chunk = await store.chunk(runId, n)
-      if (chunk === undefined) return
+  /** The file, piece by piece. Throws when it is removed meanwhile: half of it must not pass for all. */
+  async function* chunksOf({ run_id, bytes }: Pick<RunRow, 'run_id' | 'bytes'>): AsyncGenerator<Buffer> {
+    let given = 0
+    for (let n = 0; given < bytes; n++) {
+      const chunk = await store.chunk(run_id, n)
+      if (chunk === undefined) throw new Error(`the file of the report run ${run_id} is gone`)
+      given += chunk.length
       yield chunk
     }
   }
 
-  const intoFolder = async (run: RunRow, folder: string): Promise<string> => {
+  const intoFolder = async (job: JobRun, run: RunRow, folder: string): Promise<string> => {
+    const ended = new AbortController()
+    const alive = keepAlive(job, (error) => ended.abort(error))
+    const pieces = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of chunksOf(run)) {
+        ended.signal.throwIfAborted()
+        yield chunk
+      }
+    }
     try {
-      await folders.write(folder, run.file_name, chunksOf(run.run_id))
+      await folders.write(folder, run.file_name, pieces())
       return ''
     } catch (error) {
+      if (ended.signal.aborted) throw ended.signal.reason
       if (error instanceof AppError) return error.message
       if (isUnavailable(error)) throw error
       log.error({ err: error, runId: run.run_id }, 'a report could not be written into its folder')
       return 'The file could not be written; the log of the server tells more.'
+    } finally {
+      clearInterval(alive)
     }
   }
 
@@ -171,7 +189,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
 
   const deliver = async (job: JobRun, run: RunRow): Promise<void> => {
     const { folder, recipients } = run.definition
-    const folderError = folder === null ? '' : await intoFolder(run, folder)
+    const folderError = folder === null ? '' : await intoFolder(job, run, folder)
     const mail = mailOf(run, await baseUrl())
     const at = now()
     await db.transaction(async (tx) => {

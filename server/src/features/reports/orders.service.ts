@@ -98,6 +98,7 @@ export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) 
         const { cadence } = schedule.definition
         const { at, missed, next } = dueRun(cadence, (schedule.next_run_at as Date).getTime(), now)
         await store.moveTo(schedule.schedule_id, new Date(next))
+        if (await store.isOrdered(tx, schedule.schedule_id, new Date(at))) continue
         await order(tx, schedule, { reason: 'schedule', by: 'system', at, missed, note: lateNote(at, missed, now) })
       }
       return due.length

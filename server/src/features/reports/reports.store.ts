@@ -88,6 +88,13 @@ export const createReportsStore = (db: Queryable) => ({
           and r.state = 'completed' and r.due_at < ${before} order by r.due_at desc limit 1`)
     )[0]?.at ?? null,
 
+  /** Whether a run of this time was ordered: a clock that was set back comes to it twice. */
+  isOrdered: async (tx: Tx, scheduleId: string, dueAt: Date): Promise<boolean> =>
+    (
+      await tx.query<{ is_there: boolean }>(sql`
+        select exists (select from report_runs r where r.schedule_id = ${scheduleId}::uuid and r.due_at = ${dueAt} and r.reason = 'schedule') as is_there`)
+    )[0]?.is_there === true,
+
   insertRun: (
     tx: Tx,
     run: Omit<RunRow, 'state' | 'rows' | 'bytes' | 'file_name' | 'has_file' | 'folder_file' | 'ended_at'>,

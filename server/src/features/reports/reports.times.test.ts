@@ -175,6 +175,19 @@ describe('with several servers, and servers that end', () => {
     }
   })
 
+  it('a time that comes again, because a clock was set back, holds up no other schedule', async () => {
+    const [first, other] = [await reports.add(), await reports.add()]
+    t.clock.advance(Date.parse(first.nextRunAt as string) - t.clock.now())
+    await t.server.reports.tick()
+    await t.server.db.execute(sql`
+      update report_schedules set next_run_at = ${new Date(first.nextRunAt as string)} where schedule_id = ${first.id}::uuid`)
+    t.clock.advance(86_400_000)
+    await t.server.reports.tick()
+    await t.server.jobs.drain()
+    expect((await reports.runs(other.id)).length).toBe(2)
+    expect((await reports.runs(first.id)).length).toBeGreaterThanOrEqual(1)
+  })
+
   it('a run whose server ended half way is made anew by another, whole', async () => {
     const made = await reports.add()
     const ordered = await (await t.admin()).post(`${reportsBase}/schedules/${made.id}/run`)

@@ -287,7 +287,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (operation.openOnLoopback === true && header === undefined && isLocalCaller(request))
       return anonymous(request.ip)
     const token = bearer.exec(header ?? '')?.[1]
-    const ticket = header === undefined ? ticketOf(request) : undefined
+    // A ticket is for one download: nothing asks again whether its owner may go on reading a stream.
+    const ticket = header === undefined && operation.responseKind !== 'stream' ? ticketOf(request) : undefined
     const actor =
       token !== undefined
         ? await options.authenticate(token, request.ip)
