@@ -34,15 +34,16 @@ export const createLocationsStore = (db: Queryable) => ({
       order by l.location_id desc limit 100`),
 
   /**
-   * Takes some hosts with places to tell of: each place once, however often the host was there. Marks them as told. Who
+   * Takes some hosts with places to tell of, no more places than one statement does in a second: each place once, however
+   * often the host was there. Marks them as told. Who
    * calls at the same time waits, and finds nothing.
    */
-  take: (tx: Tx, hosts: number): Promise<LeftPlace[]> =>
+  take: (tx: Tx, hosts: number, places: number): Promise<LeftPlace[]> =>
     tx.query<LeftPlace>(sql`
       with hosts as materialized (select distinct l.agent_id from agent_locations l where ${isDue} limit ${hosts}::int),
       due as materialized (
         select l.location_id from agent_locations l where l.agent_id in (select o.agent_id from hosts o) and ${isDue}
-        order by l.location_id for update),
+        order by l.location_id limit ${places}::int for update),
       told as (
         update agent_locations l set announced = true from due d where l.location_id = d.location_id and not l.announced
         returning l.*)

@@ -10,6 +10,8 @@ import type { Sequencer } from './sequencer.ts'
 
 /** Hosts of one transaction. */
 const hostsAtOnce = 2_000
+/** Places of one transaction: a host may have hundreds. */
+const placesAtOnce = 4_000
 /** A call takes no longer; the next one goes on. */
 const mostMs = 3_000
 const countLimit = 100_000
@@ -30,7 +32,7 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
 
   const announce = (actor: Actor): Promise<number> =>
     db.transaction(async (tx) => {
-      const left = await places.take(tx, hostsAtOnce)
+      const left = await places.take(tx, hostsAtOnce, placesAtOnce)
       if (left.length === 0) return 0
       const notes = left.map(
         ({ agent_id, host, since, until, location }): Note => ({

@@ -13,7 +13,7 @@ import {
 import type { AuditApi } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
-import { isMailAddress, type MailApi, type MailFollower } from '#features/mail/index.ts'
+import { isMailAddress, type MailApi, MailError, type MailFollower } from '#features/mail/index.ts'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -109,7 +109,11 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   const follower: MailFollower = {
     attachment: async (ref) => {
       const run = await store.run(ref.split('/')[0] as string)
-      if (run === undefined || !run.has_file || !fitsMail(run.bytes)) return null
+      if (run === undefined) return null
+      // A mail may have waited for two days.
+      const problem = await maker.problemOf(run)
+      if (problem !== '') throw new MailError('send', problem, true)
+      if (!run.has_file || !fitsMail(run.bytes)) return null
       const chunks: Buffer[] = []
       for await (const chunk of maker.chunksOf(run)) chunks.push(chunk)
       return { fileName: run.file_name, mediaType: mediaTypes[run.definition.format], content: Buffer.concat(chunks) }

@@ -51,9 +51,13 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   const store = createReportsStore(db)
   const now = (): Date => new Date(clock.now())
 
-  const assertOwner = async (run: RunRow): Promise<void> => {
+  const problemOf = async (run: RunRow): Promise<string> => {
     const owners = await createReportsRead(db).owners(run.owner_id === null ? [] : [run.owner_id])
-    const problem = ownerProblem(run.owner_name, owners.get(run.owner_id ?? ''), run.definition.list)
+    return ownerProblem(run.owner_name, owners.get(run.owner_id ?? ''), run.definition.list)
+  }
+
+  const assertOwner = async (run: RunRow): Promise<void> => {
+    const problem = await problemOf(run)
     if (problem !== '') throw new AppError('unprocessable', { detail: problem })
   }
 
@@ -278,5 +282,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       for (const { run_id, state, message } of await store.orphans()) await fail(run_id, state, message)
     },
     chunksOf,
+    /** Why a run may not reach anybody with the rights that its owner has now; empty: it may. */
+    problemOf,
   }
 }

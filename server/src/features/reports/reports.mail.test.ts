@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { insertFleet } from '#test/fleet.ts'
-import { reportsOf } from '#test/reports.ts'
+import { person } from '#test/people.ts'
+import { reportsBase, reportsOf, scheduleInput } from '#test/reports.ts'
 
 let t: TestApp
 let reports: ReturnType<typeof reportsOf>
@@ -203,6 +204,23 @@ describe('a report by mail', () => {
     t.clock.advance(3_600_000)
     await deliver()
     expect(peer.state.taken).toEqual([])
+  })
+
+  it('that still waits when its owner lost his rights does not leave', async () => {
+    const owner = await person(t, { profile: 10 })
+    const given = scheduleInput({ name: 'of an owner who leaves', recipients: ['busy@example.org'] })
+    const made = (await owner.api.post(`${reportsBase}/schedules`, given)).json()
+    peer.state.refuses = 'busy@example.org'
+    await reports.runNow(made.id)
+    await deliver()
+    await (await t.admin()).post('/prime/webui/admin/deleteUsers', [owner.userName])
+    peer.state.refuses = ''
+    t.clock.advance(31_000)
+    await deliver()
+    expect(peer.state.taken).toEqual([])
+    expect((await run(made.id)).deliveries).toMatchObject([
+      { state: 'failed', error: expect.stringContaining('was deleted') },
+    ])
   })
 
   it('is given up after two days; its file stays as long as it waits', async () => {

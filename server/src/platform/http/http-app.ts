@@ -284,8 +284,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const audience = operation.permission
     if (audience === 'public' || audience === 'agent') return anonymous(request.ip)
     const header = request.headers.authorization
-    if (operation.openOnLoopback === true && header === undefined && isLocalCaller(request))
-      return anonymous(request.ip)
+    // Behind a proxy of this machine everybody is local: some hand on nothing that shows it.
+    const isOpen = operation.openOnLoopback === true && options.trustedProxies.length === 0
+    if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request.ip)
     const token = bearer.exec(header ?? '')?.[1]
     // A ticket is for one download: nothing asks again whether its owner may go on reading a stream.
     const ticket = header === undefined && operation.responseKind !== 'stream' ? ticketOf(request) : undefined
