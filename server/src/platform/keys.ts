@@ -78,15 +78,20 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
     writeKeyFile(file, content)
     load(content)
   }
-  let seenAt = 0
+  /** Which state of the file was read. Two writes within one tick of the kernel's clock (4 ms) have the same time: file number and length count, too. */
+  const stateOf = (): string => {
+    const { ino, size, mtimeMs } = statSync(file)
+    return `${ino} ${size} ${mtimeMs}`
+  }
+  let seen = ''
   const refresh = (): void => {
-    seenAt = statSync(file).mtimeMs
+    seen = stateOf()
     load(read())
   }
   refresh()
   /** The newest of the file: another replica may have turned to a new key a moment ago, and what is sealed by an old one is lost. */
   const current = (): SealingKey => {
-    if (statSync(file).mtimeMs !== seenAt) refresh()
+    if (stateOf() !== seen) refresh()
     return known.at(-1) as SealingKey
   }
   return {
