@@ -151,10 +151,14 @@ export const assetStream = operation({
   tag,
   summary: 'Follows the inventory: every asset, then every change',
   description:
-    'CloudEvents 1.0, one JSON object a line (`application/x-ndjson`), or as server-sent events when Accept names `text/event-stream` (their id is the sequence, and `Last-Event-ID` goes before `after`). Messages carry state: of each asset the newest only, as it is when it is sent, so whoever reads from 0 and applies messages in order holds the inventory. Every 15 seconds without a message an empty line (or comment) is sent. It ends when the token does. 32 readers at once: others get 503 with `retry-after`. A position beyond the newest, or another `source`, is 409: the server was restored from a backup; forget what was held and start at 0.',
+    'CloudEvents 1.0, one JSON object a line (`application/x-ndjson`), or as server-sent events when Accept names `text/event-stream` (their id is the sequence as a number, and `Last-Event-ID`, with or without leading zeros, goes before `after`). Messages carry state: of each asset the newest only, as it is when it is sent, so whoever reads from 0 and applies messages in order holds the inventory. Every 15 seconds without a message an empty line (or comment) is sent. It ends when the token does. 32 readers at once: others get 503 with `retry-after`. A position beyond the newest, or another `source`, is 409: the server was restored from a backup; forget what was held and start at 0.',
   permission: 'fleet:read',
   query: closed({
-    after: Type.Optional(position('Sequence of the last message that was applied; 0, or none: from the beginning.')),
+    after: Type.Optional(
+      position(
+        'Sequence of the last message that was applied, as it was sent (`00000000000000004711`) or as a number (`4711`); 0, or none: from the beginning.',
+      ),
+    ),
     source: Type.Optional(
       Type.String({
         maxLength: 64,

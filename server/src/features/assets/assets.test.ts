@@ -139,6 +139,23 @@ describe('the asset stream', () => {
     expect((await user.api.get(`${base}/stream`, { 'last-event-id': 'x' })).statusCode).toBe(400)
   })
 
+  it('goes on after a position that is sent back as it came', async () => {
+    const all = await readStream(t)
+    const [first] = all
+    expect(first?.sequence).toMatch(/^0+[1-9]\d*$/)
+    const admin = await t.admin()
+    const after = async (given = '', headers = {}) =>
+      messagesOf((await admin.get(`${base}/stream?follow=false&after=${given}`, headers)).body).map(({ id }) => id)
+    const rest = all.slice(1).map(({ id }) => id)
+    expect(await after(first?.sequence)).toEqual(rest)
+    expect(await after(first?.id)).toEqual(rest)
+    expect(await after('0', { 'last-event-id': String(first?.sequence) })).toEqual(rest)
+    const refused = async (given: string) =>
+      (await admin.get(`${base}/stream?follow=false&after=${given}`)).json().errors[0].message
+    expect(await refused('000000000000000000004711')).toBe('must be a decimal integer')
+    expect(await refused('99999999999999999999')).toMatch(/^must be from -9007199254740991 to/)
+  })
+
   it('comes as server-sent events, too', async () => {
     const [first] = await readStream(t)
     const answer = await (await t.admin()).get(`${base}/stream?follow=false&after=0`, { accept: 'text/event-stream' })

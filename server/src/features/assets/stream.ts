@@ -31,11 +31,11 @@ export interface StreamQuery {
 
 const eventStream = 'text/event-stream'
 
-/** Position by the header of a browser that comes back, else by the query. */
+/** Position by the header of a browser that comes back, else by the query; as `id` and as `sequence` have it. */
 const startOf = (request: FastifyRequest, query: StreamQuery): number => {
   const given = request.headers['last-event-id']
   if (typeof given !== 'string' || given === '') return query.after ?? 0
-  const position = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN
+  const position = /^\d{1,20}$/.test(given) ? Number(given) : Number.NaN
   if (!Number.isSafeInteger(position)) throw invalid('Last-Event-ID', 'must be the id of a message of this stream')
   return position
 }

@@ -39,11 +39,17 @@ const split = (query: string): { pairs: [string, string][]; errors: FieldError[]
   return { pairs, errors }
 }
 
+/** Leading zeros are read: positions of a stream are sent with twenty digits, and come back as they were sent. */
+const integer = /^-?\d{1,20}$/
+const decimal = /^-?\d{1,15}(\.\d{1,15})?$/
+
 const convert = (value: string, schema: JsonSchema): { value: unknown } | { fault: string } => {
   if (schema.type === 'integer' || schema.type === 'number') {
-    const pattern = schema.type === 'integer' ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/
-    if (!pattern.test(value)) return { fault: `must be a decimal ${schema.type}` }
+    const isInteger = schema.type === 'integer'
+    if (!(isInteger ? integer : decimal).test(value)) return { fault: `must be a decimal ${schema.type}` }
     const number = Number(value)
+    if (isInteger && !Number.isSafeInteger(number))
+      return { fault: `must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}` }
     if (schema.minimum !== undefined && number < schema.minimum) return { fault: `must be at least ${schema.minimum}` }
     if (schema.maximum !== undefined && number > schema.maximum) return { fault: `must be at most ${schema.maximum}` }
     return { value: number }
