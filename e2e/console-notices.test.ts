@@ -158,7 +158,28 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
     await syslog.getByLabel('Address').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
     const fresh = page.getByRole('region', { name: 'New secret' })
-    expect(await fresh.getByText(/^whsec_/).innerText()).toMatch(/^whsec_[A-Za-z0-9+/=]{32,}$/)
+    const secret = await fresh.getByText(/^whsec_/).innerText()
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/=]{32,}$/)
+    await page.getByText(/The new secret of the webhook is shown above, this once/).waitFor()
+    const isInSight = async () => {
+      const { y = -1, height = 0 } = (await fresh.boundingBox()) ?? {}
+      return y >= 0 && y + height <= 900
+    }
+    expect(await isInSight()).toBe(true)
+    expect(await page.evaluate('document.activeElement?.getAttribute("aria-label")')).toBe('New secret')
+    // It stays over another save and a try to leave, until somebody has it.
+    await page.getByLabel('In use').click({ force: true })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. It counts from now on.').waitFor()
+    await page.getByLabel('In use').click({ force: true })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. It counts from now on.').waitFor()
+    await page.getByRole('link', { name: 'All groups' }).click()
+    await page.getByRole('dialog', { name: 'Leave without the secret?' }).getByRole('button', { name: 'Stay' }).click()
+    expect(await fresh.getByText(/^whsec_/).innerText()).toBe(secret)
+    expect(await isInSight()).toBe(true)
+    await fresh.getByRole('button', { name: 'I have stored it' }).click()
+    await fresh.waitFor({ state: 'detached' })
     // Left and come to again, it is nowhere.
     await page.getByRole('link', { name: 'All groups' }).click()
     await cards
@@ -167,7 +188,7 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
       .waitFor()
     await page.getByRole('link', { name: 'Attacks' }).click()
     await url.waitFor()
-    expect(await page.content()).not.toContain('whsec_M')
+    expect(await page.content()).not.toContain(secret)
     expect(await fresh.count()).toBe(0)
     expect(await webhook.getByLabel('Secret', { exact: true }).getAttribute('placeholder')).toMatch(
       /leave empty to keep/,

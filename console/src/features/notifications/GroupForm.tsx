@@ -3,11 +3,11 @@ import { type NotificationGroup, updateNotificationGroup } from '@portcullis/con
 import { useId, useRef } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
-import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { sendsEvents } from './draft.ts'
+import { FreshSecret } from './FreshSecret.tsx'
 import { MailFields } from './MailFields.tsx'
 import classes from './notifications.module.css'
 import { SyslogFields } from './SyslogFields.tsx'
@@ -16,16 +16,11 @@ import { WebhookFields } from './WebhookFields.tsx'
 import { WhatFields } from './WhatFields.tsx'
 import { WhenFields } from './WhenFields.tsx'
 
-/** A secret that was made now, shown this once. */
-const FreshSecret = ({ secret }: { secret: string }) => (
-  <section className={classes.fresh} aria-label="New secret">
-    <strong>The webhook’s secret, shown this once</strong>
-    <span className={classes.quiet}>
-      Give it to the receiver, which checks with it that messages are from this server (Standard Webhooks).
-    </span>
-    <CopyField value={secret} what="Secret" />
-  </section>
-)
+const secretWords = {
+  title: 'Leave without the secret?',
+  words:
+    'The new secret of the webhook is shown on this page only, this once. Without it the receiver can check nothing.',
+}
 
 /** The form of a group: of what it tells, when, and by which channels. */
 export const GroupForm = ({ group }: { group: NotificationGroup }) => {
@@ -39,8 +34,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
   const shared = { group, entry, canWrite }
   return (
     <div className={classes.form}>
-      <LeaveGuard isDirty={isDirty} />
-      {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} />}
+      <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : secretWords)} />
       <form
         id={formId}
         ref={form}
@@ -68,6 +62,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
       {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
       {canWrite ? (
         <Group justify="flex-end" gap="sm" className={classes.foot}>
+          {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}
           <p className={classes.said} role="status">
             {entry.said !== ''
               ? entry.said

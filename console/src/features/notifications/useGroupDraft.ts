@@ -54,8 +54,8 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     try {
       const groups = await api.call(updateNotificationGroup, { body: { id: group.id, ...change } })
       const secret = groups.map(freshSecretOf).find((one) => one !== null) ?? null
-      // Held by this page only, and only until it is left.
-      setFresh(secret)
+      // Held by this page only, until somebody says that he has it: another save does not take it away.
+      if (secret !== null) setFresh(secret)
       queries.setQueryData(
         groupsKey,
         groups.map((one) =>
@@ -67,7 +67,11 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
       setEdited(null)
       setIsJudged(false)
       setTrial(null)
-      setSaid('Saved. It counts from now on.')
+      setSaid(
+        secret === null
+          ? 'Saved. It counts from now on.'
+          : 'Saved. The new secret of the webhook is shown above, this once: store it.',
+      )
     } catch (reason) {
       setFailure(reason)
     } finally {
@@ -84,6 +88,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     said,
     fresh,
     isDirty,
+    acknowledge: () => setFresh(null),
     /** Everything that is wrong stands at its field. */
     isAtField: Object.keys(faultsOfFailure(failure)).length > 0,
     errorOf: (name: string): string | undefined =>

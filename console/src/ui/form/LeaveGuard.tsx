@@ -2,8 +2,19 @@ import { Button, Group, Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import classes from './form.module.css'
 
+export interface LeaveGuardProps {
+  isDirty: boolean
+  /** What would be lost, where it is not what was entered. */
+  title?: string
+  words?: string
+}
+
 /** Asks before a page with unsaved changes is left, by a link, a key or the browser. */
-export const LeaveGuard = ({ isDirty }: { isDirty: boolean }) => {
+export const LeaveGuard = ({
+  isDirty,
+  title = 'Leave without saving?',
+  words = 'What you entered on this page is not saved, and would be lost.',
+}: LeaveGuardProps) => {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: () => isDirty,
@@ -11,7 +22,7 @@ export const LeaveGuard = ({ isDirty }: { isDirty: boolean }) => {
   })
   const isAsked = blocker.status === 'blocked'
   return (
-    <Modal opened={isAsked} onClose={() => blocker.reset?.()} title="Leave without saving?">
+    <Modal opened={isAsked} onClose={() => blocker.reset?.()} title={title}>
       <form
         className={classes.dialog}
         onSubmit={(event) => {
@@ -19,7 +30,7 @@ export const LeaveGuard = ({ isDirty }: { isDirty: boolean }) => {
           blocker.reset?.()
         }}
       >
-        <p>What you entered on this page is not saved, and would be lost.</p>
+        <p>{words}</p>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={() => blocker.proceed?.()}>
             Leave
