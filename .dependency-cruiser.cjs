@@ -49,7 +49,7 @@ module.exports = {
       name: 'outsiders-see-the-feature-index-only',
       comment: 'ingest, compose, entries and the test harness know a feature by its index.ts',
       severity: 'error',
-      from: { path: '^(server/(src/(ingest|entry|compose)|test)|cli|bench|e2e)' },
+      from: { path: '^(server/(src/(ingest|entry|compose)|test)|cli|bench|rig|drill|gate|e2e)' },
       to: { path: '^server/src/features/[^/]+/(?!index\\.ts$)' },
     },
     {
@@ -78,13 +78,13 @@ module.exports = {
       name: 'contract-is-a-leaf',
       severity: 'error',
       from: { path: '^contract/' },
-      to: { path: '^(domain|server|console|agent|cli|bench|e2e|knowledge|scripts)/' },
+      to: { path: '^(domain|server|console|agent|cli|bench|rig|drill|gate|e2e|knowledge|scripts)/' },
     },
     {
       name: 'domain-imports-contract-only',
       severity: 'error',
       from: { path: '^domain/' },
-      to: { path: '^(server|console|agent|cli|bench|e2e|scripts)/' },
+      to: { path: '^(server|console|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
     },
     {
       name: 'domain-does-no-io',
@@ -99,7 +99,7 @@ module.exports = {
       name: 'console-imports-contract-only',
       severity: 'error',
       from: { path: '^console/' },
-      to: { path: '^(domain|server|agent|cli|bench|e2e|scripts)/' },
+      to: { path: '^(domain|server|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
     },
     {
       name: 'console-features-never-each-other',
@@ -111,14 +111,14 @@ module.exports = {
       name: 'agent-imports-contract-and-domain-only',
       severity: 'error',
       from: { path: '^agent/' },
-      to: { path: '^(server|console|cli|bench|e2e|scripts)/' },
+      to: { path: '^(server|console|cli|bench|rig|drill|gate|e2e|scripts)/' },
     },
     {
       name: 'poller-imports-contract-and-domain-only',
       comment: 'it never sees the database, and runs on other machines',
       severity: 'error',
       from: { path: '^poller/' },
-      to: { path: '^(server|console|agent|cli|bench|e2e|scripts)/' },
+      to: { path: '^(server|console|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
     },
     {
       name: 'agent-has-no-packages',
@@ -132,13 +132,13 @@ module.exports = {
       comment: 'what touches the database is a server entry that the CLI starts, not imports',
       severity: 'error',
       from: { path: '^cli/' },
-      to: { path: '^(server|console|bench|e2e|scripts)/' },
+      to: { path: '^(server|console|bench|rig|drill|gate|e2e|scripts)/' },
     },
     {
       name: 'product-imports-no-tests',
       severity: 'error',
       from: { path: '^(contract|domain|server/src|console/src|agent/src|cli)/', pathNot: TEST },
-      to: { path: `${TEST}|^(server/test|e2e|bench)/` },
+      to: { path: `${TEST}|^(server/test|e2e|bench|rig|drill|gate)/` },
     },
     {
       name: 'no-cycles',
@@ -152,7 +152,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|e2e/|scripts/|console/(vite|public/|src/app/main))`,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|rig/|drill/|gate/|e2e/|scripts/|console/(vite|public/|src/app/main))`,
       },
       to: {},
     },

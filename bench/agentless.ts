@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { cpuSecondsOf } from '../rig/proc.ts'
+import { type BenchServer, startServer } from '../rig/server-process.ts'
 import { bareSshMs, startFarm } from './farm/index.ts'
-import { cpuSecondsOf } from './proc.ts'
 import { type BenchResult, round } from './result.ts'
-import { type BenchServer, startServer } from './server-process.ts'
 
 export interface AgentlessBench {
   databaseUrl: string | undefined

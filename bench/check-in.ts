@@ -6,11 +6,11 @@ import { storageStick } from '@portcullis/domain/testing'
 import { signText } from '../cli/simulator/identity.ts'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import type { BenchServer } from '../rig/server-process.ts'
 import type { PlayedHost } from './loader/hosts.ts'
 import { prepareFleet } from './prepare.ts'
 import { runRaw, type Work } from './raw-client.ts'
 import { type BenchResult, type Figure, round } from './result.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface CheckInOptions {
   databaseUrl: string | undefined

@@ -6,9 +6,9 @@ import { createInventory } from '../cli/simulator/inventory.ts'
 import { createRandom } from '../cli/simulator/random.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { createWaits } from '../cli/simulator/waits.ts'
+import type { BenchServer } from '../rig/server-process.ts'
 import { prepareFleet } from './prepare.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface CommandOptions {
   databaseUrl: string | undefined

@@ -7,11 +7,11 @@ import { pipeline } from 'node:stream/promises'
 import { exportAgentCsv, exportAgentPdf, maxPdfRows } from '@portcullis/contract'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { residentBytes } from '../rig/proc.ts'
+import type { BenchServer } from '../rig/server-process.ts'
 import { agentsList } from '../server/src/features/agents/index.ts'
 import { prepareFleet } from './prepare.ts'
-import { residentBytes } from './proc.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface ExportOptions {
   databaseUrl: string | undefined

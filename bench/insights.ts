@@ -1,9 +1,9 @@
 /** Risk insights of a whole fleet: reloads beside the plain aggregation they stand in for. */
 import pg from 'pg'
+import type { BenchServer } from '../rig/server-process.ts'
 import { countDevices } from './loader.ts'
 import { prepareFleet } from './prepare.ts'
 import { type BenchResult, percentile, round } from './result.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface InsightsOptions {
   databaseUrl: string | undefined

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import type { BenchServer } from '../rig/server-process.ts'
 import { type Combination, combinations } from './page-combinations.ts'
 import { prepareFleet } from './prepare.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface ListOptions {
   databaseUrl: string | undefined

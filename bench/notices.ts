@@ -1,8 +1,8 @@
 /** What it costs to fold events into notices, and to hand each of them to a SIEM. */
 import { connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
+import { type BenchServer, startServer } from '../rig/server-process.ts'
 import { type BenchResult, round } from './result.ts'
-import { type BenchServer, startServer } from './server-process.ts'
 
 export interface NoticesBench {
   databaseUrl: string | undefined

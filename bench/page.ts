@@ -1,10 +1,10 @@
 /** A page of a million rows: how fast, how much memory, and whether all of it is there. */
 import { request } from 'node:http'
+import { residentBytes } from '../rig/proc.ts'
+import type { BenchServer } from '../rig/server-process.ts'
 import { prepareFleet } from './prepare.ts'
-import { residentBytes } from './proc.ts'
 import { type BenchResult, round } from './result.ts'
 import { createRowReader } from './row-reader.ts'
-import type { BenchServer } from './server-process.ts'
 
 export interface PageOptions {
   databaseUrl: string | undefined

@@ -1,7 +1,9 @@
 /** A server whose database holds a fleet. */
+
+import { fromRoot } from '../rig/root.ts'
+import { type BenchServer, startServer } from '../rig/server-process.ts'
 import { seedDesigns } from './loader/designs.ts'
 import { type LoadedFleet, loadFleet } from './loader.ts'
-import { type BenchServer, fromRoot, startServer } from './server-process.ts'
 
 export interface PrepareOptions {
   databaseUrl: string | undefined

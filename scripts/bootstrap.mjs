@@ -16,6 +16,8 @@ const VERBS = {
   worker: { program: 'poller/src/main.ts' },
   simulate: { program: 'cli/simulator/main.ts' },
   bench: { program: 'bench/main.ts' },
+  drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
+  gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
   cli: { program: 'cli/src/main.ts' },
 }
 

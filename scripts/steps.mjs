@@ -16,6 +16,9 @@ const CRUISED = [
   'poller',
   'cli',
   'bench',
+  'rig',
+  'drill',
+  'gate',
   'e2e',
   'scripts',
 ]

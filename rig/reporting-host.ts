@@ -1,0 +1,123 @@
+/** A host that reports one stick after the other and repeats each report until it is acknowledged. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { agentPaths, enrolProofText, type HostFacts, sessionProofText } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import { createKey, signText } from '../cli/simulator/identity.ts'
+import type { Answer, Transport } from '../cli/simulator/transport.ts'
+
+const facts = (hostname: string): HostFacts => ({
+  hostname,
+  address: '10.0.0.1',
+  osName: 'Debian',
+  osVersion: '12',
+  kernel: '6',
+  architecture: 'x64',
+  vendor: '',
+  model: '',
+  chassis: '',
+  sku: '',
+  nics: [],
+  agentVersion: '1.0.0',
+  enforcement: 'observe',
+})
+
+/** What a host did so far. */
+export interface Reported {
+  /** Serials whose report was acknowledged, in order. */
+  acknowledged: string[]
+  /** Reports that had to be sent again. */
+  resent: number
+  /** Answers of 503, the server asking to come later. */
+  shed: number
+  /** The longest time that one request took, in milliseconds. */
+  slowestMs: number
+  /** Answers that are neither an acknowledgement nor "later". */
+  refused: string[]
+}
+
+export type ReportingHost = Awaited<ReturnType<typeof enrolReportingHost>>
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Enrols a host; `transport` is asked for each request, so that it may lead to another server by then. */
+export const enrolReportingHost = async (transport: () => Transport, token: string, name: string) => {
+  const { privateKey, publicKey } = createKey()
+  const reported: Reported = { acknowledged: [], resent: 0, shed: 0, slowestMs: 0, refused: [] }
+  const post = async (path: string, body: unknown, session?: string): Promise<Answer | null> => {
+    const startedAt = performance.now()
+    const answer = await transport()
+      .post(path, () => JSON.stringify(body), session)
+      .catch(() => null)
+    reported.slowestMs = Math.max(reported.slowestMs, performance.now() - startedAt)
+    return answer
+  }
+  const expect = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const answer = await post(path, body)
+    if (answer?.status !== 200) throw new Error(`${path}: ${answer?.status} ${JSON.stringify(answer?.body)}`)
+    return answer.body
+  }
+  const enrolled = await expect(agentPaths.enrol, {
+    token,
+    keyAlgorithm: 'Ed25519',
+    publicKey,
+    machineIdHash: null,
+    smbiosHash: null,
+    facts: facts(name),
+    proof: signText(privateKey, enrolProofText(token, publicKey)),
+  })
+  const agentId = String(enrolled.agentId)
+  const bootId = randomUUID()
+  const open = async (): Promise<string | undefined> => {
+    const proven = { agentId, bootId, timestamp: Date.now(), nonce: randomBytes(24).toString('base64url') }
+    const answer = await post(agentPaths.session, {
+      ...proven,
+      signature: signText(privateKey, sessionProofText(proven)),
+    })
+    return answer?.status === 200 ? String(answer.body.token) : undefined
+  }
+  let session = await open()
+  let seq = 0
+  let isOver = false
+
+  /** Repeats until it is acknowledged; false: it was refused for good. */
+  const send = async (said: Record<string, unknown>): Promise<boolean> => {
+    const body = { bootId, seq: ++seq, clock: Date.now(), ...said }
+    for (;;) {
+      session ??= await open()
+      const answer = session === undefined ? null : await post(agentPaths.checkIn, body, session)
+      if (answer?.status === 200) return true
+      if (answer?.status === 401) session = undefined
+      else if (answer?.status === 503) reported.shed++
+      else if (answer !== null && answer.status !== 502) {
+        reported.refused.push(`${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
+        return false
+      }
+      reported.resent++
+      await pause(50 + Math.random() * 50)
+    }
+  }
+  await send({ inventoryHash: inventoryHash([]), inventory: [] })
+
+  return {
+    agentId,
+    reported,
+    /** Reports until `stop`; `restMs` between two reports. */
+    run: async (restMs = 0): Promise<void> => {
+      while (!isOver) {
+        const serial = `${name}-${seq}`
+        const device = storageStick({ serial })
+        const isTaken = await send({
+          inventoryHash: inventoryHash([device]),
+          changes: [{ op: 'attached', at: Date.now(), device }],
+        })
+        if (!isTaken) return
+        reported.acknowledged.push(serial)
+        if (restMs > 0) await pause(restMs)
+      }
+    },
+    stop: (): void => {
+      isOver = true
+    },
+  }
+}

@@ -1,0 +1,140 @@
+/** The command line of drills and gates: one JSON line for each check, then a table; code 1 when a bar is not met. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { machine } from './machine.ts'
+import { root } from './root.ts'
+import { withSabotage } from './sabotage.ts'
+import { type Check, type CheckSettings, type Finding, isMet, isPassed, type Outcome } from './verdict.ts'
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+interface Result {
+  name: string
+  what: string
+  passed: boolean
+  seconds: number
+  outcome: Outcome
+}
+
+const barOf = ({ atMost, atLeast }: Finding): string =>
+  [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].join(', ')
+
+const runOne = async (check: Check, settings: CheckSettings): Promise<Result> => {
+  const startedAt = performance.now()
+  const outcome = await check.run(settings).catch(
+    (error: unknown): Outcome => ({
+      findings: [{ what: 'ended with an error', value: 1, atMost: 0 }],
+      notes: [String((error as Error).stack ?? error)],
+    }),
+  )
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+  return { name: check.name, what: check.what, passed: isPassed(outcome), seconds, outcome }
+}
+
+const jsonOf = ({ name, what, passed, seconds, outcome }: Result): string =>
+  JSON.stringify({
+    check: name,
+    passed,
+    seconds,
+    ...Object.fromEntries(outcome.findings.map((f) => [f.what, f.value])),
+    notMet: outcome.findings.filter((f) => !isMet(f)).map((f) => `${f.what} ${f.value}, bar ${barOf(f)}`),
+    notRun: outcome.notRun ?? [],
+    notes: outcome.notes ?? [],
+    what,
+  })
+
+const markdownOf = (title: string, results: readonly Result[], isQuick: boolean): string =>
+  [
+    `# ${title}`,
+    '',
+    `${isQuick ? 'Short form' : 'Full form'}, ${machine()}.`,
+    '',
+    ...results.flatMap((result) => [
+      `## ${result.name}: ${result.passed ? 'passed' : 'NOT PASSED'} (${result.seconds} s)`,
+      '',
+      result.what,
+      '',
+      '| figure | reached | bar |',
+      '|---|---|---|',
+      ...result.outcome.findings.map(
+        (f) =>
+          `| ${f.what} | ${f.value.toLocaleString('en')} ${f.unit ?? ''} | ${barOf(f)}${isMet(f) ? '' : ' **missed**'} |`,
+      ),
+      '',
+      ...(result.outcome.notRun ?? []).map((line) => `- Not run: ${line}`),
+      ...(result.outcome.notes ?? []).map((line) => `- ${line.split('\n')[0]}`),
+      '',
+    ]),
+  ].join('\n')
+
+/** Tries every sabotage of the checks; one that stays green is a red. */
+const testChecks = async (checks: readonly Check[], settings: CheckSettings): Promise<boolean> => {
+  let isGood = true
+  for (const check of checks) {
+    for (const sabotage of check.sabotages ?? []) {
+      const { passed, seconds, outcome } = await withSabotage(sabotage, (broken) =>
+        runOne(check, { ...settings, isQuick: true, root: broken }),
+      )
+      // A broken copy that does not even run would be red for the wrong reason.
+      const isSeen = !passed && !outcome.findings.some(({ what }) => what === 'ended with an error')
+      isGood &&= isSeen
+      const red = outcome.findings.filter((f) => !isMet(f)).map((f) => `${f.what} ${f.value}`)
+      say(
+        JSON.stringify({
+          selfTest: check.name,
+          broken: sabotage.what,
+          seen: isSeen,
+          seconds,
+          red,
+          ...(isSeen ? {} : { notes: outcome.notes ?? [] }),
+        }),
+      )
+    }
+  }
+  return isGood
+}
+
+/** `npm run drill|gate -- [name…] [--quick] [--minutes N] [--self-test] [--save FILE]`. */
+export const runChecks = async (title: string, checks: readonly Check[]): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    options: {
+      quick: { type: 'boolean' },
+      minutes: { type: 'string' },
+      'self-test': { type: 'boolean' },
+      save: { type: 'string' },
+    },
+    allowPositionals: true,
+  })
+  const unknown = positionals.filter((name) => !checks.some((check) => check.name === name))
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+  if (unknown.length > 0 || (minutes !== undefined && !(minutes > 0))) {
+    process.stderr.write(
+      `Usage: [name…] [--quick] [--minutes N] [--self-test] [--save FILE]; names: ${checks.map(({ name }) => name).join(', ')}\n`,
+    )
+    process.exit(2)
+  }
+  const chosen = positionals.length === 0 ? checks : checks.filter(({ name }) => positionals.includes(name))
+  const settings = { isQuick: values.quick === true, minutes, root }
+  if (values['self-test'] === true) {
+    process.exitCode = (await testChecks(chosen, settings)) ? 0 : 1
+    return
+  }
+  const results: Result[] = []
+  for (const check of chosen) {
+    const result = await runOne(check, settings)
+    results.push(result)
+    say(jsonOf(result))
+  }
+  const failed = results.filter(({ passed }) => !passed)
+  if (values.save !== undefined) {
+    mkdirSync(dirname(values.save), { recursive: true })
+    writeFileSync(values.save, markdownOf(title, results, settings.isQuick))
+  }
+  say(
+    `${results.length - failed.length} passed, ${failed.length} not passed${failed.length === 0 ? '' : `: ${failed.map(({ name }) => name).join(', ')}`}`,
+  )
+  process.exitCode = failed.length === 0 ? 0 : 1
+}

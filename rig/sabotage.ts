@@ -1,0 +1,49 @@
+/** A copy of the checkout in which the product is broken on purpose. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { temporaryFolder } from './database.ts'
+import { root } from './root.ts'
+import type { Sabotage } from './verdict.ts'
+
+const copied = ['contract', 'domain', 'server', 'agent', 'poller', 'cli', 'knowledge', 'scripts']
+const linked = ['build', 'console']
+
+/** Packages are linked, our own ones to the copy, or the original's contract would be checked. */
+const linkPackages = (from: string, to: string): void => {
+  if (!existsSync(from)) return
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(from)) {
+    if (name === '@portcullis') {
+      mkdirSync(join(to, name))
+      for (const own of readdirSync(join(from, name))) symlinkSync(join(dirname(to), own), join(to, name, own))
+    } else symlinkSync(join(from, name), join(to, name))
+  }
+}
+
+/** Makes the broken copy, gives its root to `work`, and removes it. */
+export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: string) => Promise<T>): Promise<T> => {
+  const folder = temporaryFolder('broken')
+  try {
+    for (const name of copied)
+      cpSync(join(root, name), join(folder, name), {
+        recursive: true,
+        filter: (source) => !source.endsWith('/node_modules'),
+      })
+    for (const name of linked) if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name))
+    cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+    linkPackages(join(root, 'node_modules'), join(folder, 'node_modules'))
+    for (const name of copied) linkPackages(join(root, name, 'node_modules'), join(folder, name, 'node_modules'))
+    for (const { file, find, replace } of edits) {
+      const text = readFileSync(join(folder, file), 'utf8')
+      if (text.split(find).length !== 2)
+        throw new Error(`"${what}" can not be tried: ${file} has ${text.split(find).length - 1} times: ${find}`)
+      writeFileSync(
+        join(folder, file),
+        text.replace(find, () => replace),
+      )
+    }
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,94 @@
+/** Database and server on a throw-away folder, measured from outside. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+import { startDatabase, temporaryFolder } from './database.ts'
+import { freePort } from './free-port.ts'
+import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
+import { startServerProcess } from './server.ts'
+
+export type BenchServer = Awaited<ReturnType<typeof startServer>>
+
+export interface ServerOptions {
+  databaseUrl: string | undefined
+  /** Serves HTTPS on loopback, by a certificate made for the run. */
+  isTls?: boolean
+  /** Further variables of its environment. */
+  env?: Readonly<Record<string, string>>
+}
+
+/** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
+export const startServer = async ({ databaseUrl, isTls = false, env = {} }: ServerOptions) => {
+  const dataDir = temporaryFolder('rig')
+  const database = databaseUrl === undefined ? await startDatabase({ dataDir }) : null
+  const connection: pg.ClientConfig = database?.connection ?? { connectionString: databaseUrl as string }
+  const certificate = isTls
+    ? ensureOwnCertificate({
+        dir: join(dataDir, 'tls'),
+        names: ['localhost'],
+        addresses: ['127.0.0.1'],
+        now: Date.now(),
+      })
+    : null
+  const tls =
+    certificate === null
+      ? {}
+      : { PORTCULLIS_TLS_CERT: join(dataDir, 'served.crt'), PORTCULLIS_TLS_KEY: join(dataDir, 'served.key') }
+  if (certificate !== null) {
+    writeFileSync(join(dataDir, 'served.crt'), certificate.cert)
+    writeFileSync(join(dataDir, 'served.key'), certificate.key, { mode: 0o600 })
+  }
+  const ca = certificate === null ? undefined : readFileSync(join(dataDir, 'tls', 'ca.crt'), 'utf8')
+  let server: Awaited<ReturnType<typeof startServerProcess>> | undefined
+  const stopOnce = async (): Promise<void> => {
+    await server?.end()
+    for (const signal of signals) process.removeListener(signal, interrupted)
+    await database?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    stopping ??= stopOnce()
+    return stopping
+  }
+  // A benchmark that is broken off leaves neither a server nor a database behind.
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const interrupted = (): void => {
+    stop().finally(() => process.exit(130))
+  }
+  for (const signal of signals) process.once(signal, interrupted)
+  try {
+    const started = await startServerProcess({
+      databaseUrl: databaseUrl ?? (database?.url as string),
+      dataDir: join(dataDir, 'server'),
+      port: await freePort(),
+      env: { ...env, ...tls },
+      ...(ca === undefined ? {} : { ca }),
+    })
+    server = started
+    return {
+      url: started.url,
+      /** PEM of the CA to trust, over TLS. */
+      ca,
+      pid: started.pid,
+      connection,
+      /** As `DATABASE_URL` names its database. */
+      databaseUrl: databaseUrl ?? (database?.url as string),
+      /** Its data directory, with the key file. */
+      dataDir: started.dataDir,
+      call: started.call,
+      /** An access token of the administrator; they live for minutes only. */
+      signIn: started.signIn,
+      /** CPU seconds so far of the server and, when it is ours, its database. */
+      cpu: () => ({
+        server: cpuSecondsOf(started.pid),
+        database: database === null ? Number.NaN : cpuSecondsOfFamily(database.pid()),
+      }),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
