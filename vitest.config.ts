@@ -38,8 +38,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          // Each starts whole servers and a browser: one file at a time, after everything else.
-          fileParallelism: false,
+          // Each starts whole servers and a browser, and waits for them half of its time: two files at once, after everything else.
+          maxWorkers: WORKERS,
           testTimeout: 120_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },

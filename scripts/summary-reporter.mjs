@@ -3,14 +3,17 @@ import { dirname, relative } from 'node:path'
 import { SUMMARY } from './vitest.mjs'
 
 /**
- * Vitest reporter that leaves the result as one JSON file: counts, failed names, and skipped names with the reason
- * given to `ctx.skip(reason)`. Vitest's own JSON has no reasons, and counts a file that does not load as nothing.
+ * Vitest reporter that leaves the result as one JSON file: counts, failed names and their files, seconds of each file,
+ * and skipped names with the reason given to `ctx.skip(reason)`. Vitest's own JSON has no reasons, and counts a file
+ * that does not load as nothing.
  */
 export default class SummaryReporter {
   onTestRunEnd(modules, unhandledErrors) {
-    const summary = { passed: 0, failed: [], skipped: [] }
+    const summary = { passed: 0, failed: [], skipped: [], failedFiles: [], files: [] }
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId)
+      summary.files.push({ file, seconds: Math.round(module.diagnostic().duration / 1000) })
+      if (module.state() === 'failed') summary.failedFiles.push(file)
       for (const test of module.children.allTests()) {
         const { state, note } = test.result()
         const name = `${file} > ${test.fullName}`

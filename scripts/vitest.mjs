@@ -6,10 +6,12 @@ import { ROOT } from './bootstrap/say.mjs'
 /** Where the summary reporter leaves its result. */
 export const SUMMARY = join(ROOT, 'build', 'test', 'summary.json')
 
+const nothing = { passed: 0, failed: [], skipped: [], failedFiles: [], files: [] }
+
 const REPORTERS = ['--reporter=dot', `--reporter=${join(ROOT, 'scripts', 'summary-reporter.mjs')}`]
 
 /**
- * Runs vitest and answers `{passed, failed: names, skipped: [{name, reason}]}`. A run that ends without a result, or
+ * Runs vitest and answers `{passed, failed: names, failedFiles, files: [{file, seconds}], skipped: [{name, reason}]}`. A run that ends without a result, or
  * with a bad exit code and no failed test, counts as one failure: a crash must not look like success.
  */
 export async function runVitest(args, env = {}) {
@@ -28,7 +30,7 @@ export async function runVitest(args, env = {}) {
     child.once('close', done)
   })
   const summary = read()
-  if (summary === undefined) return { passed: 0, failed: [`vitest ended with code ${code} and no result`], skipped: [] }
+  if (summary === undefined) return { ...nothing, failed: [`vitest ended with code ${code} and no result`] }
   if (code !== 0 && summary.failed.length === 0) summary.failed.push(`vitest ended with code ${code}`)
   return summary
 }

@@ -1,0 +1,21 @@
+/** So many files with failures are tried again; more is a defect and no bad moment of the machine. */
+const MOST_FILES = 3
+
+/**
+ * Runs the few files in which something failed once more, with nothing beside them. A test of processes, sockets and
+ * browsers that passes then is unsteady: it is named aloud, and counts as passed. One that fails again has failed.
+ * @param first result of the whole run, as `runVitest` gives it.
+ * @param again runs the files named.
+ */
+export async function judgeAgain(first, again, say = console.log) {
+  const { failed, failedFiles } = first
+  const elsewhere = failed.filter((name) => !failedFiles.some((file) => name.startsWith(`${file} `)))
+  if (failed.length === 0 || elsewhere.length > 0 || failedFiles.length > MOST_FILES) return first
+  say(`again, alone: ${failedFiles.join(', ')}`)
+  const second = await again(failedFiles)
+  const steady = failed.filter((name) => !second.failed.includes(name))
+  // A second run that ends early has judged nothing.
+  if (second.failed.some((name) => !failedFiles.some((file) => name.startsWith(`${file} `)))) return first
+  for (const name of steady) say(`unsteady (failed once, passed alone): ${name}`)
+  return { ...first, passed: first.passed + steady.length, failed: second.failed }
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { judgeAgain } from './unsteady.mjs'
+
+const first = {
+  passed: 7,
+  failed: ['a.test.ts > opens', 'a.test.ts > closes'],
+  skipped: [],
+  failedFiles: ['a.test.ts'],
+}
+const judge = async (result, second) => {
+  const said = []
+  const asked = []
+  const judged = await judgeAgain(
+    result,
+    async (files) => {
+      asked.push(...files)
+      return { passed: 0, failed: second, skipped: [], failedFiles: [] }
+    },
+    (line) => said.push(line),
+  )
+  return { judged, said, asked }
+}
+
+it('names aloud what failed once and passed alone', async () => {
+  const { judged, said, asked } = await judge(first, [])
+  expect([judged.passed, judged.failed, asked]).toEqual([9, [], ['a.test.ts']])
+  expect(said.filter((line) => line.startsWith('unsteady'))).toHaveLength(2)
+})
+
+it('keeps what failed twice, and what failed only the second time', async () => {
+  const { judged } = await judge(first, ['a.test.ts > closes', 'a.test.ts > waits'])
+  expect([judged.passed, judged.failed]).toEqual([8, ['a.test.ts > closes', 'a.test.ts > waits']])
+})
+
+it.each([
+  ['vitest itself failed', { ...first, failed: [...first.failed, 'vitest ended with code 1'] }],
+  ['many files failed', { ...first, failedFiles: ['a.test.ts', 'b', 'c', 'd'] }],
+])('does not try again when %s', async (_name, result) => {
+  const { judged, asked } = await judge(result, [])
+  expect([judged, asked]).toEqual([result, []])
+})
+
+it('does not believe a second run that ended by itself', async () => {
+  expect((await judge(first, ['vitest ended with code -1 and no result'])).judged).toEqual(first)
+})
