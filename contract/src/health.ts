@@ -212,7 +212,8 @@ export const readyz = operation({
   method: 'GET',
   path: '/readyz',
   tag: 'Health',
-  summary: 'Tells whether the server can serve: 200, or 503 within three seconds of losing its database',
+  summary:
+    'Tells whether to send requests here: 200; 503 within three seconds of losing the database, and before a stop',
   permission: 'public',
   response: Alive,
   examples: { response: { status: 'OK' } },

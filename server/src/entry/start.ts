@@ -1,6 +1,7 @@
 /** `npm start`: the whole product on one machine. Prints the address and, on the first run, the first credentials. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -67,6 +68,13 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
     log,
   })
   stops.push(worker.stop)
+  stops.push(async () => {
+    if (config.drainSeconds === 0) return
+    // Behind a balancer: it hears first that nothing is to come here any more, then the server goes.
+    server.app.drain()
+    log.info({ seconds: config.drainSeconds }, 'draining before the stop')
+    await setTimeout(config.drainSeconds * 1_000)
+  })
   say(`Portcullis is at ${address.reach(port).url}`)
   if (address.isOwnCa) say('Its certificate comes from a CA of its own; browsers ask once, agents pin it.')
   if (config.databaseUrl === null) say(`Data: ${config.dataDir}`)

@@ -37,3 +37,15 @@ describe('PORTCULLIS_OUTBOUND_ALLOW', () => {
     expect(start).toThrow(`not "${text}"`)
   })
 })
+
+describe('PORTCULLIS_DRAIN_SECONDS', () => {
+  const drain = (text: string): number => loadConfig({ PORTCULLIS_DRAIN_SECONDS: text }, false).drainSeconds
+
+  it('is none, or up to a minute', () => {
+    expect([loadConfig({}, false).drainSeconds, drain('0'), drain('5'), drain('60')]).toEqual([0, 0, 5, 60])
+  })
+
+  it.each(['', '-1', '61', '1.5', '5s', '0x5'])('refuses %j', (text) => {
+    expect(() => drain(text)).toThrow(StartError)
+  })
+})

@@ -27,6 +27,8 @@ export interface Config {
   natsUrl: Secret | null
   kafkaBrokers: string[]
   logLevel: string
+  /** How long a stopping server serves on while it says that it is not ready. */
+  drainSeconds: number
   /** Where traces go; null: nowhere. */
   tracing: TracingConfig | null
 }
@@ -44,10 +46,14 @@ const known = [
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_LOG_LEVEL',
+  'PORTCULLIS_DRAIN_SECONDS',
   'PORTCULLIS_NO_NODE_DOWNLOAD',
   'PORTCULLIS_CHROMIUM',
   'PORTCULLIS_RECORDINGS',
 ] as const
+
+/** systemd kills a service 90 s after it asked it to stop. */
+const maxDrainSeconds = 60
 
 const list = (text: string | undefined): string[] =>
   (text ?? '')
@@ -79,6 +85,9 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
   const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
   if (!(port >= 0 && port <= 65_535))
     throw new StartError(`PORTCULLIS_PORT must be a number from 0 to 65535, not "${portText}".`)
+  const drainText = env.PORTCULLIS_DRAIN_SECONDS ?? '0'
+  if (!/^\d{1,2}$/.test(drainText) || Number(drainText) > maxDrainSeconds)
+    throw new StartError(`PORTCULLIS_DRAIN_SECONDS must be a number from 0 to ${maxDrainSeconds}, not "${drainText}".`)
   const certFile = env.PORTCULLIS_TLS_CERT
   const keyFile = env.PORTCULLIS_TLS_KEY
   if ((certFile === undefined) !== (keyFile === undefined))
@@ -103,6 +112,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     natsUrl: env.NATS_URL ? new Secret(env.NATS_URL) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
+    drainSeconds: Number(drainText),
     tracing: tracingConfig(env),
   }
 }

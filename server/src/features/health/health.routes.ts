@@ -7,6 +7,7 @@ import {
   subsystemHealth,
   systemStatus,
 } from '@portcullis/contract'
+import { AppError } from '#platform/app-error.ts'
 import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { List } from '#platform/list/list.ts'
@@ -34,6 +35,7 @@ export const registerHealthRoutes = (
   })
   app.register(healthz, async () => ({ status: 'OK' as const }))
   app.register(readyz, async () => {
+    if (app.isDraining()) throw new AppError('unavailable', {}, { headers: { 'retry-after': '2' } })
     await health.assertReady()
     return { status: 'OK' as const }
   })

@@ -163,6 +163,20 @@ describe('readiness', () => {
     await t.close().catch(() => {})
   })
 
+  it('is over once the server drains, which serves on and ends each connection with its answer', async () => {
+    const t = await startTestApp({ listen: true })
+    t.app.drain()
+    for (const [path, status] of [
+      ['/readyz', 503],
+      ['/healthz', 200],
+      ['/agent/v1/check-in', 401],
+    ] as const) {
+      const answer = await fetch(t.address + path, { method: path.startsWith('/agent') ? 'POST' : 'GET' })
+      expect([path, answer.status, answer.headers.get('connection')]).toEqual([path, status, 'close'])
+    }
+    await t.close()
+  })
+
   it('turns red when the database does not answer at all', async () => {
     const health = createHealthService({
       clock: { now: () => 0 },

@@ -57,6 +57,9 @@ export interface HttpApp {
   readonly operations: readonly AnyOperation[]
   /** Answers 405 on every known path for the methods it does not take; call it when all features have registered. */
   seal(): void
+  /** From now on every answer ends its connection: a balancer that was told to go elsewhere takes its clients along. */
+  drain(): void
+  isDraining(): boolean
   readonly fastify: FastifyInstance
 }
 
@@ -145,6 +148,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const { log, tracer = noTracer } = options
   const operations: AnyOperation[] = []
   const methodsOf = new Map<string, Set<string>>()
+  let isDraining = false
 
   const settings = {
     loggerInstance: log as never,
@@ -170,6 +174,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       fail(error, request, reply.headers(safetyHeaders(options.tls !== null)), false),
     serverFactory: (handler: http.RequestListener) => {
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
+        if (isDraining) res.setHeader('connection', 'close')
         if (options.fastPath?.(req, res) !== true) handler(req, res)
       }
       const limits: http.ServerOptions = {
@@ -398,7 +403,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     }
   }
 
-  return { register, operations, seal, fastify }
+  const drain = (): void => {
+    isDraining = true
+  }
+
+  return { register, operations, seal, drain, isDraining: () => isDraining, fastify }
 }
 
 interface OurRequest extends FastifyRequest {
