@@ -342,6 +342,28 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
     expect(await region.getByLabel('URL').isDisabled()).toBe(true)
     expect(await own.page.getByRole('button', { name: 'Send a test' }).count()).toBe(0)
     expect(await own.page.getByRole('link', { name: 'Deliveries' }).count()).toBe(0)
+    // What is not for a User says so once, and asks the server for nothing.
+    const asked: string[] = []
+    own.page.on('request', (request) => asked.push(request.url()))
+    for (const [path, title] of [
+      ['/settings/deliveries', 'Deliveries'],
+      ['/settings/mail', 'Mail'],
+      ['/settings/history', 'History of settings'],
+      ['/settings/thresholds', 'Health thresholds'],
+      ['/settings/audit', 'Audit'],
+      ['/reports', 'Reports'],
+      ['/reports/history', 'Reports'],
+    ]) {
+      await own.page.goto(path as string)
+      await own.page.getByRole('heading', { name: `${title} needs profile Manager` }).waitFor()
+      expect(await own.page.getByRole('alert').count(), path).toBe(0)
+    }
+    await own.page.goto('/settings/enrolment')
+    await own.page.getByRole('heading', { name: 'Add a host needs profile Administrator' }).waitFor()
+    await own.page.getByText('Your account has profile User.').waitFor()
+    const refused = /\/prime\/webui\/.*(deliveries|outputs|generalconfig|reports|Audits|enrol)/i
+    expect(asked.filter((url) => refused.test(url))).toEqual([])
+    expect(asked.some((url) => url.includes('/prime/webui/'))).toBe(true)
     const beyond = await own.page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
     expect(beyond).toBeLessThanOrEqual(0)
     expect(own.wrong).toEqual([])

@@ -182,56 +182,88 @@ export const listHealthNotices = operation({
   }),
 })
 
-const changed = Type.Boolean({ description: 'True when something changed.' })
-const change = (id: string, path: string, summary: string, description?: string) => ({
+const change = (id: string, path: string, summary: string, unchanged: string, description?: string) => ({
   id,
   method: 'POST' as const,
   path: `${base}/${path}`,
   tag,
   summary,
   ...(description === undefined ? {} : { description }),
-  response: changed,
+  response: Type.Boolean({ description: `True: something changed. False: ${unchanged}` }),
 })
+const wasDismissed = 'it was dismissed already; nothing is audited.'
+const wasRead = 'there was nothing that is not read, or the caller is no account.'
 
 export const dismissRiskNotice = operation({
   ...change(
     'dismissRiskNotice',
     'riskNotifications/dismiss',
     'Dismisses a risk notice for all',
+    wasDismissed,
     'Only the id counts, so that a notice can be sent back as it was read. It is audited; the same happening again opens the notice anew, with its id and count.',
   ),
   permission: 'notices:dismiss',
   body: Type.Interface([Type.Partial(RiskNotification)], { id: noticeId }, { additionalProperties: false }),
+  errors: ['not_found'],
   examples: { request: riskExample, response: true },
 })
 
 export const dismissHealthNotice = operation({
-  ...change('dismissHealthNotice', 'systemHealth/dismiss', 'Dismisses a health notice for all', 'Audited.'),
+  ...change(
+    'dismissHealthNotice',
+    'systemHealth/dismiss',
+    'Dismisses a health notice for all',
+    wasDismissed,
+    'Audited.',
+  ),
   permission: 'notices:dismiss',
   body: noticeId,
+  errors: ['not_found'],
 })
 
 export const pinRiskNotice = operation({
-  ...change('pinRiskNotice', 'riskNotifications/pin', 'Pins or unpins a risk notice for the account that asks'),
+  ...change(
+    'pinRiskNotice',
+    'riskNotifications/pin',
+    'Pins or unpins a risk notice for the account that asks',
+    'it was so already.',
+    'One that is dismissed can not be pinned (409), only unpinned.',
+  ),
   permission: 'notices:own',
   body: closed({ id: noticeId, isPinned: Type.Boolean({ description: 'Whether it is to be pinned.' }) }),
-  errors: ['conflict'],
+  errors: ['not_found', 'conflict'],
 })
 
 export const pinHealthNotice = operation({
-  ...change('pinHealthNotice', 'systemHealth/pin', 'Turns the pin of a health notice for the account that asks'),
+  ...change(
+    'pinHealthNotice',
+    'systemHealth/pin',
+    'Turns the pin of a health notice for the account that asks',
+    'another call of the same account turned it in the same moment.',
+    'One that is dismissed can not be pinned (409).',
+  ),
   permission: 'notices:own',
   body: noticeId,
-  errors: ['conflict'],
+  errors: ['not_found', 'conflict'],
 })
 
 export const readRiskNotices = operation({
-  ...change('readRiskNotices', 'riskNotifications/read', 'Marks all risk notices as read by the account that asks'),
+  ...change(
+    'readRiskNotices',
+    'riskNotifications/read',
+    'Marks all risk notices as read by the account that asks',
+    wasRead,
+  ),
   permission: 'notices:own',
 })
 
 export const readHealthNotices = operation({
-  ...change('readHealthNotices', 'systemHealth/read', 'Marks all health notices as read by the account that asks'),
+  ...change(
+    'readHealthNotices',
+    'systemHealth/read',
+    'Marks all health notices as read by the account that asks',
+    wasRead,
+  ),
   permission: 'notices:own',
 })
 
@@ -247,6 +279,11 @@ export const getNotice = operation({
     id: noticeId,
     title: Type.String(),
     why: Type.String({ description: 'The rule that made it, in a sentence.' }),
+    matched: Type.Array(Type.String(), {
+      maxItems: 20,
+      description:
+        'Of an attack tool, the entry of the list and what gave it away; of a vulnerable peripheral, id and weakness of each advisory: as they are known now of the devices behind it. Empty for other kinds, and when those devices are gone from the inventory.',
+    }),
     count: Type.Integer({ minimum: 1, description: 'Events that were folded into it.' }),
     events: Type.Array(
       closed({
@@ -349,10 +386,10 @@ const NotificationSwitch = closed({
 
 const groupMembers = {
   id: Type.Integer({ minimum: 1, maximum: 1_000 }),
-  groupName: Type.String({ maxLength: 100 }),
-  description: Type.String({ maxLength: 500 }),
+  groupName: Type.String({ maxLength: 100, description: 'Read-only: groups are a fixed set.' }),
+  description: Type.String({ maxLength: 500, description: 'Read-only.' }),
   kind: Type.Enum(['Risk', 'SystemHealth'] as const, {
-    description: '`Risk`: what events of hosts and devices say; `SystemHealth`: how this server is.',
+    description: 'Read-only. `Risk`: what events of hosts and devices say; `SystemHealth`: how this server is.',
   }),
   minimumSeverity: Type.Enum(severityNames, { description: 'This severe or more.' }),
   hashtags: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -416,12 +453,14 @@ export const listNotificationGroups = operation({
   examples: { response: [groupExample] },
 })
 
+const ignored = 'Ignored: read-only, and accepted so that a group can be sent back as it was read.'
+
 /** One group, changed: absent members stay as they are; name, description and kind are accepted and ignored. */
 export const NotificationGroupChange = closed({
   id: groupMembers.id,
-  groupName: Type.Optional(groupMembers.groupName),
-  description: Type.Optional(groupMembers.description),
-  kind: Type.Optional(groupMembers.kind),
+  groupName: Type.Optional(Type.String({ maxLength: 100, description: ignored })),
+  description: Type.Optional(Type.String({ maxLength: 500, description: ignored })),
+  kind: Type.Optional(Type.Enum(['Risk', 'SystemHealth'] as const, { description: ignored })),
   minimumSeverity: Type.Optional(groupMembers.minimumSeverity),
   hashtags: Type.Optional(groupMembers.hashtags),
   isEnabled: Type.Optional(groupMembers.isEnabled),
@@ -429,7 +468,7 @@ export const NotificationGroupChange = closed({
     Type.Array(
       closed({
         id: NotificationSwitch.properties.id,
-        name: Type.Optional(NotificationSwitch.properties.name),
+        name: Type.Optional(Type.String({ maxLength: 100, description: ignored })),
         isEnabled: Type.Boolean(),
       }),
       { maxItems: 40, description: 'Those that are absent stay as they are.' },
@@ -454,7 +493,7 @@ export const updateNotificationGroup = operation({
   tag,
   summary: 'Changes one notification group; answers all',
   description:
-    'Judged as a whole before anything is stored, and audited. A webhook or syslog server at an address that this server does not connect to: 422. A webhook that moves to another host needs its secret again, or gets a new one.',
+    'Absent members stay as they are; groupName, description and kind are ignored. Judged as a whole before anything is stored, and audited. A webhook or syslog server at an address that this server does not connect to: 422. A webhook that moves to another host needs its secret again, or gets a new one.',
   permission: 'config:write',
   body: NotificationGroupChange,
   response: NotificationGroups,

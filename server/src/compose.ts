@@ -444,6 +444,7 @@ export const compose = async (options: ComposeOptions) => {
     source,
     baseUrl: async () => linkBase(settings.now('SERVER_DOMAIN_NAME'), reach().url),
     silentHours: () => Number(settings.now('VENDORA_SILENT_HOURS')),
+    findings: peripherals.findings,
     uncommon: insights.uncommonNow,
     violations: insights.violationsNow,
     overall: () => health.overall(),

@@ -1,4 +1,4 @@
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Bell } from '../features/notices/Bell.tsx'
 import { useServices } from '../lib/services.tsx'
@@ -12,6 +12,7 @@ import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
 import { LiveDot } from './LiveDot.tsx'
+import { OpenPlace } from './OpenPlace.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
@@ -125,7 +126,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
       </header>
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
-        {isReady ? <Outlet /> : null}
+        {isReady ? <OpenPlace among={places} /> : null}
       </main>
       <div className={classes.foot}>
         <Suspense>{isReady && session.may('fleet:read') ? <JobTray /> : null}</Suspense>

@@ -1,7 +1,8 @@
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Fragment, type KeyboardEvent, useEffect, useRef } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from '../ui/icons.tsx'
+import { OpenPlace } from './OpenPlace.tsx'
 import { settingsPlaces } from './places.ts'
 import classes from './SettingsFrame.module.css'
 
@@ -45,7 +46,7 @@ export const SettingsFrame = () => {
         ))}
       </nav>
       <div className={classes.page}>
-        <Outlet />
+        <OpenPlace among={settingsPlaces} />
       </div>
     </div>
   )

@@ -106,3 +106,9 @@ export const settingsPlaces: readonly Place[] = [
   },
   { section: 'This server', to: '/settings/audit', title: 'Audit', icon: 'audit', permission: 'audit:read' },
 ]
+
+/** The place among some that an address belongs to: the longest that it begins with. */
+export const placeOf = (among: readonly Place[], pathname: string): Place | undefined =>
+  among
+    .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))
+    .sort((a, b) => b.to.length - a.to.length)[0]

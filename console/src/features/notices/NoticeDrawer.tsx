@@ -113,6 +113,15 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         <section aria-label="Why" className={classes.section}>
           <h3>Why did I get this?</h3>
           <p>{data.why}</p>
+          {data.matched.length === 0 ? null : (
+            <ul>
+              {data.matched.map((line) => (
+                <li key={line}>
+                  <DeviceText value={line} />
+                </li>
+              ))}
+            </ul>
+          )}
           <Facts
             rows={[
               ['Happened', data.count === 1 ? 'once' : `${data.count.toLocaleString('en')} times`],

@@ -31,6 +31,7 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createFollower } from './follower.ts'
 import { createGroups, placeOfWebhook } from './groups.service.ts'
 import { createGroupsStore } from './groups.store.ts'
+import type { Findings } from './matched.ts'
 import { createNoticesRead } from './notices.read.ts'
 import { createNotices } from './notices.service.ts'
 import { createNoticesStore } from './notices.store.ts'
@@ -57,6 +58,7 @@ export interface NotificationsDeps {
   source(): SiemSource
   baseUrl(): Promise<string>
   silentHours(): number
+  findings: Findings
   /** Null: the fleet is too small to say. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>

@@ -7,6 +7,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { kindTexts } from './groups.ts'
+import { type Findings, matchedOf } from './matched.ts'
 import type { NoticesRead } from './notices.read.ts'
 import type { NoticesStore } from './notices.store.ts'
 
@@ -21,6 +22,7 @@ export interface NoticesDeps {
   read: NoticesRead
   events: Pick<EventsApi, 'some' | 'head'>
   deliveries: Pick<DeliveriesApi, 'about'>
+  findings: Findings
   /** How all subsystems are, and when they were looked at. */
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
   hint(tx: Tx): Promise<void>
@@ -89,6 +91,7 @@ export const createNotices = (deps: NoticesDeps) => {
       const notice = await read.story(id)
       if (notice === undefined) throw new AppError('not_found', { detail: `There is no notice ${id}.` })
       const [some, told] = await Promise.all([events.some(notice.events), deliveries.about(id)])
+      const matched = await matchedOf(notice.kind, some, deps.findings)
       return {
         id,
         title: notice.title,
@@ -96,6 +99,7 @@ export const createNotices = (deps: NoticesDeps) => {
           notice.kind === 'health'
             ? `The subsystem "${notice.subject}" was not well when it was looked at; Settings, Health tells what to do.`
             : kindTexts[notice.kind as NoticeKind].why,
+        matched,
         count: notice.count,
         events: some.map((event) => ({
           eventID: event.event_id,

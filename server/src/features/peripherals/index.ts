@@ -24,10 +24,12 @@ export const peripheralsFeature = (app: HttpApp, deps: { exportDb: Db } & Omit<R
   })
   const rejudge = createRejudge({ ...deps, designs })
   const peripherals = createList(peripheralsList, deps)
-  registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, createPeripheralsRead(deps.db))
+  const read = createPeripheralsRead(deps.db)
+  registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, read)
   return {
     /** JSON text of an agent's peripherals, present and gone; at most 2,000. */
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
+    findings: read.findings,
     forgetAgents: store.forgetAgents,
     /** For the ingest alone: peripherals are written nowhere else. */
     reports: store,

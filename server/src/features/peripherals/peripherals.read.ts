@@ -1,4 +1,5 @@
 import { icons } from '@portcullis/contract'
+import type { Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { contains, fold, isNumber, isTrue, likePattern } from '#platform/list/columns.ts'
@@ -241,6 +242,14 @@ export const ofAgent = (agentId: string): SqlFragment => sql`p.agent_id = ${agen
 export const createPeripheralsRead = (db: Queryable) => ({
   agentExists: async (agentId: string): Promise<boolean> =>
     (await db.prepared(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
+
+  /** What is known to be wrong with devices, of each host and id: what gave an attack tool away, and advisories. */
+  findings: (devices: readonly { agentId: string; deviceId: string }[]) =>
+    db.query<{ evidence: string[]; vulnerabilities: Vulnerability[] }>(sql`
+      select distinct d.evidence, d.vulnerabilities
+      from unnest(${devices.map((one) => one.agentId)}::uuid[], ${devices.map((one) => one.deviceId)}::text[]) u(agent_id, device_id)
+        join peripherals p on p.agent_id = u.agent_id and p.device_id = u.device_id
+        join designs d on d.design_id = p.design_id`),
 })
 
 export type PeripheralsRead = ReturnType<typeof createPeripheralsRead>

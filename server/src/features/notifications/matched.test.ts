@@ -1,0 +1,46 @@
+import type { NoticeStory } from '@portcullis/contract'
+import { rubberDucky, unifyingReceiver1207 } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent } from '#test/builders.ts'
+import { append, deviceEvent } from '#test/notices.ts'
+
+const base = '/prime/webui/systemNotification'
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const storyOf = async (kind: string): Promise<NoticeStory> => {
+  const admin = await t.admin()
+  await t.notifications.run()
+  const [notice] = (await admin.get(`${base}/riskNotifications?kind=${kind}`)).json()
+  return (await admin.get(`${base}/notices/${notice.id}`)).json()
+}
+
+describe('why there is a notice', () => {
+  it('names the entry of the list of attack tools, and the advisory', async () => {
+    const agent = await enrolAgent(t)
+    await agent.plug(rubberDucky({ portPath: '1-1' }))
+    await agent.plug(unifyingReceiver1207({ portPath: '1-2' }))
+    const rows = await agent.peripherals()
+    const tool = rows.find(({ attackTool }) => attackTool !== '')
+    const receiver = rows.find(({ isVulnerablePeripheral }) => isVulnerablePeripheral)
+    expect((await storyOf('attackTool')).matched).toEqual(tool?.evidence)
+    expect(tool?.evidence.length).toBeGreaterThan(0)
+    const { matched } = await storyOf('vulnerable')
+    const advisories = (receiver?.vulnerabilities ?? []).filter(({ confidence }) => confidence !== 'family')
+    expect(advisories.length).toBeGreaterThan(0)
+    expect(matched.map((line, i) => line.startsWith(advisories[i]?.id ?? '?'))).toEqual(advisories.map(() => true))
+    expect(matched[0]).toContain(`: ${advisories[0]?.weakness}`)
+  })
+
+  it('names none for a device that is gone from the inventory, and for other kinds', async () => {
+    await append(t, deviceEvent('blocked'), deviceEvent('attackTool', { entity: 'GONE (10.0.0.7)', pid: '0001' }))
+    expect((await storyOf('blocked')).matched).toEqual([])
+    const admin = await t.admin()
+    const [gone] = (await admin.get(`${base}/riskNotifications?kind=attackTool&title=GONE`)).json()
+    expect((await admin.get(`${base}/notices/${gone.id}`)).json().matched).toEqual([])
+  })
+})
