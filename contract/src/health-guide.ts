@@ -71,4 +71,7 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     cure: 'The last run of a schedule failed, or did not reach everybody: Reports names it and why. Correct that and run it now; an owner who lost his rights is replaced by saving the schedule.',
     setUp: 'Schedule a list under Reports.',
   },
+  audit: {
+    cure: 'A checkpoint or its second sink is missing, or the trail is not as it was written: free or mount the folder of checkpoints; in the other case keep both as they are, and run `npm run cli -- verify-audit`. docs/guide/audit.md says what each message means.',
+  },
 }

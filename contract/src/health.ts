@@ -22,6 +22,7 @@ export const subsystemNames = [
   'deliveries',
   'knowledge',
   'reports',
+  'audit',
 ] as const
 export type SubsystemName = (typeof subsystemNames)[number]
 

@@ -4,50 +4,64 @@ import { createHash } from 'node:crypto'
 export const AUDIT_GENESIS: Buffer = Buffer.alloc(32)
 
 /** Hash of an audit record: SHA-256 over the previous hash and `<id>\n<record>` in UTF-8. */
-export const auditHash = (prevHash: Uint8Array, id: bigint | number | string, record: string): Buffer =>
+export const auditHash = (prevHash: Uint8Array, id: number, record: string): Buffer =>
   createHash('sha256').update(prevHash).update(`${id}\n${record}`, 'utf8').digest()
 
-/** A stored audit record as the chain sees it. */
-export interface AuditLink {
-  id: bigint | number | string
-  /** The canonical text that was hashed. */
+/** A record of the trail as it is exported, one line of JSON each. Members stand in this order. */
+export interface AuditLine {
+  id: number
+  /** Columns that lists filter and sort by. They are copies of what the record says, and are held against it. */
+  createdAt: string
+  actor: string
+  action: string
+  severity: number
+  /** The text that was hashed. */
   record: string
-  hash: Uint8Array
-  /** Hash of the record before, when it is stored too. */
-  prevHash?: Uint8Array
+  /** Hexadecimal. */
+  hash: string
 }
 
-/** Where a chain breaks, and why. */
-export type AuditVerdict =
-  | { ok: true; count: number; lastId: string | null; lastHash: Buffer }
-  | { ok: false; count: number; brokenId: string; reason: 'order' | 'previous' | 'hash' }
+/** A line longer than this is none of the trail; a record has some 9,000 characters, each of up to 7 bytes here. */
+export const maxAuditLine = 1 << 20
 
-const equals = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
+const hex = /^[0-9a-f]{64}$/
 
-/**
- * Walks records in stored order and stops at the first that does not follow from the one before: `order` (id not
- * above the last one), `previous` (it names another predecessor: something was taken out, put in or moved), `hash`
- * (the record was changed). `from` continues a walk from a known hash, such as a checkpoint. Cutting records off the
- * end leaves a valid chain: compare `lastHash` with a checkpoint to see that.
- */
-export const verifyAuditChain = (links: Iterable<AuditLink>, from: Uint8Array = AUDIT_GENESIS): AuditVerdict => {
-  let previous: Uint8Array = from
-  let lastId: bigint | null = null
-  let count = 0
-  for (const link of links) {
-    const id = BigInt(link.id)
-    const broken = (reason: 'order' | 'previous' | 'hash'): AuditVerdict => ({
-      ok: false,
-      count,
-      brokenId: String(id),
-      reason,
-    })
-    if (lastId !== null && id <= lastId) return broken('order')
-    if (link.prevHash && !equals(link.prevHash, previous)) return broken('previous')
-    if (!equals(link.hash, auditHash(previous, id, link.record))) return broken('hash')
-    previous = link.hash
-    lastId = id
-    count++
+/** The one form of a line: whoever changes a byte of it, be it a space, has another text. */
+export const auditLineText = ({ id, createdAt, actor, action, severity, record, hash }: AuditLine): string =>
+  JSON.stringify({ id, createdAt, actor, action, severity, record, hash })
+
+/** A line that has the one form; null when it has not. */
+export const parseAuditLine = (text: string): AuditLine | null => {
+  try {
+    const line = JSON.parse(text) as AuditLine
+    return typeof line === 'object' &&
+      line !== null &&
+      Number.isSafeInteger(line.id) &&
+      line.id > 0 &&
+      typeof line.record === 'string' &&
+      // Half a character would be hashed as another one.
+      line.record.isWellFormed() &&
+      typeof line.hash === 'string' &&
+      hex.test(line.hash) &&
+      auditLineText(line) === text
+      ? line
+      : null
+  } catch {
+    return null
   }
-  return { ok: true, count, lastId: lastId === null ? null : String(lastId), lastHash: Buffer.from(previous) }
+}
+
+/** Whether the columns say what the record says. Times of columns have six digits of a second, those of records three. */
+export const columnsAgree = ({ createdAt, actor, action, severity, record }: AuditLine): boolean => {
+  try {
+    const own = JSON.parse(record) as Record<string, unknown>
+    return (
+      createdAt === `${own.creationTime}000` &&
+      actor === own.userName &&
+      action === own.action &&
+      severity === own.severity
+    )
+  } catch {
+    return false
+  }
 }

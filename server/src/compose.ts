@@ -9,7 +9,7 @@ import { actionsFeature } from '#features/actions/index.ts'
 import { agentlessFeature, agentlessSealed } from '#features/agentless/index.ts'
 import { agentsFeature, type Reach } from '#features/agents/index.ts'
 import { assetsFeature } from '#features/assets/index.ts'
-import { auditFeature } from '#features/audit/index.ts'
+import { auditCheckpoints, auditFeature } from '#features/audit/index.ts'
 import { backupFeature } from '#features/backup/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
 import { deliveriesFeature } from '#features/deliveries/index.ts'
@@ -64,6 +64,7 @@ export interface ComposeOptions {
     | 'keyFile'
     | 'outboundAllow'
     | 'reportsDir'
+    | 'auditDir'
     | 'natsUrl'
     | 'kafkaBrokers'
   > &
@@ -141,6 +142,7 @@ export const compose = async (options: ComposeOptions) => {
   const lists = { db, exportDb, clock }
 
   const audit = auditFeature(app, { db, clock })
+  const checkpoints = auditCheckpoints(app, { ...lists, log, audit, key: keys.audit, dir: config.auditDir })
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
   const envelope = createEnvelope(keys.sealing)
@@ -483,6 +485,7 @@ export const compose = async (options: ComposeOptions) => {
       CACT: nac.health('cact'),
       'asset stream': assets.health,
       reports: () => reports.health(),
+      audit: checkpoints.health,
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
@@ -536,6 +539,7 @@ export const compose = async (options: ComposeOptions) => {
     db,
     bus,
     settings,
+    checkpoints,
     events,
     mail,
     notifications,
@@ -560,6 +564,7 @@ export const compose = async (options: ComposeOptions) => {
     startTimers: () => {
       jobs.beat().catch((error: unknown) => log.warn({ err: error }, 'saying that jobs are taken failed'))
       const timers = [
+        every(2_000, 'checkpoints of the audit trail', checkpoints.run),
         every(1_000, 'noticing silent agents', ingest.sweep),
         every(250, 'placing assets', assets.sequence),
         every(1_000, 'publishing assets', assets.publishSoon),

@@ -43,6 +43,8 @@ export interface TestAppOptions {
   natsUrl?: string
   /** Brokers of Kafka that assets are published to. */
   kafkaBrokers?: string[]
+  /** Folder of the second sink of audit checkpoints. */
+  auditDir?: string
   /** Where traces go. */
   tracing?: TracingConfig
 }
@@ -68,6 +70,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       keyFile: join(keyDir, 'key'),
       tracing: options.tracing ?? null,
       reportsDir: join(keyDir, 'reports'),
+      auditDir: options.auditDir ?? join(keyDir, 'audit-checkpoints'),
       kafkaBrokers: options.kafkaBrokers ?? [],
       natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),
     },

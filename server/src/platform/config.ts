@@ -20,6 +20,8 @@ export interface Config {
   licenceKeysFile: string
   /** Folder that reports are put into, each into a folder of its schedule. */
   reportsDir: string
+  /** Folder that checkpoints of the audit trail are kept in, outside of the database. */
+  auditDir: string
   trustedProxies: string[]
   /** Networks on loopback that names in the configuration may lead to. */
   outboundAllow: string[]
@@ -43,6 +45,7 @@ const known = [
   'PORTCULLIS_KEY_FILE',
   'PORTCULLIS_LICENSE_KEYS',
   'PORTCULLIS_REPORTS_DIR',
+  'PORTCULLIS_AUDIT_DIR',
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_LOG_LEVEL',
@@ -107,6 +110,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
     reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),
+    auditDir: env.PORTCULLIS_AUDIT_DIR ?? join(dataDir, 'audit-checkpoints'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: env.NATS_URL ? new Secret(env.NATS_URL) : null,

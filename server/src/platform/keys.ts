@@ -17,6 +17,8 @@ export interface Keys {
   derive(purpose: string): Secret<Buffer>
   /** Ed25519 pair that signs commands to agents. */
   command: { privateKey: KeyObject; publicKeyDer: Buffer }
+  /** Ed25519 pair that signs checkpoints of the audit trail, and nothing else. */
+  audit: { privateKey: KeyObject; publicKey: KeyObject }
   /** Keys that secrets at rest are sealed by. */
   sealing: SealingKeys
 }
@@ -110,6 +112,9 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
   }
 }
 
+/** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410). Derived, it is in every key file and backup there is. */
+const ed25519Seed = Buffer.from('302e020100300506032b657004220420', 'hex')
+
 /** Reads the key file, or makes it (0600) when there is none. */
 export const loadKeys = (file: string): Keys => {
   let content: KeyFile
@@ -137,8 +142,14 @@ export const loadKeys = (file: string): Keys => {
   })
   const derive = (purpose: string): Secret<Buffer> =>
     new Secret(Buffer.from(hkdfSync('sha256', root, '', `portcullis ${purpose}`, 32)))
+  const auditKey = createPrivateKey({
+    key: Buffer.concat([ed25519Seed, derive('audit checkpoints').reveal()]),
+    format: 'der',
+    type: 'pkcs8',
+  })
   return {
     derive,
+    audit: { privateKey: auditKey, publicKey: createPublicKey(auditKey) },
     sealing: createSealingKeys(file, derive('sealing')),
     command: { privateKey, publicKeyDer: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }) },
   }

@@ -1,9 +1,15 @@
+import type { KeyObject } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
 import { type AuditService, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
+import { registerCheckpointRoutes } from './checkpoints.routes.ts'
+import { createCheckpoints } from './checkpoints.service.ts'
+import { createCheckpointSink } from './checkpoints.sink.ts'
+import { createCheckpointsStore } from './checkpoints.store.ts'
 
 export { auditList } from './audit.read.ts'
 
@@ -13,4 +19,27 @@ export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock
   const service = createAuditService({ store: createAuditStore(db), clock })
   registerAuditRoutes(app, service)
   return service
+}
+
+export interface AuditCheckpointsDeps {
+  db: Db
+  /** Pool of long reads. */
+  exportDb: Db
+  clock: Clock
+  log: Log
+  audit: AuditApi
+  key: { privateKey: KeyObject; publicKey: KeyObject }
+  /** Folder of the second sink. */
+  dir: string
+}
+
+/** Signed checkpoints of the trail, in the database and outside of it. */
+export const auditCheckpoints = (app: HttpApp, deps: AuditCheckpointsDeps) => {
+  const checkpoints = createCheckpoints({
+    ...deps,
+    store: createCheckpointsStore(deps.db),
+    sink: createCheckpointSink(deps.dir),
+  })
+  registerCheckpointRoutes(app, { ...deps, checkpoints })
+  return checkpoints
 }

@@ -49,6 +49,7 @@ describe('health', () => {
       'deliveries',
       'knowledge',
       'reports',
+      'audit',
     ])
     const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
     expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })

@@ -90,6 +90,19 @@ export const streamList = (
   return body
 }
 
+/** Lines of one text per row, formed while they are sent. */
+export const streamLines = (db: Db, rows: SqlFragment): Readable => {
+  const body = guarded()
+  db.withClient(async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const copy = client.query(copyTo(`COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`))
+    await pipeline(copy, body, { end: false })
+    await client.query('COMMIT')
+    body.end()
+  }).catch((error: Error) => body.destroy(error))
+  return body
+}
+
 /** An array that is formed while it is sent, of a statement that gives one text of JSON per row. */
 export const streamArray = (db: Db, rows: SqlFragment): Readable => {
   const body = guarded()

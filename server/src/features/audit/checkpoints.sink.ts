@@ -1,0 +1,118 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type AuditCheckpoint, checkpointKeyId, maxCheckpointLine } from '@portcullis/domain'
+
+/** Checkpoints lie in a file for each month: at one a minute, some 18 MB. */
+const monthFile = /^\d{4}-\d{2}\.jsonl$/
+
+/** Files of checkpoints of a folder, in the order they were written. */
+const checkpointFiles = async (dir: string): Promise<string[]> =>
+  (await readdir(dir)).filter((name) => monthFile.test(name)).sort()
+
+export interface SinkEnd {
+  /** The last checkpoint; null: there is none. */
+  line: string | null
+  /** What a write that was broken off left of the next one. */
+  partial: string
+}
+
+export type CheckpointSink = ReturnType<typeof createCheckpointSink>
+
+const lineFeed = 10
+
+/** The end of a file: its last whole line, and what stands behind it. */
+const readEnd = async (file: string): Promise<SinkEnd> => {
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    const length = Math.min(size, 2 * maxCheckpointLine)
+    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+    const end = buffer.lastIndexOf(lineFeed)
+    const from = end < 1 ? -1 : buffer.lastIndexOf(lineFeed, end - 1)
+    return {
+      line: end < 0 ? null : buffer.toString('latin1', from + 1, end),
+      partial: buffer.toString('latin1', end + 1),
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Checkpoints outside of the database: a folder of files that are only ever appended to, so that they can be on a medium
+ * that allows nothing else (`chattr +a`), or on another machine.
+ */
+export const createCheckpointSink = (dir: string) => {
+  let seen: { name: string; size: number; end: SinkEnd } | null = null
+
+  const end = async (): Promise<SinkEnd> => {
+    await mkdir(dir, { recursive: true, mode: 0o750 })
+    const names = (await checkpointFiles(dir)).reverse()
+    const [newest] = names
+    if (newest === undefined) return { line: null, partial: '' }
+    const { size } = await stat(join(dir, newest))
+    if (seen?.name === newest && seen.size === size) return seen.end
+    const found: SinkEnd = { line: null, partial: '' }
+    for (const name of names) {
+      const { line, partial } = await readEnd(join(dir, name))
+      if (name === newest) found.partial = partial
+      found.line = line
+      if (line !== null) break
+    }
+    seen = { name: newest, size, end: found }
+    return found
+  }
+
+  return {
+    end,
+
+    /** Appends and waits until the disk has it. */
+    append: async (checkpoints: readonly { line: string; checkpoint: AuditCheckpoint }[]): Promise<void> => {
+      let { partial } = await end()
+      let newest = (await checkpointFiles(dir)).at(-1) ?? ''
+      const texts = new Map<string, string>()
+      for (const { line, checkpoint } of checkpoints) {
+        const own = `${checkpoint.time.slice(0, 7)}.jsonl`
+        // A clock that was put back does not put newer ones before older ones; what was begun is ended where it is.
+        const name = partial !== '' || newest > own ? newest : own
+        texts.set(name, `${texts.get(name) ?? ''}${line.slice(partial.length)}\n`)
+        partial = ''
+        newest = name
+      }
+      seen = null
+      for (const [name, text] of texts) {
+        const handle = await open(join(dir, name), 'a', 0o640)
+        try {
+          await handle.appendFile(text)
+          await handle.sync()
+        } finally {
+          await handle.close()
+        }
+      }
+      const folder = await open(dir, 'r')
+      await folder.sync().finally(() => folder.close())
+    },
+
+    /** Puts the public key beside the checkpoints, and answers all that lie there: those of former key files, too. */
+    keys: async (own: KeyObject): Promise<Map<string, KeyObject>> => {
+      const ownId = checkpointKeyId(own)
+      const keys = new Map([[ownId, own]])
+      for (const name of (await readdir(dir)).filter((one) => one.endsWith('.pem'))) {
+        const text = await readFile(join(dir, name))
+        try {
+          const key = createPublicKey(text)
+          keys.set(checkpointKeyId(key), key)
+        } catch {
+          // What is no key makes no checkpoint genuine.
+        }
+      }
+      await writeFile(join(dir, `${ownId}.pem`), own.export({ type: 'spki', format: 'pem' }), { flag: 'wx' }).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EEXIST') throw error
+        },
+      )
+      return keys
+    },
+  }
+}

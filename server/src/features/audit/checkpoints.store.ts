@@ -1,0 +1,63 @@
+import type { AuditLine } from '@portcullis/domain'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
+
+export type CheckpointsStore = ReturnType<typeof createCheckpointsStore>
+
+/** Where trail and checkpoints stand. */
+export interface Position {
+  /** Number of the newest record. */
+  newest: number
+  /** The newest checkpoint; null: none was made. */
+  line: string | null
+  /** When the first record was made that no checkpoint covers; null: there is none. */
+  uncoveredSince: Date | null
+}
+
+/** Any constants: one process at a time makes checkpoints, and one writes those that are made into a second sink. */
+const locks = { sign: 7_205_774, sink: 7_205_775 } as const
+
+/** Six digits of a second: what the column holds beyond the three of the record shows. */
+const createdAt = sql`to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
+const lineColumns = sql`r.audit_id as "id", ${createdAt} as "createdAt", r.actor, r.action, r.severity, r.record,
+  encode(r.hash, 'hex') as "hash"`
+
+/** The trail, a line of JSON for each record: `row_to_json` writes as JSON.stringify does. */
+export const trailLines: SqlFragment = sql`
+  select row_to_json(l)::text from (select ${lineColumns} from audit_records r order by r.audit_id) l`
+
+export const checkpointLines: SqlFragment = sql`select c.line from audit_checkpoints c order by c.number`
+
+export const createCheckpointsStore = (db: Queryable) => ({
+  position: async (q: Queryable = db): Promise<Position> => {
+    const [row] = await q.prepared<Position>(sql`
+      select h.n as newest, c.line, r.created_at as "uncoveredSince"
+      from ordered_head h
+        left join lateral (select x.audit_id, x.line from audit_checkpoints x order by x.number desc limit 1) c on true
+        left join audit_records r on r.audit_id = coalesce(c.audit_id, 0) + 1
+      where h.stream = 'audit'`)
+    return row ?? { newest: 0, line: null, uncoveredSince: null }
+  },
+
+  /** Until COMMIT; false: another process has it. */
+  lock: async (tx: Tx, what: keyof typeof locks): Promise<boolean> =>
+    (await tx.query<{ ok: boolean }>(sql`select pg_try_advisory_xact_lock(${locks[what]}::bigint) as ok`))[0]?.ok ===
+    true,
+
+  recordsAfter: (tx: Tx, id: number, limit: number): Promise<AuditLine[]> =>
+    tx.query<AuditLine>(sql`
+      select ${lineColumns} from audit_records r where r.audit_id > ${id}::bigint
+      order by r.audit_id limit ${limit}::int`),
+
+  /** From this number on. */
+  linesFrom: async (q: Queryable, number: number, limit: number): Promise<string[]> =>
+    (
+      await q.query<{ line: string }>(sql`
+        select c.line from audit_checkpoints c where c.number >= ${number}::bigint
+        order by c.number limit ${limit}::int`)
+    ).map(({ line }) => line),
+
+  insert: (tx: Tx, number: number, auditId: number, line: string): Promise<number> =>
+    tx.execute(sql`
+      insert into audit_checkpoints (number, audit_id, line) values (${number}::bigint, ${auditId}::bigint, ${line})`),
+})
