@@ -1,13 +1,18 @@
 import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
+import { type CellForm, headingOf } from './pdf-words.ts'
 
 /** What a cell of a column can hold. Only text that somebody outside chose can pass for a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
 
 export interface ExportColumn {
-  /** Response key; heads the column. */
+  /** Response key; heads the column of a CSV. */
   key: string
   kind: CellKind
+  /** Heads the column of a PDF. */
+  heading: string
+  /** How a PDF writes its cells. */
+  form: CellForm
 }
 
 /** A list that can be taken away as a file. */
@@ -36,9 +41,31 @@ const kindOf = (schema: TSchema & { type?: string }): CellKind => {
   return isFixed(schema) ? 'fixed' : 'text'
 }
 
+const isTime = (schema: TSchema & { anyOf?: TSchema[]; format?: string; examples?: unknown[] }): boolean =>
+  schema.format === 'date-time' ||
+  /^\d{4}-\d\d-\d\dT/.test(String(schema.examples?.[0])) ||
+  (schema.anyOf ?? []).some(isTime)
+
+const formOf = (key: string, schema: TSchema, isGraded: boolean): CellForm => {
+  if (key === 'severity') return isGraded ? 'grade' : 'plain'
+  if (key === 'share') return 'share'
+  if (kindOf(schema) === 'boolean') return 'truth'
+  return isTime(schema) ? 'time' : 'plain'
+}
+
 /** Columns of a row shape. */
-export const columnsOf = (row: TObject): ExportColumn[] =>
-  Object.entries(row.properties).map(([key, schema]) => ({ key, kind: kindOf(schema as TSchema) }))
+export const columnsOf = (row: TObject): ExportColumn[] => {
+  // Where a severity has a name beside it, it is that of syslog.
+  const isGraded = !('severityString' in row.properties)
+  return Object.entries(row.properties).map(([key, given]) => {
+    const schema = given as TSchema
+    return { key, kind: kindOf(schema), heading: headingOf(key, isGraded), form: formOf(key, schema, isGraded) }
+  })
+}
+
+/** Columns as a PDF is printed with them. */
+export const printedColumns = (columns: readonly ExportColumn[]) =>
+  columns.map(({ heading, kind, form }) => ({ heading, isNumber: kind === 'number' && form !== 'grade', form }))
 
 /** A list with the columns of its row shape. */
 export const exportableList = ({

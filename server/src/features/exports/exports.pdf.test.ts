@@ -8,6 +8,7 @@ import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
+import { gradeWords, headingOf } from './pdf-words.ts'
 
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`
@@ -83,18 +84,20 @@ describe.skipIf(!hasTools)('a list as PDF', () => {
     expect(pages.length).toBeGreaterThan(3)
     const time = new Date(t.clock.now()).toISOString().slice(0, 19).replace('T', ' ')
     expect(pages[0]).toMatch(/^\s*Agents\n/)
-    expect(pages[0]).toContain('Rows where severity is 30 or 40; sorted by -localIpAddress')
-    expect(pages[0]).toContain(`Made ${time} UTC for admin: ${data.length} rows`)
+    expect(pages[0]).toContain(
+      'Rows where Finding is vulnerable or suspected attack tool; sorted by Address, descending',
+    )
+    expect(pages[0]).toContain(`Made ${time} UTC for admin: ${data.length} rows. All times are UTC`)
     pages.forEach((page, i) => {
-      expect(page).toMatch(/localIpAddress +severity +uuid/)
+      expect(page).toMatch(/Address +Finding +Id of the host/)
       expect(page).toContain(`Page ${i + 1} of ${pages.length}`)
     })
-    const rows = [...text.matchAll(/^ *(\S+) +(\d+) +([\da-f-]{36})$/gm)].map(([, address, severity, uuid]) => [
+    const rows = [...text.matchAll(/^ *(\S+) +(\S.*?) +([\da-f-]{36})$/gm)].map(([, address, severity, uuid]) => [
       address,
-      Number(severity),
+      severity,
       uuid,
     ])
-    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, agent.severity, agent.uuid]))
+    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeWords(String(agent.severity)), agent.uuid]))
   })
 
   it('has text of every script, and names what it can not or must not show', async () => {
@@ -107,7 +110,7 @@ describe.skipIf(!hasTools)('a list as PDF', () => {
     const file = await pdfOf(agentsPdf)
     const { data } = await pageOf(t, 'agents?PageSize=1')
     const text = textOf(file, '-layout')
-    for (const key of Object.keys(data[0] as object)) expect(text).toContain(key)
+    for (const key of Object.keys(data[0] as object)) expect(text).toContain(headingOf(key, true))
     expect(text).toContain('All rows')
   })
 

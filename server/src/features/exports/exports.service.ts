@@ -4,9 +4,9 @@ import type { Clock } from '#platform/clock.ts'
 import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
 import { createList, type List, type ListDeps } from '#platform/list/list.ts'
 import { type ExportBody, readExportRequest } from './export-request.ts'
-import type { ExportableList } from './exportable-list.ts'
+import { type ExportableList, printedColumns } from './exportable-list.ts'
 import type { ExportsRead } from './exports.read.ts'
-import { filterWords } from './filter-words.ts'
+import { filterWords, madeLine } from './filter-words.ts'
 import type { Printer } from './pdf/printer.ts'
 
 export interface ExportsDeps {
@@ -49,15 +49,14 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
       const rows = await listOf(list).countOf(request.compiled)
       if (rows > maxPdfRows) throw tooLarge(list, format(rows))
       const at = clock.now()
-      const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
       return new FileAnswer(
         exportFileName(list.spec.name, at, 'pdf'),
         'application/pdf',
         printer.print({
           job: {
             title: list.title,
-            cover: [filterWords(request), `Made ${when} UTC for ${userName}: {rows}`],
-            columns: request.columns.map(({ key, kind }) => ({ key, isNumber: kind === 'number' })),
+            cover: [filterWords(request), madeLine(at, userName)],
+            columns: printedColumns(request.columns),
             at,
           },
           maxRows: maxPdfRows,

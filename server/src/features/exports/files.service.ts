@@ -8,9 +8,9 @@ import type { List } from '#platform/list/list.ts'
 import { type ComputedList, copyRowsOf, csvOf } from './computed-lists.ts'
 import { countedRows } from './counted-rows.ts'
 import { chosenColumns, readExportRequest } from './export-request.ts'
-import type { ExportableList, ExportColumn } from './exportable-list.ts'
+import { type ExportableList, type ExportColumn, printedColumns } from './exportable-list.ts'
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
-import { filterWords } from './filter-words.ts'
+import { filterWords, madeLine, utcWords } from './filter-words.ts'
 import type { Printer } from './pdf/printer.ts'
 
 /** What a file is to hold. */
@@ -31,8 +31,8 @@ interface OpenedFile {
 interface PreparedFile {
   /** Rows it would have now. */
   count(): Promise<number>
-  /** Makes it. `by` stands on the cover of a PDF. */
-  open(format: ReportFormat, by: string): Promise<OpenedFile>
+  /** Makes it. `by` stands on the cover of a PDF, which is headed by `title`; else by that of the list. */
+  open(format: ReportFormat, by: string, title?: string): Promise<OpenedFile>
 }
 
 /** Where the rows of a file come from. */
@@ -71,7 +71,7 @@ const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unkno
 }
 
 const rangeWords = ({ from, to }: TimeRange): string =>
-  `${from === null ? 'Until' : `From ${from.toISOString()} until`} ${to.toISOString()}`
+  `${from === null ? 'Until' : `From ${utcWords(from)} until`} ${utcWords(to)}`
 
 export interface FilesDeps {
   clock: Clock
@@ -120,18 +120,26 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     }
   }
 
-  const print = async (source: Source, range: TimeRange | null, by: string): Promise<OpenedFile> => {
+  const print = async (
+    source: Source,
+    range: TimeRange | null,
+    by: string,
+    title = source.title,
+  ): Promise<OpenedFile> => {
     // The printer counts, too: one that takes too long to count in advance is refused there.
     if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
     const at = clock.now()
-    const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
     const copied = await source.copied(maxPdfRows + 1)
     let rows = () => 0
     const content = printer.print({
       job: {
-        title: source.title,
-        cover: [source.words, ...(range === null ? [] : [rangeWords(range)]), `Made ${when} UTC for ${by}: {rows}`],
-        columns: source.columns.map(({ key, kind }) => ({ key, isNumber: kind === 'number' })),
+        title,
+        cover: [
+          `${title === source.title ? '' : `${source.title}. `}${source.words}`,
+          ...(range === null ? [] : [rangeWords(range)]),
+          madeLine(at, by),
+        ],
+        columns: printedColumns(source.columns),
         at,
       },
       maxRows: maxPdfRows,
@@ -153,8 +161,8 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
       const source = 'spec' in list ? ofDatabase(list, content, range) : computed(list, content, range)
       return {
         count: source.count,
-        open: async (format, by) =>
-          format === 'csv' ? countedRows(await source.csv(), 'csv') : print(source, range, by),
+        open: async (format, by, title) =>
+          format === 'csv' ? countedRows(await source.csv(), 'csv') : print(source, range, by, title),
       }
     },
   }

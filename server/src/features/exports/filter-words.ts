@@ -1,23 +1,31 @@
 import type { ExportRequest } from './export-request.ts'
+import { cellWords, gradeWords, headingOf } from './pdf-words.ts'
 
-const listOf = (text: string): string =>
+/** An instant for people. */
+export const utcWords = (at: Date): string => `${cellWords('time', at.toISOString())} UTC`
+
+/** The last line of a cover; `{rows}` becomes their number. */
+export const madeLine = (at: number, by: string): string =>
+  `Made ${utcWords(new Date(at))} for ${by}: {rows}. All times are UTC`
+
+const listOf = (text: string, words: (part: string) => string = (part) => part): string =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+    .map(words)
     .join(' or ')
 
-const wordsOf = (name: string, kind: string, value: string): string => {
-  if (name.toLowerCase() === 'globalsearch') return `any text contains “${value}”`
+const wordsOf = (name: string, kind: string, value: string, words: (part: string) => string): string => {
   switch (kind) {
     case 'enum':
       return `${name} is ${listOf(value)}`
     case 'boolean':
-      return `${name} is ${value.toLowerCase()}`
+      return `${name} is ${cellWords('truth', value.toLowerCase())}`
     case 'number':
       return /^[<>]=/.test(value)
         ? `${name} ${value.replace(/^>=\s*/, '≥ ').replace(/^<=\s*/, '≤ ')}`
-        : `${name} is ${listOf(value)}`
+        : `${name} is ${listOf(value, words)}`
     case 'time': {
       const [from, to] = value.split('..')
       if (to === undefined) return `${name} is ${value}`
@@ -32,12 +40,44 @@ const wordsOf = (name: string, kind: string, value: string): string => {
   }
 }
 
+/** A term of a sort: `-name`, `name_desc` or `name_asc`. */
+const sortTerm = (term: string): { name: string; isDescending: boolean } => ({
+  name: term.trim().replace(/^[-+]|_(?:asc|desc)$/gi, ''),
+  isDescending: /^-|_desc$/i.test(term.trim()),
+})
+
 /** Filters and sort in words, for people who hold a file long after it was asked for. */
 export const filterWords = ({ list, given }: ExportRequest): string => {
+  /** Heading of the column that a name is about: a filter may have a name of its own for it. */
+  const nameOf = (name: string): string => {
+    const folded = name.toLowerCase()
+    const column = list.columns.find(
+      ({ key }) =>
+        key.toLowerCase() === folded ||
+        (list.spec.columns[key]?.names ?? []).some((one) => one.toLowerCase() === folded),
+    )
+    return column?.heading ?? headingOf(name, true)
+  }
+  const isGrade = (name: string): boolean =>
+    list.columns.some(({ key, form }) => form === 'grade' && key.toLowerCase() === name.toLowerCase())
   const filters = given
     .filter(({ name }) => name !== 'sortBy')
-    .map(({ name, value }) => wordsOf(name, list.filterKinds.get(name.toLowerCase()) ?? 'text', value))
+    .map(({ name, value }) =>
+      name.toLowerCase() === 'globalsearch'
+        ? `any text contains “${value}”`
+        : wordsOf(
+            nameOf(name),
+            list.filterKinds.get(name.toLowerCase()) ?? 'text',
+            value,
+            isGrade(name) ? gradeWords : (part) => part,
+          ),
+    )
   const sort = given.find(({ name }) => name === 'sortBy')?.value
   const words = filters.length === 0 ? 'All rows' : `Rows where ${filters.join(', and ')}`
-  return sort === undefined ? words : `${words}; sorted by ${sort}`
+  if (sort === undefined) return words
+  const terms = sort.split(',').map((term) => {
+    const { name, isDescending } = sortTerm(term)
+    return `${nameOf(name)}${isDescending ? ', descending' : ''}`
+  })
+  return `${words}; sorted by ${terms.join(', then ')}`
 }

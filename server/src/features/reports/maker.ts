@@ -71,7 +71,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
     for (let tries = 1; ; tries++)
       try {
-        return { total, ...(await file.open(definition.format, run.owner_name)) }
+        return { total, ...(await file.open(definition.format, run.owner_name, run.name)) }
       } catch (error) {
         // Two are printed at a time; people who wait for theirs come first.
         if (!(error instanceof AppError && error.code === 'unavailable') || tries === busyTries) throw error

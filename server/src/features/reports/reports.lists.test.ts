@@ -117,6 +117,10 @@ describe('a report of', () => {
     writeFileSync(join(dir, 'file.pdf'), bytes)
     const checked = spawnSync('qpdf', ['--check', join(dir, 'file.pdf')], { encoding: 'utf8' })
     if (checked.error === undefined) expect(checked.status, checked.stdout + checked.stderr).toBe(0)
+    const read = spawnSync('pdftotext', [join(dir, 'file.pdf'), '-'], { encoding: 'utf8' })
+    // Headed by the name of its schedule; what the rows are stands below.
+    if (read.error === undefined)
+      expect(read.stdout).toMatch(new RegExp(`^${list} ${names}\\n+${reportLists[list].title}\\. All rows\\n`))
     // The audit trail grows by what reports say.
     if (list !== 'audit') expect(pdf.rows).toBe(run.rows)
     expect(run.rows).toBeGreaterThan(list === 'uncommon' || list === 'spoofed' ? -1 : 0)

@@ -1,6 +1,6 @@
 /** What a column asks for, in points. */
 export interface WantedWidth {
-  /** Its key, which is never broken. */
+  /** Its heading, which is never broken. */
   head: number
   /** Its widest cell. */
   widest: number

@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { type CellForm, cellWords } from '../pdf-words.ts'
 import { fitColumns } from './column-widths.ts'
 import { type EmbeddedFont, emptyDocument, type Fonts } from './fonts.ts'
 import { createTypeSetter, type SetLine, type TypeSetter, type Weight } from './type-setter.ts'
@@ -8,7 +9,7 @@ export interface TableJob {
   title: string
   /** Lines below the title of the first page; `{rows}` in the last becomes the number of rows. */
   cover: readonly string[]
-  columns: readonly { key: string; isNumber: boolean }[]
+  columns: readonly { heading: string; isNumber: boolean; form: CellForm }[]
   /** When it was asked for, in milliseconds. */
   at: number
 }
@@ -104,9 +105,11 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   const drain = () => {
     for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
   }
-  for (const row of rows) for (let i = 0; i < row.length; i++) row[i] = type.shown(row[i] as string)
+  const forms = job.columns.map(({ form }) => form)
+  for (const row of rows)
+    for (let i = 0; i < row.length; i++) row[i] = type.shown(cellWords(forms[i] ?? 'plain', row[i] as string))
 
-  const heads = job.columns.map(({ key }) => type.widthOf(key, 'bold'))
+  const heads = job.columns.map(({ heading }) => type.widthOf(heading, 'bold'))
   const count = job.columns.length
   const cells = cellWidths(type, rows, count)
   const widest = new Array<number>(count).fill(0)
@@ -197,7 +200,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     })
   }
 
-  const head = job.columns.map(({ key }) => key)
+  const head = job.columns.map(({ heading }) => heading)
   const stamp = `${job.title}, ${new Date(job.at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
   starts.forEach((start, number) => {
     if (isCancelled()) return
