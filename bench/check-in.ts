@@ -6,21 +6,15 @@ import { storageStick } from '@portcullis/domain/testing'
 import { signText } from '../cli/simulator/identity.ts'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { cpuSecondsOf } from '../rig/proc.ts'
 import type { BenchServer } from '../rig/server-process.ts'
+import type { Prepared } from './fleet.ts'
 import type { PlayedHost } from './loader/hosts.ts'
-import { prepareFleet } from './prepare.ts'
 import { runRaw, type Work } from './raw-client.ts'
 import { type BenchResult, type Figure, round } from './result.ts'
 
-export interface CheckInOptions {
-  databaseUrl: string | undefined
-  agents: number
-  seconds: number
-  connections: number
-}
-
 /** A host with an open session and its requests, made beforehand. */
-interface Player {
+export interface Player {
   host: PlayedHost
   bootId: string
   head: string
@@ -32,7 +26,7 @@ interface Player {
 const stick = storageStick({ portPath: '4-1' })
 const seqWidth = 10
 
-const openSessions = async (
+export const openSessions = async (
   { url, ca }: Pick<BenchServer, 'url' | 'ca'>,
   hosts: readonly PlayedHost[],
 ): Promise<Player[]> => {
@@ -88,8 +82,11 @@ interface Measured {
   failed: number
 }
 
-const measure = async (
-  server: BenchServer,
+/** What is asked of a server to measure check-ins of it. */
+export type Measurable = Pick<BenchServer, 'url' | 'ca' | 'cpu'>
+
+export const measure = async (
+  server: Measurable,
   players: readonly Player[],
   connections: number,
   seconds: number,
@@ -161,41 +158,43 @@ const figures = (what: string, m: Measured, limit: number | undefined): Figure[]
 
 const shares = { unchanged: 0, '1 % changed': 0.01 } as const
 
-/** Both kinds of check-ins on a server of their own. */
-const measureServer = async (
-  options: CheckInOptions,
-  isTls: boolean,
+/** So many connections, each with hosts of its own, as a proxy holds them. */
+const connections = 512
+
+/** Both kinds of check-ins. */
+const measureBoth = async (
+  server: Measurable,
+  players: readonly Player[],
+  seconds: number,
 ): Promise<Record<keyof typeof shares, Measured>> => {
-  const { agents, seconds, connections } = options
-  const { server, fleet } = await prepareFleet({
-    ...options,
-    isTls,
-    peripheralsPerAgent: 10,
-    played: agents,
-    designs: 300,
-  })
-  try {
-    const players = await openSessions(server, fleet.played)
-    // Warms prepared statements, pages and the just-in-time compiler.
-    await measure(server, players, connections, Math.min(3, seconds), 0)
-    const unchanged = await measure(server, players, connections, seconds, shares.unchanged)
-    return { unchanged, '1 % changed': await measure(server, players, connections, seconds, shares['1 % changed']) }
-  } finally {
-    await server.stop()
-  }
+  // Warms prepared statements, pages and the just-in-time compiler.
+  await measure(server, players, connections, Math.min(3, seconds), 0)
+  const unchanged = await measure(server, players, connections, seconds, shares.unchanged)
+  return { unchanged, '1 % changed': await measure(server, players, connections, seconds, shares['1 % changed']) }
 }
 
-export const benchCheckIn = async (options: CheckInOptions): Promise<BenchResult> => {
-  const plain = await measureServer(options, false)
-  const tls = await measureServer(options, true)
-  return {
-    name: 'check-in',
-    conditions: `${options.agents} hosts, ${options.connections} kept-alive connections, ${options.seconds} s each, load generator on the same cores`,
-    figures: [
-      ...figures('unchanged', plain.unchanged, 8_000),
-      ...figures('1 % changed', plain['1 % changed'], undefined),
-      ...figures('TLS, unchanged', tls.unchanged, undefined),
-      ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000),
-    ],
+/** The same hosts first at a server in the clear, then, with new sessions, at a replica that serves HTTPS. */
+export const benchCheckIn = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
+  const seconds = isQuick ? 5 : 20
+  const plain = await measureBoth(server, await openSessions(server, fleet.played), seconds)
+  const replica = await startReplica({ isTls: true })
+  try {
+    const overTls = {
+      ...replica,
+      cpu: () => ({ server: cpuSecondsOf(replica.pid), database: server.cpu().database }),
+    }
+    const tls = await measureBoth(overTls, await openSessions(overTls, fleet.played), seconds)
+    return {
+      name: 'check-in',
+      conditions: `${fleet.played.length} hosts of ${fleet.agents}, ${connections} kept-alive connections, ${seconds} s each, load generator on the same cores`,
+      figures: [
+        ...figures('unchanged', plain.unchanged, 8_000),
+        ...figures('1 % changed', plain['1 % changed'], undefined),
+        ...figures('TLS, unchanged', tls.unchanged, undefined),
+        ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000),
+      ],
+    }
+  } finally {
+    await replica.end()
   }
 }

@@ -7,16 +7,8 @@ import { createRandom } from '../cli/simulator/random.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { createWaits } from '../cli/simulator/waits.ts'
 import type { BenchServer } from '../rig/server-process.ts'
-import { prepareFleet } from './prepare.ts'
+import type { Prepared } from './fleet.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
-
-export interface CommandOptions {
-  databaseUrl: string | undefined
-  /** Hosts in the database. */
-  agents: number
-  /** Commands to one host. */
-  rounds: number
-}
 
 /** Hosts that hold a wake socket; the commands go to them in turn. */
 const listening = 100
@@ -134,8 +126,8 @@ const measureMany = async (server: BenchServer, token: string): Promise<Figure[]
   ]
 }
 
-export const benchCommand = async (options: CommandOptions): Promise<BenchResult> => {
-  const { server, fleet } = await prepareFleet({ ...options, peripheralsPerAgent: 3, designs: 300 })
+export const benchCommand = async ({ server, fleet, isQuick }: Prepared): Promise<BenchResult> => {
+  const rounds = isQuick ? 20 : 60
   let listeners: Listener[] = []
   try {
     const token = await server.signIn()
@@ -145,11 +137,11 @@ export const benchCommand = async (options: CommandOptions): Promise<BenchResult
       token,
     )
     listeners = await listen(server, String(enrolment.token))
-    const { delivered, confirmed } = await measureOne(server, listeners, token, options.rounds)
+    const { delivered, confirmed } = await measureOne(server, listeners, token, rounds)
     const many = await measureMany(server, token)
     return {
       name: 'command',
-      conditions: `${fleet.agents} hosts, ${listening} with a wake socket, ${options.rounds} commands to one host each, from the request on`,
+      conditions: `${fleet.agents} hosts, ${listening} with a wake socket, ${rounds} commands to one host each, from the request on`,
       figures: [
         {
           what: 'delivered to a connected host, p50',
@@ -165,6 +157,5 @@ export const benchCommand = async (options: CommandOptions): Promise<BenchResult
     }
   } finally {
     for (const { stop } of listeners) stop()
-    await server.stop()
   }
 }

@@ -4,18 +4,9 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { BenchServer } from '../rig/server-process.ts'
+import type { Prepared } from './fleet.ts'
 import { type Combination, combinations } from './page-combinations.ts'
-import { prepareFleet } from './prepare.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
-
-export interface ListOptions {
-  databaseUrl: string | undefined
-  agents: number
-  peripheralsPerAgent: number
-  rounds: number
-  /** Seconds of requests side by side, for the ratio to the bare server. */
-  seconds: number
-}
 
 interface Answer {
   milliseconds: number
@@ -112,59 +103,55 @@ const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Fi
       better: 'less' as const,
     }))
 
-export const benchList = async (options: ListOptions): Promise<BenchResult> => {
-  const { server, fleet } = await prepareFleet({ ...options, designs: 2_000 })
-  try {
-    const ours = createGetter(server.url, await server.signIn())
-    const { times, refused } = await measureRounds(ours, options.rounds)
-    const all = [...times.values()].flat()
-    const bareServer = await startBare(server)
-    const bare = createGetter(bareServer.url, undefined)
-    for (const combination of combinations) await assertSame(ours, bare, combination)
-    const bareRounds = await measureRounds(bare, Math.max(3, Math.floor(options.rounds / 4)))
-    const bareTimes = [...bareRounds.times.values()].flat()
-    const rates = { bare: await perSecond(bare, options.seconds), ours: await perSecond(ours, options.seconds) }
-    bareServer.stop()
-    const isMillion = options.agents > 500_000
-    return {
-      name: 'list',
-      conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew`,
-      figures: [
-        {
-          what: 'p50 over all',
-          value: round(percentile(all, 0.5)),
-          unit: 'ms',
-          limit: isMillion ? 50 : 5,
-          better: 'less',
-        },
-        {
-          what: 'p95 over all',
-          value: round(percentile(all, 0.95)),
-          unit: 'ms',
-          limit: isMillion ? 200 : 30,
-          better: 'less',
-        },
-        { what: 'p50 over all, bare server', value: round(percentile(bareTimes, 0.5)), unit: 'ms', better: 'less' },
-        { what: 'p95 over all, bare server', value: round(percentile(bareTimes, 0.95)), unit: 'ms', better: 'less' },
-        { what: 'default page, 4 side by side', value: Math.round(rates.ours), unit: '/s', better: 'more' },
-        { what: 'the same from the bare server', value: Math.round(rates.bare), unit: '/s', better: 'more' },
-        {
-          what: 'share of the bare server',
-          value: round(rates.ours / rates.bare),
-          unit: '',
-          limit: 0.5,
-          better: 'more',
-        },
-        {
-          what: `pages not given${refused.size === 0 ? '' : ` (${[...refused.keys()].join('; ')})`}`,
-          value: [...refused.values()].reduce((sum, n) => sum + n, 0),
-          unit: '',
-          better: 'less',
-        },
-        ...worst(times, combinations.length),
-      ],
-    }
-  } finally {
-    await server.stop()
+export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<BenchResult> => {
+  const options = isQuick ? { rounds: 8, seconds: 4 } : { rounds: 25, seconds: 10 }
+  const ours = createGetter(server.url, await server.signIn())
+  const { times, refused } = await measureRounds(ours, options.rounds)
+  const all = [...times.values()].flat()
+  const bareServer = await startBare(server)
+  const bare = createGetter(bareServer.url, undefined)
+  for (const combination of combinations) await assertSame(ours, bare, combination)
+  const bareRounds = await measureRounds(bare, Math.max(3, Math.floor(options.rounds / 4)))
+  const bareTimes = [...bareRounds.times.values()].flat()
+  const rates = { bare: await perSecond(bare, options.seconds), ours: await perSecond(ours, options.seconds) }
+  bareServer.stop()
+  const isMillion = fleet.agents > 500_000
+  return {
+    name: 'list',
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew`,
+    figures: [
+      {
+        what: 'p50 over all',
+        value: round(percentile(all, 0.5)),
+        unit: 'ms',
+        limit: isMillion ? 50 : 5,
+        better: 'less',
+      },
+      {
+        what: 'p95 over all',
+        value: round(percentile(all, 0.95)),
+        unit: 'ms',
+        limit: isMillion ? 200 : 30,
+        better: 'less',
+      },
+      { what: 'p50 over all, bare server', value: round(percentile(bareTimes, 0.5)), unit: 'ms', better: 'less' },
+      { what: 'p95 over all, bare server', value: round(percentile(bareTimes, 0.95)), unit: 'ms', better: 'less' },
+      { what: 'default page, 4 side by side', value: Math.round(rates.ours), unit: '/s', better: 'more' },
+      { what: 'the same from the bare server', value: Math.round(rates.bare), unit: '/s', better: 'more' },
+      {
+        what: 'share of the bare server',
+        value: round(rates.ours / rates.bare),
+        unit: '',
+        limit: 0.5,
+        better: 'more',
+      },
+      {
+        what: `pages not given${refused.size === 0 ? '' : ` (${[...refused.keys()].join('; ')})`}`,
+        value: [...refused.values()].reduce((sum, n) => sum + n, 0),
+        unit: '',
+        better: 'less',
+      },
+      ...worst(times, combinations.length),
+    ],
   }
 }

@@ -2,14 +2,9 @@
 import { request } from 'node:http'
 import { residentBytes } from '../rig/proc.ts'
 import type { BenchServer } from '../rig/server-process.ts'
-import { prepareFleet } from './prepare.ts'
+import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 import { createRowReader } from './row-reader.ts'
-
-export interface PageOptions {
-  databaseUrl: string | undefined
-  agents: number
-}
 
 const megabyte = 1024 * 1024
 const sampleMs = 50
@@ -46,44 +41,39 @@ const fetchPage = (server: BenchServer, token: string, hear: (chunk: Buffer) => 
     sent.end()
   })
 
-export const benchPage = async (options: PageOptions): Promise<BenchResult> => {
-  const { server } = await prepareFleet({ ...options, peripheralsPerAgent: 1, designs: 2_000 })
-  try {
-    const token = await server.signIn()
-    for (let i = 0; i < 20; i++) await server.call('/prime/webui/agents?PageSize=50', undefined, token)
-    const before = residentBytes(server.pid)
-    let most = before
-    const sampler = setInterval(() => {
-      most = Math.max(most, residentBytes(server.pid))
-    }, sampleMs)
-    const timed = await fetchPage(server, token, () => {})
-    clearInterval(sampler)
-    // Once more, every row parsed; apart from the timed run, because parsing costs more than sending.
-    const rows = createRowReader()
-    await fetchPage(server, token, rows.add)
-    const { total, count, isComplete } = rows.end()
-    return {
-      name: 'page',
-      conditions: `GET agents with PageSize=1000000 at ${options.agents} hosts`,
-      figures: [
-        { what: 'time', value: round(timed.seconds), unit: 's', better: 'less' },
-        { what: 'first byte', value: round(timed.firstByteMs, 0), unit: 'ms', better: 'less' },
-        { what: 'size', value: round(timed.bytes / megabyte, 1), unit: 'MB', better: 'less' },
-        { what: 'rate', value: round(timed.bytes / megabyte / timed.seconds, 1), unit: 'MB/s', better: 'more' },
-        { what: 'server memory before', value: round(before / megabyte, 0), unit: 'MB', better: 'less' },
-        {
-          what: 'growth of the server memory',
-          value: round((most - before) / megabyte, 1),
-          unit: 'MB',
-          limit: 50,
-          better: 'less',
-        },
-        { what: 'rows missing or too many', value: Math.abs(options.agents - count), unit: '', better: 'less' },
-        { what: 'recordsTotal off by', value: Math.abs(options.agents - total), unit: '', better: 'less' },
-        { what: 'valid JSON to the end (1 = yes)', value: isComplete ? 1 : 0, unit: '', better: 'more' },
-      ],
-    }
-  } finally {
-    await server.stop()
+export const benchPage = async ({ server, fleet }: Prepared): Promise<BenchResult> => {
+  const token = await server.signIn()
+  for (let i = 0; i < 20; i++) await server.call('/prime/webui/agents?PageSize=50', undefined, token)
+  const before = residentBytes(server.pid)
+  let most = before
+  const sampler = setInterval(() => {
+    most = Math.max(most, residentBytes(server.pid))
+  }, sampleMs)
+  const timed = await fetchPage(server, token, () => {})
+  clearInterval(sampler)
+  // Once more, every row parsed; apart from the timed run, because parsing costs more than sending.
+  const rows = createRowReader()
+  await fetchPage(server, token, rows.add)
+  const { total, count, isComplete } = rows.end()
+  return {
+    name: 'page',
+    conditions: `GET agents with PageSize=1000000 at ${fleet.agents} hosts`,
+    figures: [
+      { what: 'time', value: round(timed.seconds), unit: 's', better: 'less' },
+      { what: 'first byte', value: round(timed.firstByteMs, 0), unit: 'ms', better: 'less' },
+      { what: 'size', value: round(timed.bytes / megabyte, 1), unit: 'MB', better: 'less' },
+      { what: 'rate', value: round(timed.bytes / megabyte / timed.seconds, 1), unit: 'MB/s', better: 'more' },
+      { what: 'server memory before', value: round(before / megabyte, 0), unit: 'MB', better: 'less' },
+      {
+        what: 'growth of the server memory',
+        value: round((most - before) / megabyte, 1),
+        unit: 'MB',
+        limit: 50,
+        better: 'less',
+      },
+      { what: 'rows missing or too many', value: Math.abs(fleet.agents - count), unit: '', better: 'less' },
+      { what: 'recordsTotal off by', value: Math.abs(fleet.agents - total), unit: '', better: 'less' },
+      { what: 'valid JSON to the end (1 = yes)', value: isComplete ? 1 : 0, unit: '', better: 'more' },
+    ],
   }
 }

@@ -1,8 +1,8 @@
 /** Database and server on a throw-away folder, measured from outside. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+import { makeCertificate } from './certificate.ts'
 import { startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
@@ -23,23 +23,7 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {} }: Serv
   const dataDir = temporaryFolder('rig')
   const database = databaseUrl === undefined ? await startDatabase({ dataDir }) : null
   const connection: pg.ClientConfig = database?.connection ?? { connectionString: databaseUrl as string }
-  const certificate = isTls
-    ? ensureOwnCertificate({
-        dir: join(dataDir, 'tls'),
-        names: ['localhost'],
-        addresses: ['127.0.0.1'],
-        now: Date.now(),
-      })
-    : null
-  const tls =
-    certificate === null
-      ? {}
-      : { PORTCULLIS_TLS_CERT: join(dataDir, 'served.crt'), PORTCULLIS_TLS_KEY: join(dataDir, 'served.key') }
-  if (certificate !== null) {
-    writeFileSync(join(dataDir, 'served.crt'), certificate.cert)
-    writeFileSync(join(dataDir, 'served.key'), certificate.key, { mode: 0o600 })
-  }
-  const ca = certificate === null ? undefined : readFileSync(join(dataDir, 'tls', 'ca.crt'), 'utf8')
+  const tls = isTls ? makeCertificate(dataDir) : null
   let server: Awaited<ReturnType<typeof startServerProcess>> | undefined
   const stopOnce = async (): Promise<void> => {
     await server?.end()
@@ -63,14 +47,14 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {} }: Serv
       databaseUrl: databaseUrl ?? (database?.url as string),
       dataDir: join(dataDir, 'server'),
       port: await freePort(),
-      env: { ...env, ...tls },
-      ...(ca === undefined ? {} : { ca }),
+      env: { ...env, ...tls?.env },
+      ...(tls === null ? {} : { ca: tls.ca }),
     })
     server = started
     return {
       url: started.url,
       /** PEM of the CA to trust, over TLS. */
-      ca,
+      ca: started.ca,
       pid: started.pid,
       connection,
       /** As `DATABASE_URL` names its database. */

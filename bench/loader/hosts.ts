@@ -11,6 +11,8 @@ import type { Value } from './bulk.ts'
 /** A design as the database holds it. */
 export interface LoadedDesign {
   design_id: number
+  shape_id: number
+  model_id: number
   vid: string
   pid: string
   model: string
@@ -36,6 +38,16 @@ export interface DesignPool {
   plain: readonly LoadedDesign[]
   vulnerable: readonly LoadedDesign[]
   attack: readonly LoadedDesign[]
+  /** On three hosts each and nowhere else, whatever the size of the fleet: what "uncommon" has to find. */
+  rare: readonly LoadedDesign[]
+}
+
+const rareHosts = 3
+
+/** The rare design of a host, for the few that have one: spread over the fleet. */
+const rareOf = ({ rare }: DesignPool, index: number, agents: number): LoadedDesign | undefined => {
+  const stride = Math.floor(agents / rare.length)
+  return stride > rareHosts && index % stride < rareHosts ? rare[Math.floor(index / stride)] : undefined
 }
 
 export const columns = {
@@ -66,10 +78,16 @@ const zipf = <T>(items: readonly T[], random: Random): T =>
 
 const hasSerial = (design: LoadedDesign): boolean => Buffer.from(design.descriptors, 'base64')[16] !== 0
 
-const drawDesigns = (pool: DesignPool, count: number, random: Random): LoadedDesign[] => {
+const drawDesigns = (
+  pool: DesignPool,
+  count: number,
+  random: Random,
+  rare: LoadedDesign | undefined,
+): LoadedDesign[] => {
   const designs = Array.from({ length: count }, () => zipf(pool.plain, random))
   if (random.chance(0.06) && pool.vulnerable.length > 0) designs[0] = zipf(pool.vulnerable, random)
   if (random.chance(0.003) && pool.attack.length > 0) designs[count - 1] = zipf(pool.attack, random)
+  if (rare !== undefined) designs[count > 2 ? 1 : 0] = rare
   return designs
 }
 
@@ -88,9 +106,10 @@ export interface HostOptions {
   nowMs: number
   /** Makes a real key pair and answers the host, for a benchmark that plays it. */
   isPlayed: boolean
+  count(designs: readonly LoadedDesign[], seen: Date): void
 }
 
-/** Adds the rows of host number `index`. */
+/** Adds the rows of host number `index`; `count` hears the designs of its present devices. */
 export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const { random } = o
   const host = createHost(o.index, random, 'bench')
@@ -103,7 +122,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     isConnected ? o.nowMs + aheadMs + random.next() * 60_000 : o.nowMs - random.next() * 30 * dayMs,
   )
 
-  const designs = drawDesigns(o.pool, o.peripherals, random)
+  const designs = drawDesigns(o.pool, o.peripherals, random, rareOf(o.pool, o.index, o.agents))
   const devices: DeviceReport[] = designs.map((design, i) => ({
     portPath: ports[i] ?? `3-${i}`,
     descriptors: design.descriptors,
@@ -123,6 +142,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const isVulnerable = presentDesigns.some((d) => d.vulnerable)
   const isAttacked = presentDesigns.some((d) => d.attack_tool > 0)
   const hash = inventoryHash(present)
+  o.count(presentDesigns, new Date(o.nowMs))
   const key = o.isPlayed ? generateKeyPairSync('ed25519') : undefined
   const publicKey =
     key?.publicKey.export({ type: 'spki', format: 'der' }) ?? Buffer.concat([spkiPrefix, randomBytes(32)])
