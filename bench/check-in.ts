@@ -73,7 +73,7 @@ const changed = (player: Player): Buffer => {
   return Buffer.concat([Buffer.from(`${player.head}${body.length}\r\n\r\n`), body])
 }
 
-interface Measured {
+export interface Measured {
   perSecond: number
   perCoreSecond: number
   serverShare: number
@@ -159,7 +159,7 @@ const figures = (what: string, m: Measured, limit: number | undefined): Figure[]
 const shares = { unchanged: 0, '1 % changed': 0.01 } as const
 
 /** So many connections, each with hosts of its own, as a proxy holds them. */
-const connections = 512
+export const connections = 512
 
 /** Both kinds of check-ins. */
 const measureBoth = async (

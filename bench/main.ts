@@ -1,79 +1,117 @@
-/** `npm run bench -- [name] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
+/** `npm run bench -- [name…] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAgentless } from './agentless.ts'
 import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'
+import { benchConsole } from './console.ts'
 import { benchExport } from './export.ts'
+import { type Prepared, withFleet } from './fleet.ts'
 import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
-import { type BenchResult, ratioOf, tableOf } from './result.ts'
+import { benchReplicas } from './replicas.ts'
+import { reportOf } from './report.ts'
+import { type BenchResult, ratioOf, round, tableOf } from './result.ts'
+
+/** Of a fleet, whose size tells; in this order, because the last ones change it. */
+const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
+  list: benchList,
+  page: benchPage,
+  export: benchExport,
+  insights: benchInsights,
+  console: benchConsole,
+  'check-in': benchCheckIn,
+  replicas: benchReplicas,
+  command: benchCommand,
+}
 
 interface Settings {
   isQuick: boolean
-  /** Size of the fleet asked for; undefined: the benchmark's own. */
-  agents: number | undefined
   databaseUrl: string | undefined
 }
 
-const benches: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
-  'check-in': ({ isQuick, agents, databaseUrl }) =>
-    benchCheckIn({
-      databaseUrl,
-      agents: agents ?? (isQuick ? 2_000 : 5_000),
-      seconds: isQuick ? 6 : 20,
-      connections: 512,
-    }),
-  command: ({ isQuick, agents, databaseUrl }) =>
-    benchCommand({ databaseUrl, agents: agents ?? 10_000, rounds: isQuick ? 20 : 60 }),
-  list: ({ isQuick, agents, databaseUrl }) => {
-    const size = agents ?? 100_000
-    return benchList({
-      databaseUrl,
-      agents: size,
-      // The page does not read them; twelve each at a million would only be a long load.
-      peripheralsPerAgent: size > 200_000 ? 3 : 12,
-      rounds: isQuick ? 8 : 25,
-      seconds: isQuick ? 4 : 10,
-    })
-  },
-  export: ({ isQuick, agents, databaseUrl }) =>
-    benchExport({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 3 : 7 }),
-  insights: ({ isQuick, agents, databaseUrl }) =>
-    benchInsights({ databaseUrl, agents: agents ?? 100_000, rounds: isQuick ? 10 : 30 }),
+/** Of parts whose cost has nothing to do with the size of the fleet. */
+const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
-  agentless: ({ isQuick, agents, databaseUrl }) =>
-    benchAgentless({ databaseUrl, hosts: agents ?? (isQuick ? 2_000 : 10_000), peers: isQuick ? 10 : 50 }),
+  agentless: ({ isQuick, databaseUrl }) =>
+    benchAgentless({ databaseUrl, hosts: isQuick ? 1_000 : 10_000, peers: isQuick ? 10 : 50 }),
   notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
-  page: ({ isQuick, agents, databaseUrl }) =>
-    benchPage({ databaseUrl, agents: agents ?? (isQuick ? 100_000 : 1_000_000) }),
 }
 
-const names = Object.keys(benches)
-const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N] [--json]`
+const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
+const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N] [--json] [--save FILE]`
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' }, agents: { type: 'string' }, json: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    agents: { type: 'string' },
+    json: { type: 'boolean' },
+    save: { type: 'string' },
+  },
   allowPositionals: true,
 })
 const chosen = positionals.length === 0 ? names : positionals
 const agents = values.agents === undefined ? undefined : Number(values.agents)
-if (
-  chosen.some((name) => !Object.hasOwn(benches, name)) ||
-  (agents !== undefined && !(agents >= 1 && agents <= 1_000_000))
-) {
+if (chosen.some((name) => !names.includes(name)) || (agents !== undefined && !(agents >= 100 && agents <= 1_000_000))) {
   process.stderr.write(`${usage}\n`)
   process.exit(1)
 }
+const isQuick = values.quick === true
+const databaseUrl = process.env.DATABASE_URL
+// An outside database is filled once: a second fleet would lie beside the first.
+const sizes =
+  agents !== undefined ? [agents] : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
 const results: BenchResult[] = []
-for (const name of chosen) {
-  const settings = { isQuick: values.quick === true, agents, databaseUrl: process.env.DATABASE_URL }
-  const result = await (benches[name] as (settings: Settings) => Promise<BenchResult>)(settings)
+const tell = (result: BenchResult): void => {
   results.push(result)
   if (values.json !== true) process.stdout.write(`${tableOf(result)}\n\n`)
+}
+
+/** The delay of the server's event loop while it was measured, as the server itself sees it: since it was last asked. */
+const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
+  Number((await server.call('/prime/webui/admin/systemstatus', undefined, await server.signIn())).eventLoopDelayMs)
+
+const onFleet = chosen.filter((name) => Object.hasOwn(ofFleet, name))
+for (const size of onFleet.length === 0 ? [] : sizes)
+  await withFleet({ databaseUrl, agents: size, isQuick }, async (prepared) => {
+    const { fleet, loadSeconds } = prepared
+    tell({
+      name: 'load',
+      conditions: `${fleet.agents} hosts with ${fleet.peripherals} peripherals, by COPY`,
+      agents: size,
+      figures: [{ what: 'time to load the fleet', value: round(loadSeconds, 0), unit: 's', better: 'less' }],
+    })
+    for (const name of Object.keys(ofFleet).filter((one) => onFleet.includes(one))) {
+      await eventLoopDelay(prepared)
+      const result = await (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared)
+      const delay = await eventLoopDelay(prepared)
+      tell({
+        ...result,
+        agents: size,
+        figures: [
+          ...result.figures,
+          {
+            what: 'event loop delay of the server meanwhile, p99',
+            value: round(delay),
+            unit: 'ms',
+            limit: 50,
+            better: 'less',
+          },
+        ],
+      })
+    }
+  })
+for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
+  tell(await (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl }))
+
+if (values.save !== undefined) {
+  mkdirSync(dirname(values.save), { recursive: true })
+  writeFileSync(values.save, reportOf(results, isQuick))
 }
 const json = results.map((r) => ({ ...r, figures: r.figures.map((f) => ({ ...f, ratio: ratioOf(f) })) }))
 process.stdout.write(`${JSON.stringify(json)}\n`)

@@ -14,6 +14,8 @@ export interface BenchResult {
   name: string
   /** How it was run: sizes, times, what was left out. */
   conditions: string
+  /** Size of the fleet, where it tells. */
+  agents?: number
   figures: Figure[]
 }
 

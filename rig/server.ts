@@ -6,7 +6,7 @@ import { createCaller } from './caller.ts'
 import { root as ownRoot } from './root.ts'
 
 /** Password of the account `admin` of every server that is started here. */
-const adminPassword = 'a password for the test rig only'
+export const adminPassword = 'a password for the test rig only'
 
 export interface ServerProcessOptions {
   /** `DATABASE_URL`; absent: the server runs its own database in `dataDir`. */

@@ -15,7 +15,7 @@ const VERBS = {
   agent: { program: 'agent/src/main.ts' },
   worker: { program: 'poller/src/main.ts' },
   simulate: { program: 'cli/simulator/main.ts' },
-  bench: { program: 'bench/main.ts' },
+  bench: { program: 'bench/main.ts', development: true, builds: ['console', 'agent'] },
   drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
   gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
   cli: { program: 'cli/src/main.ts' },

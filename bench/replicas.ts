@@ -1,0 +1,56 @@
+/** Two replicas behind a balancer on one database, beside one replica alone. */
+import { startBalancer } from '../rig/balancer.ts'
+import { cpuSecondsOf } from '../rig/proc.ts'
+import { connections, type Measured, measure, openSessions } from './check-in.ts'
+import type { Prepared } from './fleet.ts'
+import { type BenchResult, round } from './result.ts'
+
+/** Of the check-ins. */
+const changedShare = 0.01
+
+export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
+  const seconds = isQuick ? 5 : 20
+  const second = await startReplica()
+  const balancer = await startBalancer({ replicas: [server.url, second.url] })
+  try {
+    const both = {
+      url: balancer.url,
+      ca: undefined,
+      cpu: () => ({ server: server.cpu().server + cpuSecondsOf(second.pid), database: server.cpu().database }),
+    }
+    const run = async (target: typeof both | typeof server): Promise<Measured> => {
+      const players = await openSessions(target, fleet.played)
+      await measure(target, players, connections, Math.min(3, seconds), 0)
+      return measure(target, players, connections, seconds, changedShare)
+    }
+    const one = await run(server)
+    const two = await run(both)
+    const [first = 0, other = 0] = balancer.led()
+    return {
+      name: 'replicas',
+      conditions: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
+      figures: [
+        { what: 'one replica: per core-second', value: Math.round(one.perCoreSecond), unit: '/s', better: 'more' },
+        { what: 'two replicas: per core-second', value: Math.round(two.perCoreSecond), unit: '/s', better: 'more' },
+        {
+          what: 'two replicas, share of one',
+          value: round(two.perCoreSecond / one.perCoreSecond),
+          unit: '',
+          limit: 0.8,
+          better: 'more',
+        },
+        { what: 'two replicas: p99', value: round(two.p99), unit: 'ms', limit: 250, better: 'less' },
+        { what: 'two replicas: refused or asked for an inventory', value: two.failed, unit: '', better: 'less' },
+        {
+          what: 'connections of the replica that had fewer',
+          value: round(Math.min(first, other) / Math.max(1, first + other)),
+          unit: 'of all',
+          better: 'more',
+        },
+      ],
+    }
+  } finally {
+    await balancer.close()
+    await second.end()
+  }
+}
