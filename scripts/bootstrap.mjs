@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { ensureBuilds } from './bootstrap/builds.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
-import { ensureNode } from './bootstrap/node.mjs'
+import { ensureNode, linkNode } from './bootstrap/node.mjs'
 // Entry of every npm script. Plain JavaScript for Node >= 18: it runs before anything is installed, fetches what is
 // missing (Node 24, the packages, the builds) and hands over to the verb under Node 24.
 import { ensurePackages } from './bootstrap/packages.mjs'
@@ -10,6 +10,8 @@ import { Refusal } from './bootstrap/say.mjs'
 /** What each verb runs under Node 24; `builds` are made first when their sources changed. */
 const VERBS = {
   start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
+  // For a server that is run by a service manager or in an image, from a folder it may not write.
+  build: { builds: ['console', 'agent'] },
   test: { program: 'scripts/test.mjs', development: true },
   check: { program: 'scripts/check.mjs', development: true },
   agent: { program: 'agent/src/main.ts' },
@@ -30,7 +32,8 @@ try {
   const node = await ensureNode()
   await ensurePackages(node, { development: verb.development === true })
   await ensureBuilds(node, verb.builds ?? [])
-  handOver(node, verb.program, args)
+  if (verb.program !== undefined) handOver(node, verb.program, args)
+  else linkNode(node)
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
   console.error(error.message)

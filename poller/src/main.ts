@@ -7,10 +7,11 @@ import { createClient } from './client.ts'
 import { pollHost } from './poll.ts'
 import { createWorkerProcess } from './worker.ts'
 
-const usage = `Usage: npm run worker -- --server URL --token TOKEN [--name NAME] [--concurrency N] [--ca FILE]
+const usage = `Usage: npm run worker -- --server URL --token TOKEN|--token-file FILE [--name NAME] [--concurrency N] [--ca FILE]
 
   --server       address of the Portcullis server
   --token        worker token from the console (Agentless, Add a worker); or PORTCULLIS_WORKER_TOKEN, or - to read it from standard input
+  --token-file   file that holds it
   --name         name it is shown by; this machine's by default
   --concurrency  hosts that are polled at a time, 1 to 1000; 64 by default
   --ca           file with the certificate of the server's own authority`
@@ -20,7 +21,8 @@ const fail = (line: string): never => {
   process.exit(2)
 }
 
-const readToken = async (given: string | undefined): Promise<string> => {
+const readToken = async (given: string | undefined, file: string | undefined): Promise<string> => {
+  if (file !== undefined) return readFileSync(file, 'utf8').trim()
   if (given !== '-') return given ?? process.env.PORTCULLIS_WORKER_TOKEN ?? ''
   let text = ''
   for await (const part of process.stdin) {
@@ -35,6 +37,7 @@ const main = async (): Promise<void> => {
     options: {
       server: { type: 'string' },
       token: { type: 'string' },
+      'token-file': { type: 'string' },
       name: { type: 'string' },
       concurrency: { type: 'string' },
       ca: { type: 'string' },
@@ -54,7 +57,7 @@ const main = async (): Promise<void> => {
     return fail('The server has to be reached by https, or by http on this machine.')
   const capacity = Number(values.concurrency ?? '64')
   if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000) return fail('--concurrency is 1 to 1000.')
-  const token = await readToken(values.token)
+  const token = await readToken(values.token, values['token-file'])
   if (token === '') return fail(usage)
   const worker = createWorkerProcess({
     client: createClient({ server, ...(values.ca === undefined ? {} : { ca: readFileSync(values.ca, 'utf8') }) }),
@@ -68,7 +71,11 @@ const main = async (): Promise<void> => {
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, worker.stop)
   // The server that started it is gone: nobody would hear of its results.
-  if (values.own === true) process.on('disconnect', worker.stop)
+  if (values.own === true) {
+    process.on('disconnect', worker.stop)
+    // Killed while this process was still loading: the event is over.
+    if (process.connected === false) worker.stop()
+  }
   await worker.run()
   process.exit(0)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { withLock } from './lock.mjs'
 import { findNpm } from './npm.mjs'
@@ -47,6 +47,16 @@ export async function ensureNode() {
     )
   }
   return join(target, 'bin', 'node')
+}
+
+/** `.node/node` is the Node to run the server with, wherever it is: what a unit file can name. */
+export function linkNode(node) {
+  const home = join(ROOT, '.node')
+  mkdirSync(home, { recursive: true })
+  const draft = join(home, `node.${process.pid}`)
+  symlinkSync(node, draft)
+  renameSync(draft, join(home, 'node'))
+  say(`the server runs with ${node}, which .node/node leads to`)
 }
 
 const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name])

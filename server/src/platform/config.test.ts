@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from './config.ts'
 import { StartError } from './start-error.ts'
 
@@ -47,5 +50,35 @@ describe('PORTCULLIS_DRAIN_SECONDS', () => {
 
   it.each(['', '-1', '61', '1.5', '5s', '0x5'])('refuses %j', (text) => {
     expect(() => drain(text)).toThrow(StartError)
+  })
+})
+
+describe('secrets in files', () => {
+  let dir: string
+  const file = (text: string): string => {
+    writeFileSync(join(dir, 'secret'), text)
+    return join(dir, 'secret')
+  }
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'portcullis-config-'))
+  })
+  afterAll(() => rmSync(dir, { recursive: true }))
+
+  it('are read where <name>_FILE says, without the end of the line', () => {
+    const url = 'postgres://portcullis:s3cret@db/portcullis'
+    expect(loadConfig({ DATABASE_URL_FILE: file(`${url}\n`) }, false).databaseUrl?.reveal()).toBe(url)
+    expect(loadConfig({ NATS_URL_FILE: file('nats://n\n') }, false).natsUrl?.reveal()).toBe('nats://n')
+    const password = 'correct horse battery'
+    expect(loadConfig({ PORTCULLIS_ADMIN_PASSWORD_FILE: file(password) }, false).adminPassword?.reveal()).toBe(password)
+  })
+
+  it.each([
+    ['is missing', () => ({ DATABASE_URL_FILE: '/nowhere/secret' }), 'DATABASE_URL_FILE can not be read'],
+    ['is empty', () => ({ DATABASE_URL_FILE: file('\n') }), 'which is empty'],
+    ['is one of two', () => ({ DATABASE_URL_FILE: file('x'), DATABASE_URL: 'y' }), 'must not be given together'],
+    ['holds a short password', () => ({ PORTCULLIS_ADMIN_PASSWORD_FILE: file('short') }), '12 to 128'],
+  ])('are refused when the file %s', (_what, env, message) => {
+    expect(() => loadConfig(env(), false)).toThrow(StartError)
+    expect(() => loadConfig(env(), false)).toThrow(message)
   })
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
@@ -40,6 +41,7 @@ const known = [
   'PORTCULLIS_PORT',
   'PORTCULLIS_DATA_DIR',
   'PORTCULLIS_ADMIN_PASSWORD',
+  'PORTCULLIS_ADMIN_PASSWORD_FILE',
   'PORTCULLIS_TLS_CERT',
   'PORTCULLIS_TLS_KEY',
   'PORTCULLIS_KEY_FILE',
@@ -58,6 +60,34 @@ const known = [
 /** systemd kills a service 90 s after it asked it to stop. */
 const maxDrainSeconds = 60
 
+/** What may also stand in a file that `<name>_FILE` names: a container or unit hands secrets over so, off the process list. */
+export const secretVariables = ['DATABASE_URL', 'PORTCULLIS_ADMIN_PASSWORD', 'NATS_URL'] as const
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Names that begin with PORTCULLIS_ and mean nothing to the server. */
+export const unknownVariables = (env: Environment): string[] =>
+  Object.keys(env).filter(
+    (name) =>
+      name.startsWith('PORTCULLIS_') &&
+      !name.startsWith('PORTCULLIS_AGENT_') &&
+      !known.includes(name as (typeof known)[number]),
+  )
+
+const secretOf = (env: Environment, name: (typeof secretVariables)[number]): string | undefined => {
+  const file = env[`${name}_FILE`]
+  if (file === undefined || file === '') return env[name]
+  if (env[name]) throw new StartError(`${name} and ${name}_FILE must not be given together.`)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new StartError(`${name}_FILE can not be read: ${(error as Error).message}.`)
+  }
+  if (text === '') throw new StartError(`${name}_FILE names ${file}, which is empty.`)
+  return text
+}
+
 const list = (text: string | undefined): string[] =>
   (text ?? '')
     .split(',')
@@ -75,13 +105,8 @@ const loopbackList = (text: string | undefined): string[] => {
 }
 
 /** Reads and checks the environment; refuses with one clear sentence. */
-export const loadConfig = (env: Readonly<Record<string, string | undefined>>, isRoot: boolean): Config => {
-  const unknown = Object.keys(env).filter(
-    (name) =>
-      name.startsWith('PORTCULLIS_') &&
-      !name.startsWith('PORTCULLIS_AGENT_') &&
-      !known.includes(name as (typeof known)[number]),
-  )
+export const loadConfig = (env: Environment, isRoot: boolean): Config => {
+  const unknown = unknownVariables(env)
   if (unknown.length > 0)
     throw new StartError(`Unknown environment variable ${unknown.join(', ')}. Known are ${known.join(', ')}.`)
   const portText = env.PORTCULLIS_PORT ?? '8080'
@@ -95,16 +120,18 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
   const keyFile = env.PORTCULLIS_TLS_KEY
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new StartError('PORTCULLIS_TLS_CERT and PORTCULLIS_TLS_KEY must be given together.')
-  const password = env.PORTCULLIS_ADMIN_PASSWORD
+  const password = secretOf(env, 'PORTCULLIS_ADMIN_PASSWORD')
   if (password !== undefined && (password.length < 12 || password.length > 128))
     throw new StartError('PORTCULLIS_ADMIN_PASSWORD must have 12 to 128 characters.')
+  const databaseUrl = secretOf(env, 'DATABASE_URL')
+  const natsUrl = secretOf(env, 'NATS_URL')
   const dataDir =
     env.PORTCULLIS_DATA_DIR ?? (isRoot ? '/var/lib/portcullis' : join(homedir(), '.local/share/portcullis'))
   return {
     host: env.PORTCULLIS_HOST ?? '127.0.0.1',
     port,
     dataDir,
-    databaseUrl: env.DATABASE_URL ? new Secret(env.DATABASE_URL) : null,
+    databaseUrl: databaseUrl ? new Secret(databaseUrl) : null,
     adminPassword: password === undefined ? null : new Secret(password),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
@@ -113,7 +140,7 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>>, is
     auditDir: env.PORTCULLIS_AUDIT_DIR ?? join(dataDir, 'audit-checkpoints'),
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
-    natsUrl: env.NATS_URL ? new Secret(env.NATS_URL) : null,
+    natsUrl: natsUrl ? new Secret(natsUrl) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
     drainSeconds: Number(drainText),

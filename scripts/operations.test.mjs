@@ -1,0 +1,280 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { agentUnit } from '../server/src/features/agents/install/unit.ts'
+import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
+import { ROOT } from './bootstrap/say.mjs'
+import { allowedBy, copyOf, instructionsOf } from './try-image.mjs'
+
+const read = (path) => readFileSync(join(ROOT, path), 'utf8')
+const packageFile = JSON.parse(read('package.json'))
+
+let dir
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'portcullis-operations-'))
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** Names that this server knows: a start refuses others that begin with PORTCULLIS_. */
+const isKnown = (name) =>
+  unknownVariables({ [name]: '' }).length === 0 &&
+  (name.startsWith('PORTCULLIS_') ||
+    ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', ...secretVariables, ...secretVariables.map((one) => `${one}_FILE`)].includes(
+      name,
+    ))
+
+describe('the Dockerfile', () => {
+  const all = instructionsOf(read('ops/docker/Dockerfile'))
+  const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'))
+  const textOf = (word, part = last) => part.filter((one) => one.word === word).map((one) => one.text)
+  const copies = textOf('COPY', all).map(copyOf)
+  const environment = Object.fromEntries(
+    textOf('ENV').flatMap((text) => text.split(' ').map((pair) => pair.split('='))),
+  )
+
+  it('copies what is there and .dockerignore lets through, and from stages what they make', () => {
+    const isAllowed = allowedBy(read('.dockerignore'))
+    const missing = copies
+      .filter(({ from }) => from === undefined)
+      .flatMap(({ sources }) => sources)
+      .filter((path) => !existsSync(join(ROOT, path)) || !isAllowed(path))
+    expect(missing).toEqual([])
+    const made = copies.filter(({ from }) => from !== undefined).flatMap(({ sources }) => sources)
+    expect(made.toSorted()).toEqual(
+      ['build/agent', 'build/console', 'node_modules'].map((path) => `/opt/portcullis/${path}`),
+    )
+  })
+
+  it('lets no data, key, secret, history, test or package of this machine into the image', () => {
+    const isAllowed = allowedBy(read('.dockerignore'))
+    const refused = [
+      '.git/config',
+      'data/portcullis.key',
+      'portcullis.key',
+      'ops/docker/secrets/database-url',
+      '.node/node',
+    ]
+    refused.push(
+      'node_modules/pg/package.json',
+      'server/node_modules/x',
+      'server/test/app.ts',
+      'server/src/compose.test.ts',
+    )
+    expect(refused.filter(isAllowed)).toEqual([])
+    expect(
+      ['server/src/compose.ts', 'server/migrations/0001_base.sql', 'cli/src/main.ts'].filter(isAllowed),
+    ).toHaveLength(3)
+  })
+
+  it('knows every workspace, in both stages that install packages', () => {
+    const stages = all.filter(({ word, text }) => word === 'RUN' && text.startsWith('npm ci'))
+    expect(stages).toHaveLength(2)
+    for (const workspace of packageFile.workspaces)
+      expect(copies.filter(({ sources }) => sources[0] === `${workspace}/package.json`).length).toBeGreaterThan(1)
+    for (const { text } of stages) expect(text).toMatch(/--omit=dev --ignore-scripts/)
+    // What runs in the image has its packages there.
+    const installed = [...(stages[1]?.text ?? '').matchAll(/-w (\S+)/g)].map((match) => match[1])
+    const folders = textOf('COPY')
+      .map(copyOf)
+      .flatMap(({ sources }) => sources)
+    expect(folders.filter((name) => packageFile.workspaces.includes(name)).toSorted()).toEqual(installed.toSorted())
+  })
+
+  it('pins the release of Node that the bootstrap pins, and no stage has another base', () => {
+    const version = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))?.[1]
+    expect(textOf('ARG', all)).toEqual([`NODE_IMAGE=node:${version}-bookworm-slim`])
+    expect(textOf('FROM', all).every((text) => /^\$\{NODE_IMAGE\}( AS |$)/.test(text))).toBe(true)
+  })
+
+  it('starts as somebody who is not root, with an environment that the server takes', () => {
+    expect(textOf('USER')).toEqual(['10001:10001'])
+    expect(Object.keys(environment).filter((name) => !isKnown(name))).toEqual([])
+    const config = loadConfig(environment, false)
+    expect(textOf('EXPOSE')).toEqual([String(config.port)])
+    expect(textOf('VOLUME')).toEqual([config.dataDir])
+    for (const text of [...textOf('CMD'), ...textOf('HEALTHCHECK')]) {
+      const command = JSON.parse(/\[.*\]/.exec(text)?.[0] ?? '')
+      expect(existsSync(join(ROOT, command.at(-1) ?? '')), text).toBe(true)
+    }
+  })
+})
+
+describe('the compose file', () => {
+  const compose = parse(read('ops/docker/compose.yaml'), { merge: true })
+
+  const services = Object.entries(compose.services)
+
+  it.each(services)('confines %s', (_name, service) => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect(service.image).toMatch(/^(portcullis:\d+\.\d+\.\d+|\$\{POSTGRES_IMAGE:-postgres:\d+\.\d+-\w+\})$/)
+    expect(service).not.toHaveProperty('privileged')
+    expect(service).not.toHaveProperty('cap_add')
+  })
+
+  it('runs this release, and the database where nothing leads out', () => {
+    for (const name of ['server', 'worker'])
+      expect(compose.services[name]?.image).toBe(`portcullis:${packageFile.version}`)
+    expect(compose.networks).toMatchObject({ database: { internal: true } })
+    expect(compose.services.database).toMatchObject({ networks: ['database'] })
+    expect(compose.services.database).not.toHaveProperty('ports')
+  })
+
+  it('hands secrets over as files, all of which make-secrets.sh makes, once', () => {
+    cpSync(join(ROOT, 'ops/docker/make-secrets.sh'), join(dir, 'make-secrets.sh'))
+    const make = () => spawnSync('sh', [join(dir, 'make-secrets.sh')], { encoding: 'utf8' })
+    expect(make()).toMatchObject({ status: 0, stderr: '' })
+    const text = (name) => readFileSync(join(dir, 'secrets', name), 'utf8')
+    const [url, password] = [text('database-url'), text('database-password')]
+    expect(make().status).toBe(0)
+    expect(text('database-url')).toBe(url)
+    expect(statSync(join(dir, 'secrets')).mode & 0o777).toBe(0o700)
+    expect(new URL(url)).toMatchObject({
+      hostname: 'database',
+      username: 'portcullis',
+      password,
+      pathname: '/portcullis',
+    })
+    expect(password).toMatch(/^[0-9a-f]{48}$/)
+    expect(Object.keys(compose.secrets).filter((name) => !existsSync(join(dir, 'secrets', name)))).toEqual([])
+    for (const [name, service] of services)
+      for (const secret of service.secrets ?? []) expect(compose.secrets, name).toHaveProperty([secret])
+    const inUse = services.flatMap(([, service]) => service.secrets ?? [])
+    expect(Object.keys(compose.secrets).filter((name) => !inUse.includes(name))).toEqual([])
+  })
+
+  it('gives the server an environment that it takes', () => {
+    const { environment = {}, ports = [], secrets = [] } = compose.services.server
+    // With the variables that are there as comments, too.
+    const more = [...read('ops/docker/compose.yaml').matchAll(/# ([A-Z_]+): \/?[\w.]/g)].map((match) => match[1])
+    expect([...Object.keys(environment), ...more].filter((name) => !isKnown(name))).toEqual([])
+    const local = Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => {
+        const secret = /^\/run\/secrets\/(.+)$/.exec(value)?.[1]
+        if (secret === undefined) return [name, value]
+        expect(secrets).toContain(secret)
+        return [name, join(dir, 'secrets', secret)]
+      }),
+    )
+    const config = loadConfig(local, false)
+    expect(config.databaseUrl?.reveal()).toContain('@database:5432/')
+    expect(config.adminPassword?.reveal()).toHaveLength(48)
+    expect(ports).toEqual([`${config.port}:${config.port}`])
+  })
+
+  it('gives the worker options that it has', () => {
+    const { command = [] } = compose.services.worker
+    expect(existsSync(join(ROOT, command[2] ?? ''))).toBe(true)
+    const usage = read(command[2] ?? '')
+    for (const option of command.filter((word) => word.startsWith('--') && !word.startsWith('--disable')))
+      expect(usage).toContain(`'${option.slice(2)}'`.replace(/^'(\w+)'$/, '$1: {'))
+  })
+
+  it('makes a database as the server wants it', () => {
+    const embedded = read('server/src/platform/postgres/cluster.ts')
+    const given = compose.services.database?.environment?.POSTGRES_INITDB_ARGS ?? ''
+    for (const option of [
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C.UTF-8',
+    ]) {
+      expect(given).toContain(option)
+      expect(embedded).toContain(option)
+    }
+    expect(spawnSync('sh', ['-n', join(ROOT, 'ops/docker/make-database.sh')]).status).toBe(0)
+  })
+})
+
+/** Lines of a unit file as pairs; a setting may come more than once. */
+const settingsOf = (text) =>
+  text
+    .split('\n')
+    .filter((line) => /^[A-Za-z]+=/.test(line))
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
+
+describe('systemd units', () => {
+  const units = ['portcullis.service', 'portcullis-worker.service']
+
+  it.each(units)('%s runs what npm run build leaves, with variables that are known', (name) => {
+    const settings = settingsOf(read(`ops/systemd/${name}`))
+    const settingOf = (key) => settings.find(([one]) => one === key)?.[1] ?? ''
+    const [program, ...args] = settingOf('ExecStart').split(' ')
+    expect(program).toBe(`${settingOf('WorkingDirectory')}/.node/node`)
+    expect(existsSync(join(ROOT, args.find((word) => word.endsWith('.ts')) ?? 'none'))).toBe(true)
+    const variables = settings.filter(([key]) => key === 'Environment').map(([, value]) => value.split('=')[0] ?? '')
+    expect(variables.filter((one) => !isKnown(one))).toEqual([])
+    expect(existsSync(join(ROOT, settingOf('Documentation').replace('file:///opt/portcullis/', '')))).toBe(true)
+  })
+
+  it.each(units)('%s leaves no way to more rights', (name) => {
+    const settings = settingsOf(read(`ops/systemd/${name}`))
+    for (const wanted of [
+      ['NoNewPrivileges', 'yes'],
+      ['CapabilityBoundingSet', ''],
+      ['ProtectSystem', 'strict'],
+      ['ProtectHome', 'yes'],
+      ['PrivateDevices', 'yes'],
+      ['RestrictNamespaces', 'yes'],
+      ['SystemCallFilter', '@system-service'],
+      ['UMask', '0077'],
+    ])
+      expect(settings).toContainEqual(wanted)
+    expect(settings.some(([key, value]) => key === 'DynamicUser' || (key === 'User' && value !== 'root'))).toBe(true)
+  })
+
+  // The figures of docs/guide/systemd.md, by systemd 252. A later systemd may know more to ask for.
+  it.for([
+    ['portcullis.service', 1.2],
+    ['portcullis-worker.service', 1.2],
+    ['portcullis-agent.service', 2.5],
+  ])('%s: systemd itself judges its exposure to be at most %d', ([name, most], context) => {
+    const file = join(dir, name)
+    const text =
+      name === 'portcullis-agent.service'
+        ? agentUnit({ serverUrl: 'https://p.example:8443' })
+        : read(`ops/systemd/${name}`)
+    writeFileSync(file, text)
+    const judged = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', file], {
+      encoding: 'utf8',
+    })
+    if (judged.error !== undefined || /unrecognized option|Unknown/.test(judged.stderr))
+      return context.skip('no systemd-analyze that judges offline')
+    const level = /exposure level for \S+: (\d+\.\d+)/.exec(judged.stdout)?.[1]
+    expect(Number(level)).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('guides of operations', () => {
+  const guides = ['docs/guide/containers.md', 'docs/guide/systemd.md']
+
+  it.each(guides)('%s leads to files that are there', (guide) => {
+    const links = [...read(guide).matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)/g)].map((match) => match[1])
+    expect(links.filter((link) => !existsSync(join(ROOT, dirname(guide), link)))).toEqual([])
+    const paths = [
+      ...read(guide).matchAll(/`((?:server|scripts|ops|docs|e2e|domain|agent|contract|poller)\/[\w./-]+)`/g),
+    ]
+    expect(
+      paths.map((match) => match[1]).filter((path) => !path.includes('/secrets/') && !existsSync(join(ROOT, path))),
+    ).toEqual([])
+  })
+
+  it('name variables and npm scripts that are there', () => {
+    const { scripts } = JSON.parse(read('package.json'))
+    for (const guide of guides) {
+      const names = [...read(guide).matchAll(/\bPORTCULLIS_[A-Z_]+\b/g)].map((match) => match[0])
+      const own = ['PORTCULLIS_NAME', 'PORTCULLIS_SERVER', 'PORTCULLIS_WORKER_TOKEN']
+      expect(
+        names.filter((name) => !own.includes(name) && !isKnown(name)),
+        guide,
+      ).toEqual([])
+      const commands = [...read(guide).matchAll(/npm run (?:-s )?([a-z-]+)/g)].map((match) => match[1])
+      expect(
+        commands.filter((name) => !Object.hasOwn(scripts, name)),
+        guide,
+      ).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,49 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIPv6 } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Config } from '#platform/config.ts'
+
+export interface OwnServerAnswer {
+  status: number
+  /** Whether the answer has the form of this product. */
+  isOurs: boolean
+  /** SHA-256 of the certificate it serves, as X509Certificate gives it; null for plain HTTP. */
+  fingerprint: string | null
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** Asks whoever listens where this configuration says, on this machine, whether it is ready. Sends nothing but the path. */
+export const askOwnServer = ({ host, port, tls }: Config, timeoutMs = 5_000): Promise<OwnServerAnswer> =>
+  new Promise((resolve, reject) => {
+    const isPlain = tls === null && isLoopback(host)
+    const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+    const url = `${isPlain ? 'http' : 'https'}://${isIPv6(own) ? `[${own}]` : own}:${port}/readyz`
+    // The server is asked on its own machine, and told nothing: a certificate that ended does not make it less ready.
+    const call = (isPlain ? httpRequest : httpsRequest)(
+      url,
+      { timeout: timeoutMs, rejectUnauthorized: false, agent: false },
+      (answer) => {
+        const { socket } = answer
+        const fingerprint =
+          'getPeerCertificate' in socket ? (socket as TLSSocket).getPeerCertificate().fingerprint256 : null
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (part: string) => {
+          text = (text + part).slice(0, 10_000)
+        })
+        answer.once('error', reject)
+        answer.once('end', () =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            isOurs: /^\{"status":"OK"\}$|"code":"unavailable"/.test(text),
+            fingerprint,
+          }),
+        )
+      },
+    )
+    call.once('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)))
+    call.once('error', reject)
+    call.end()
+  })
