@@ -1,7 +1,9 @@
 /** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { redos } from './redos.ts'
+import { sources } from './sources.ts'
 
-const gates: readonly Check[] = []
+const gates: readonly Check[] = [redos, sources]
 
 await runChecks('Gates', gates)

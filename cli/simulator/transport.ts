@@ -45,7 +45,7 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     agent: pool,
     timeout: timeoutMs,
   }
-  const base = server.pathname.replace(/\/+$/, '')
+  const base = server.pathname.replace(/(?<!\/)\/+$/, '')
   let free = connections
   const waiting: (() => void)[] = []
   let firstWaiting = 0

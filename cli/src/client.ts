@@ -23,7 +23,7 @@ const detailOf = (text: string): string => {
 
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
-  const base = server.replace(/\/+$/, '')
+  const base = server.replace(/(?<!\/)\/+$/, '')
   const answerOf = async (method: string, path: string, body?: string | FormData): Promise<Response> => {
     try {
       return await fetch(base + path, {

@@ -70,7 +70,7 @@ export const readLicence = (text: string, keys: readonly KeyObject[]): Licence |
 
 /** Ed25519 public keys of a PEM text. @throws when one of them is no such key */
 export const licenceKeysOf = (pem: string): KeyObject[] =>
-  (pem.match(/-----BEGIN PUBLIC KEY-----[\s\S]*?-----END PUBLIC KEY-----/g) ?? []).map((text) => {
+  (pem.match(/-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g) ?? []).map((text) => {
     const key = createPublicKey(text)
     if (key.asymmetricKeyType !== 'ed25519') throw new Error('a licence key is no Ed25519 key')
     return key

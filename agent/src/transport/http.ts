@@ -51,7 +51,7 @@ const parseJson = (text: string): unknown => {
  */
 export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: TransportDeps) => {
   const isTls = server.protocol === 'https:'
-  const base = server.pathname.replace(/\/+$/, '')
+  const base = server.pathname.replace(/(?<!\/)\/+$/, '')
   const pool = isTls
     ? new HttpsAgent({ keepAlive: true, maxSockets: 1, ...(ca === undefined ? {} : { ca }) })
     : new HttpAgent({ keepAlive: true, maxSockets: 1 })

@@ -33,7 +33,10 @@ const locationOf = (value: Tree | undefined): number | undefined => {
 /** Port path of a location: the bus in its top byte, then a port in each of six nibbles. A bus itself has none. */
 const placeOf = (location: number | undefined): string | undefined => {
   if (location === undefined) return undefined
-  const ports = (location & 0xff_ffff).toString(16).padStart(6, '0').replace(/0+$/, '')
+  const ports = (location & 0xff_ffff)
+    .toString(16)
+    .padStart(6, '0')
+    .replace(/0{1,6}$/, '')
   if (ports === '') return undefined
   return `${location >>> 24}-${[...ports].map((digit) => Number.parseInt(digit, 16)).join('.')}`
 }
@@ -171,7 +174,7 @@ const nicsOf = (lines: readonly string[]): NicReport[] => {
       const mac = macOf(value)
       if (mac) current.mac = mac
     } else if (key === 'status:') current.isUp = value === 'active'
-    else if (current.addresses.length < 32) current.addresses.push(value.replace(/%.*$/, ''))
+    else if (current.addresses.length < 32) current.addresses.push(value.replace(/%.*/, ''))
   }
   close()
   return nics

@@ -10,7 +10,7 @@ import { bindForCopy, guarded } from './list/stream.ts'
  * the plain ones while they read the file.
  */
 const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'] as const
-const wouldRun = new RegExp(`^'*[${formulaStarts.map((c) => (c === '-' ? '\\-' : c)).join('')}]`)
+const wouldRun = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 /** A cell that no spreadsheet runs: an apostrophe goes before what would. `undefuse` takes it off again. */
 export const defuse = (text: string): string => (wouldRun.test(text) ? `'${text}` : text)

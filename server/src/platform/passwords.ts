@@ -44,7 +44,7 @@ const derive = (password: string, salt: Buffer, cost: PasswordCost, length: numb
     )
   })
 
-const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
+const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/={1,2}$/, '')
 
 export type Passwords = ReturnType<typeof createPasswords>
 

@@ -37,7 +37,12 @@ const chunks = function* (dns: readonly string[]): Generator<readonly string[]> 
 }
 
 /** Only to know what was looked at before: whether two DNs are the same is always the directory's to say. */
-const keyOf = (dn: string): string => dn.toLowerCase().replace(/\s*([,=+])\s*/g, '$1')
+const keyOf = (dn: string): string =>
+  dn
+    .toLowerCase()
+    .split(/([,=+])/)
+    .map((part) => part.trim())
+    .join('')
 
 /** DNs of groups that have one of these in one attribute, without those seen before. */
 const nextGroups = async (

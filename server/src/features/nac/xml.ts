@@ -26,7 +26,7 @@ const decode = (text: string): string =>
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1)
 const tag = /<(\/?)([A-Za-z_][\w.:-]{0,127})((?:\s+[A-Za-z_][\w.:-]{0,127}\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
-const attribute = /([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g
+const attribute = /\s+([A-Za-z_][\w.:-]{0,127})\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 
 interface Open {
   name: string

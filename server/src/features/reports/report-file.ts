@@ -8,7 +8,7 @@ const stem = (name: string): string =>
     .replace(/[^A-Za-z0-9]+/g, '-')
     .toLowerCase()
     .slice(0, 60)
-    .replace(/^-+|-+$/g, '') || 'report'
+    .replace(/^-|-$/g, '') || 'report'
 
 /** `new-devices-2031-05-04t063000Z-0a1b2c3d.csv`: sorts by time, and two runs never share one. */
 export const reportFileName = (name: string, runId: string, at: number, format: ReportFormat): string => {

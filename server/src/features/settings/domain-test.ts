@@ -8,8 +8,8 @@ const timeoutMs = 8_000
 
 /** The base of links: a domain name (a name, a name with port, or a whole address), else where the server listens. */
 export const linkBase = (domainName: string, serverUrl: string): string => {
-  if (domainName === '') return serverUrl.replace(/\/+$/, '')
-  if (/^https?:\/\//i.test(domainName)) return domainName.replace(/\/+$/, '')
+  if (domainName === '') return serverUrl.replace(/(?<!\/)\/+$/, '')
+  if (/^https?:\/\//i.test(domainName)) return domainName.replace(/(?<!\/)\/+$/, '')
   const base = new URL(serverUrl)
   // Only the authority is taken over; a name that is no host leaves the address as it was.
   base.host = domainName

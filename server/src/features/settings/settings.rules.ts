@@ -23,7 +23,7 @@ const urlFault = (text: string, schemes: readonly string[], withPath: boolean): 
 
 /** PEM certificates of a text, in order. */
 export const certificatesOf = (text: string): string[] =>
-  text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
 
 const certificatesFault = (text: string, now: Date): string | null => {
   const found = certificatesOf(text)

@@ -52,7 +52,7 @@ const extension = (id: string, critical: boolean, value: Buffer): Buffer =>
 const addressBytes = (address: string): Buffer => {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
   // An embedded IPv4 part becomes two groups, `::` as many zero groups as are missing.
-  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) =>
+  const plain = address.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...parts: string[]) =>
     [0, 2].map((i) => ((Number(parts[i]) << 8) | Number(parts[i + 1])).toString(16)).join(':'),
   )
   const [left = '', right] = plain.split('::')

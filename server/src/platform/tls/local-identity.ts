@@ -7,7 +7,7 @@ export const localIdentity = (listenHost: string): { names: string[]; addresses:
     .flatMap((list) => list ?? [])
     // Link-local addresses need a zone that only the calling host knows.
     .filter(({ address }) => !/^fe[89ab]/i.test(address))
-    .map(({ address }) => address.replace(/%.*$/, ''))
+    .map(({ address }) => address.replace(/%.*/, ''))
   const isAny = listenHost === '0.0.0.0' || listenHost === '::'
   const isAddress = isIP(listenHost) !== 0
   return {

@@ -53,7 +53,7 @@ export const tracingConfig = (env: Readonly<Record<string, string | undefined>>)
   const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? ''
   if ((base === '' && own === '') || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null
   const url = own === '' ? urlOf('OTEL_EXPORTER_OTLP_ENDPOINT', base) : urlOf('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', own)
-  if (own === '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
+  if (own === '') url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? ''
   if (protocol !== '' && protocol !== 'http/json')
     throw new StartError(

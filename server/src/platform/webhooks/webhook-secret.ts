@@ -13,7 +13,7 @@ const keyOf = (text: string): Buffer | null => {
   const encoded = text.slice(prefix.length)
   const key = Buffer.from(encoded, 'base64')
   // Decoding skips what is no base64: only what encodes to the same text was all of it.
-  if (key.toString('base64').replace(/=+$/, '') !== encoded.replace(/=+$/, '')) return null
+  if (key.toString('base64').replace(/={1,2}$/, '') !== encoded.replace(/={1,2}$/, '')) return null
   return key.length >= least && key.length <= most ? key : null
 }
 

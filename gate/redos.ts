@@ -1,0 +1,100 @@
+import { check } from 'recheck'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { expressionsOf } from './source/expressions.ts'
+import { sourceFiles } from './source/files.ts'
+
+/** Made at run time, and why that is no way in: by file, and what it is made of. */
+const explained: readonly { file: string; of: string }[] = [
+  // Compiled only to see whether it is an expression; its steps are counted right after (knowledge.patterns.ts).
+  { file: 'server/src/features/knowledge/knowledge.patterns.ts', of: 'pattern' },
+  // Patterns of the knowledge: none is taken in whose steps are not bounded (knowledge.patterns.test.ts).
+  { file: 'domain/src/device-test.ts', of: 'pattern' },
+  { file: 'domain/src/genuine.ts', of: 'row[key]' },
+  { file: 'server/src/features/insights/identity.ts', of: 'row[key]' },
+  // A pattern of the contract, on an example that this server makes itself; the patterns are checked here.
+  { file: 'server/src/platform/http/openapi-schema.ts', of: 'schema.pattern' },
+]
+
+const attackLength = 100_000
+
+/** Long texts of what an expression takes: its own characters, repeated, with an end that it does not expect. */
+const attacksOn = (source: string): string[] => {
+  const own = [...new Set(source.replace(/\\[dws]/g, 'a1 ').replace(/[^\w \-/=.,:<>"'@[\]]/g, ''))].slice(0, 6)
+  return [...own, 'a', '0', ' ', ...(own.length > 1 ? [own.join('')] : [])].map(
+    (part) => `${part.repeat(Math.ceil(attackLength / part.length))}\u0000`,
+  )
+}
+
+/** No expression of the sources takes more than linear time, however long and odd a text is. */
+export const redos: Check = {
+  name: 'redos',
+  what: 'Every regular expression of the sources, the patterns of the contract among them, is proven by recheck not to take super-linear time; then each is run on texts of 100 kB.',
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const { known, unknown } = expressionsOf(sourceFiles(root))
+    const vulnerable: string[] = []
+    const undecided: string[] = []
+    const times: { ms: number; of: string }[] = []
+
+    for (const { source, flags, places } of known) {
+      const named = `/${source}/${flags} at ${places.join(', ')}`
+      // An automaton of some thousand states takes a minute; the fuzzer then says as much within half a second.
+      let found = await check(source, flags, { timeout: isQuick ? 1_500 : 60_000 })
+      if (found.status === 'unknown') found = await check(source, flags, { timeout: 60_000, checker: 'fuzz' })
+      if (found.status === 'vulnerable') vulnerable.push(`${found.complexity.summary}: ${named}`)
+      else if (found.status !== 'safe') undecided.push(`${found.error.kind}: ${named}`)
+
+      if (found.status === 'vulnerable') continue
+      const expression = new RegExp(source, flags)
+      for (const text of attacksOn(source)) {
+        expression.lastIndex = 0
+        const startedAt = performance.now()
+        expression.test(text)
+        times.push({ ms: performance.now() - startedAt, of: named })
+      }
+    }
+    times.sort((a, b) => b.ms - a.ms)
+    const unexplained = unknown.filter(
+      ({ place, of }) => !explained.some((one) => place.startsWith(`${one.file}:`) && one.of === of),
+    )
+    return {
+      findings: [
+        { what: 'expressions', value: known.length, atLeast: 250 },
+        { what: 'super-linear', value: vulnerable.length, atMost: 0 },
+        { what: 'not decided', value: undecided.length, atMost: 0 },
+        { what: 'made at run time, unexplained', value: unexplained.length, atMost: 0 },
+        { what: 'runs on 100 kB', value: times.length, atLeast: 1_000 },
+        {
+          what: 'on 100 kB p99',
+          value: Math.round((times[Math.floor(times.length / 100)]?.ms ?? Number.NaN) * 100) / 100,
+          unit: 'ms',
+          atMost: 50,
+        },
+        { what: 'on 100 kB, slowest', value: Math.round((times[0]?.ms ?? Number.NaN) * 10) / 10, unit: 'ms' },
+      ],
+      notes: [...vulnerable, ...undecided, ...unexplained.map(({ place, of }) => `${place}: ${of}`)].slice(0, 20),
+    }
+  },
+  sabotages: [
+    {
+      what: 'a host name is checked by an expression that takes exponential time',
+      edits: [
+        {
+          file: 'contract/src/admin.ts',
+          find: "'^[^\\\\p{Cc}]*$'",
+          replace: "'^(?:[^\\\\p{Cc}]+)*$'",
+        },
+      ],
+    },
+    {
+      what: 'an expression is made of a text that came from outside',
+      edits: [
+        {
+          file: 'server/src/platform/http/docs.ts',
+          find: 'export const registerDocs',
+          replace:
+            'export const search = (text: string, all: string) => new RegExp(text).test(all)\nexport const registerDocs',
+        },
+      ],
+    },
+  ],
+}

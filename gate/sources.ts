@@ -1,0 +1,70 @@
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { bans } from './source/bans.ts'
+import { placeOf, sourceFiles, walk } from './source/files.ts'
+
+/** Ways in that are closed by not being written at all. */
+export const sources: Check = {
+  name: 'sources',
+  what: 'The syntax trees of all sources hold none of what opens ways in (text run as code, shells, unchecked certificates, markup made of text, guessable chance, values in SQL text, broken ciphers), but for listed places, each with its reason.',
+  run: async ({ root }): Promise<Outcome> => {
+    const files = sourceFiles(root)
+    const notes: string[] = []
+    const findings = bans.map(({ name, isBroken, known = {} }) => {
+      const found = new Map<string, string[]>()
+      for (const file of files)
+        walk(file.tree, (node) => {
+          if (isBroken(node, file)) found.set(file.path, [...(found.get(file.path) ?? []), placeOf(file, node)])
+        })
+      // More places than known are as bad as a new file; fewer mean that the list is out of date.
+      const wrong = [...new Set([...found.keys(), ...Object.keys(known)])].filter(
+        (path) => (found.get(path)?.length ?? 0) !== (known[path]?.places ?? 0),
+      )
+      for (const path of wrong)
+        notes.push(
+          `${name}: ${path} has ${found.get(path)?.join(', ') ?? 'none'}, known are ${known[path]?.places ?? 0}`,
+        )
+      return { what: name, value: wrong.length, atMost: 0 }
+    })
+    const places = bans.reduce((sum, { known = {} }) => sum + Object.values(known).reduce((n, k) => n + k.places, 0), 0)
+    return {
+      findings: [
+        { what: 'files', value: files.length, atLeast: 400 },
+        ...findings,
+        { what: 'known places, each with its reason', value: places },
+      ],
+      notes,
+    }
+  },
+  sabotages: [
+    {
+      what: 'an order that the caller names goes into the text of a statement',
+      edits: [
+        {
+          file: 'server/src/features/audit/audit.store.ts',
+          find: "raw(fromStart ? 'asc' : 'desc')",
+          replace: 'raw(request.query.order)',
+        },
+      ],
+    },
+    {
+      what: 'the certificate of a network access control is not checked',
+      edits: [
+        {
+          file: 'server/src/features/nac/peer.ts',
+          find: 'rejectUnauthorized: true',
+          replace: 'rejectUnauthorized: false',
+        },
+      ],
+    },
+    {
+      what: 'tokens come from Math.random',
+      edits: [
+        {
+          file: 'server/src/platform/opaque-tokens.ts',
+          find: 'import { createHash',
+          replace: 'const guess = Math.random()\nimport { createHash',
+        },
+      ],
+    },
+  ],
+}
