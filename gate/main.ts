@@ -1,9 +1,10 @@
 /** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
 import { sources } from './sources.ts'
 
-const gates: readonly Check[] = [redos, sources]
+const gates: readonly Check[] = [matrix, redos, sources]
 
 await runChecks('Gates', gates)

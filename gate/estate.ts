@@ -1,0 +1,128 @@
+/** Objects of somebody that others try to reach, and who tries. */
+import type { UserProfile } from '@portcullis/contract'
+import type { Host } from './host.ts'
+import { contractById, filled, type Offered, unknownId } from './operations.ts'
+import { api, type Person, type Premises } from './premises.ts'
+
+/** Who calls. */
+export interface Principal {
+  name: string
+  token: string | undefined
+  /** Of a person or an API token; absent: nobody that the interface knows. */
+  profile?: UserProfile
+  /** Whose key it is, of those that are no people. */
+  is?: 'agent' | 'worker'
+  /** Reaches its own account only, until the password is changed. */
+  mustChangePassword?: boolean
+}
+
+export type Estate = Awaited<ReturnType<typeof furnish>>
+
+/** Makes one of each kind of object that is made by one call, and all principals. */
+export const furnish = async (premises: Premises) => {
+  const { call, admin, addPerson, addHost, addWorker, enrolmentToken, workerToken } = premises
+  const people: Record<'user' | 'manager' | 'administrator' | 'other' | 'newcomer', Person> = {
+    user: await addPerson('gate-user', 30),
+    manager: await addPerson('gate-manager', 20),
+    administrator: await addPerson('gate-administrator', 10),
+    other: await addPerson('gate-other', 30),
+    newcomer: await addPerson('gate-newcomer', 10, { mustChangePassword: true }),
+  }
+  const apiToken = async (name: string, userProfile: UserProfile, by: Person = admin) => {
+    const made = await call('POST', `${api}/admin/apiTokens`, { name, userProfile }, by.token)
+    return { id: String(made.id), token: String(made.token) }
+  }
+  const idOf = async (path: string, body: unknown): Promise<string> => {
+    const made = await call('POST', `${api}/${path}`, body, admin.token)
+    return String(made.id ?? (made.rule as { id?: unknown } | undefined)?.id)
+  }
+  const hosts: [Host, Host] = [await addHost('gate-host-a'), await addHost('gate-host-b')]
+  const sessions = (await call('GET', `${api}/Auth/Sessions`, undefined, people.other.token)) as unknown as {
+    id: string
+  }[]
+  const schedule = contractById.get('addReportSchedule')?.examples?.request
+  const others = {
+    session: String(sessions[0]?.id),
+    apiToken: await apiToken('of somebody else', 30, people.other),
+    rule: await idOf('policy/rules', { effect: 'allow', vid: '0781', pid: '5571', reason: 'gate' }),
+    grant: await idOf('policy/grants', {
+      vid: '0781',
+      pid: '5572',
+      reason: 'gate',
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    }),
+    enrolmentToken: await idOf('agents/enrollmenttokens', { name: 'to be taken away', maxUses: 1 }),
+    schedule: await idOf('reports/schedules', schedule),
+    job: String((await call('POST', `${api}/assetproducer/ReplayAll`, undefined, admin.token)).jobId),
+  }
+  const tokens = {
+    10: await apiToken('of an Administrator', 10),
+    20: await apiToken('of a Manager', 20),
+    30: await apiToken('of a User', 30),
+  }
+  const principals: Principal[] = [
+    { name: 'anonymous', token: undefined },
+    { name: 'User', token: people.user.token, profile: 30 },
+    { name: 'Manager', token: people.manager.token, profile: 20 },
+    { name: 'Administrator', token: people.administrator.token, profile: 10 },
+    { name: 'API token of a User', token: tokens[30].token, profile: 30 },
+    { name: 'API token of a Manager', token: tokens[20].token, profile: 20 },
+    { name: 'API token of an Administrator', token: tokens[10].token, profile: 10 },
+    {
+      name: 'Administrator who has to change the password',
+      token: people.newcomer.token,
+      profile: 10,
+      mustChangePassword: true,
+    },
+    { name: 'agent', token: hosts[0].token, is: 'agent' },
+    { name: 'worker', token: await addWorker(), is: 'worker' },
+    { name: 'refresh token', token: people.administrator.refreshToken },
+    { name: 'enrolment token', token: await enrolmentToken() },
+    { name: 'worker token', token: await workerToken() },
+  ]
+  return { people, hosts, others, tokens, principals }
+}
+
+/** Which object of the estate stands for `{id}` below a path. */
+const idBelow = ({ others }: Estate, path: string): string =>
+  path.includes('/Auth/Sessions/')
+    ? others.session
+    : path.includes('/apiTokens/')
+      ? others.apiToken.id
+      : path.includes('/policy/rules/')
+        ? others.rule
+        : path.includes('/policy/grants/')
+          ? others.grant
+          : path.includes('/enrollmenttokens/')
+            ? others.enrolmentToken
+            : path.includes('/reports/schedules/')
+              ? others.schedule
+              : path.includes('/jobs/')
+                ? others.job
+                : path.includes('/notices/')
+                  ? '1'
+                  : unknownId
+
+/** Values that lead to an object that is there, or surely to none. */
+export const valuesFor = (
+  estate: Estate,
+  { path }: Pick<Offered, 'path'>,
+  isThere: boolean,
+): Record<string, string> => ({
+  id: isThere ? idBelow(estate, path) : path.includes('/notices/') ? '2147483647' : unknownId,
+  agentId: isThere ? estate.hosts[0].agentId : unknownId,
+  uuid: isThere ? estate.hosts[0].agentId : unknownId,
+  jobId: isThere ? estate.others.job : unknownId,
+  commandId: unknownId,
+  names: isThere ? 'SMTP_HOST' : 'NOBODY_KNOWS_THIS',
+  prefixes: isThere ? 'SMTP_' : 'NOBODY_KNOWS_THIS',
+  version: isThere ? '1' : '2147483647',
+  platform: isThere ? 'linux-x64' : 'nowhere',
+  hash: '0'.repeat(64),
+  sha256: '0'.repeat(64),
+  kind: 'stream',
+  name: 'nobody',
+})
+
+export const pathFor = (estate: Estate, offered: Pick<Offered, 'path'>, isThere = true): string =>
+  filled(offered.path, valuesFor(estate, offered, isThere))

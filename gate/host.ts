@@ -1,0 +1,75 @@
+/** A host and an agentless worker as the server knows them, with their keys. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { agentPaths, enrolProofText, type HostFacts, sessionProofText, workerPaths } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import { createKey, signText } from '../cli/simulator/identity.ts'
+import { jsonOf, type Wire } from './wire.ts'
+
+const facts = (hostname: string): HostFacts => ({
+  hostname,
+  address: '10.0.0.1',
+  osName: 'Debian',
+  osVersion: '12',
+  kernel: '6',
+  architecture: 'x64',
+  vendor: '',
+  model: '',
+  chassis: '',
+  sku: '',
+  nics: [],
+  agentVersion: '1.0.0',
+  enforcement: 'observe',
+})
+
+export type Host = Awaited<ReturnType<typeof enrolHost>>
+
+const post = async (wire: Wire, path: string, body: unknown, token?: string): Promise<Record<string, unknown>> => {
+  const got = await wire.send({ method: 'POST', path, body, token })
+  if (got.status !== 200) throw new Error(`${path}: ${got.status} ${got.text}`)
+  return jsonOf(got.text) as Record<string, unknown>
+}
+
+/** Enrols a host with one stick in it. */
+export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string) => {
+  const { privateKey, publicKey } = createKey()
+  const { agentId } = await post(wire, agentPaths.enrol, {
+    token: enrolmentToken,
+    keyAlgorithm: 'Ed25519',
+    publicKey,
+    machineIdHash: null,
+    smbiosHash: null,
+    facts: facts(name),
+    proof: signText(privateKey, enrolProofText(enrolmentToken, publicKey)),
+  })
+  const bootId = randomUUID()
+  const device = storageStick({ serial: `${name}-stick` })
+  let seq = 0
+  /** A check-in that is right but for what is replaced. */
+  const checkIn = (replaced: Record<string, unknown> = {}) => ({
+    bootId,
+    seq: ++seq,
+    clock: Date.now(),
+    inventoryHash: inventoryHash([device]),
+    ...replaced,
+  })
+  const proof = () => {
+    const proven = {
+      agentId: String(agentId),
+      bootId,
+      timestamp: Date.now(),
+      nonce: randomBytes(24).toString('base64url'),
+    }
+    return { ...proven, signature: signText(privateKey, sessionProofText(proven)) }
+  }
+  const openSession = async (): Promise<string> => String((await post(wire, agentPaths.session, proof())).token)
+  const token = await openSession()
+  await post(wire, agentPaths.checkIn, checkIn({ inventory: [device] }), token)
+  return { agentId: String(agentId), name, bootId, token, device, checkIn, proof, openSession }
+}
+
+/** The key of a worker process. */
+export const registerWorker = async (wire: Wire, workerToken: string): Promise<string> => {
+  const answer = await post(wire, workerPaths.register, { token: workerToken, name: 'gate', version: '1.0.0' })
+  return String(answer.key)
+}

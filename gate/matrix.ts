@@ -1,0 +1,329 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { temporaryFolder } from '../rig/database.ts'
+import { fromRoot } from '../rig/root.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { type Estate, furnish, type Principal, pathFor, valuesFor } from './estate.ts'
+import {
+  audienceOf,
+  contractById,
+  type For,
+  filled,
+  type Offered,
+  offeredBy,
+  profileFor,
+  readDocument,
+} from './operations.ts'
+import { nothing, sameAs } from './path-variants.ts'
+import { type Premises, withPremises } from './premises.ts'
+import { forEachOf, type Got, type Sent } from './wire.ts'
+
+/** Operations that an account that has to change its password still reaches. */
+const ownAccount = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
+
+/** What a principal has to be answered: a refusal, or anything that is none. */
+const expected = (
+  id: string,
+  audience: For,
+  { token, profile, is, mustChangePassword }: Principal,
+): 401 | 403 | 'let in' => {
+  if (audience === 'public' || audience === 'proof') return 'let in'
+  // The gate sits on the server's own machine.
+  if (contractById.get(id)?.openOnLoopback === true && token === undefined) return 'let in'
+  if (audience === 'agent' || audience === 'worker') return is === audience ? 'let in' : 401
+  if (profile === undefined) return 401
+  if (mustChangePassword === true && !ownAccount.has(id)) return 403
+  return profile > profileFor(audience) ? 403 : 'let in'
+}
+
+interface Ledger {
+  requests: number
+  wrong: string[]
+  unexpected: string[]
+  unknown: string[]
+  hidden: string[]
+  objects: string[]
+}
+
+const isSuccess = ({ status }: Got): boolean => status >= 200 && status < 400
+
+/** The console's page answers any path that could be a view of it; it is the same for everybody. */
+const isConsolePage = ({ status, headers, text }: Got): boolean =>
+  status === 200 && (headers['content-type'] ?? '').startsWith('text/html') && text.includes('<div id="root">')
+
+/** Who is let in is asked with a parameter nobody knows: past the guard that is a 400, and nothing happens. */
+const probe = 'gate-unknown=1'
+
+const bodyFor = (offered: Offered, estate: Estate): Pick<Sent, 'body' | 'headers'> => {
+  if (offered.id === 'agentCheckIn') return { body: estate.hosts[0].checkIn() }
+  if (offered.id === 'agentDebugLogs')
+    return { body: Buffer.from([31, 139]), headers: { 'content-type': 'application/gzip' } }
+  return offered.example === undefined ? {} : { body: offered.example }
+}
+
+/** Every operation as every principal. */
+const tryPrincipals = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
+  const cases = operations.flatMap((offered) => estate.principals.map((principal) => ({ offered, principal })))
+  await forEachOf(cases, 8, async ({ offered, principal }) => {
+    const audience = audienceOf(offered.id)
+    if (audience === undefined) return
+    const due = expected(offered.id, audience, principal)
+    const asked = async (path: string): Promise<Got> => {
+      ledger.requests++
+      return wire.send({
+        method: offered.method,
+        path,
+        token: principal.token,
+        isHeadEnough: offered.isStream,
+        ...bodyFor(offered, estate),
+      })
+    }
+    const wrong = (what: string, got: Got): void => {
+      const line = `${principal.name}: ${offered.method} ${offered.path} (${what}): ${got.status} where ${due} is due`
+      if (due !== 'let in' && isSuccess(got)) ledger.unexpected.push(line)
+      else ledger.wrong.push(line)
+    }
+    // A refusal does not tell whether the object is there.
+    if (due !== 'let in') {
+      for (const isThere of [true, false]) {
+        const got = await asked(pathFor(estate, offered, isThere))
+        if (got.status !== due) wrong(isThere ? 'there' : 'missing', got)
+        if (!offered.path.includes('{')) break
+      }
+      return
+    }
+    // Open on loopback, or to anybody: asked like the rest, it has to get past the guard.
+    const got = await asked(audience === 'agent' ? pathFor(estate, offered) : `${pathFor(estate, offered)}?${probe}`)
+    if (audience === 'proof' ? isSuccess(got) : got.status === 401 || got.status === 403 || got.status >= 500)
+      wrong('let in', got)
+    else if (audience !== 'agent' && offered.id !== 'finishOidc' && got.status !== 400) wrong('past the guard', got)
+  })
+}
+
+/** Every operation by other spellings of its path, as nobody, as a User and as an Administrator. */
+const trySpellings = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
+  const [anonymous, user, , administrator] = estate.principals as [Principal, Principal, Principal, Principal]
+  const cases = operations.flatMap((offered) => [
+    ...sameAs.map((variant) => ({ offered, variant, isSame: true })),
+    ...nothing.map((variant) => ({ offered, variant, isSame: false })),
+  ])
+  await forEachOf(cases, 8, async ({ offered, variant, isSame }) => {
+    const audience = audienceOf(offered.id)
+    const template = variant.of(offered.path)
+    if (audience === undefined || template === undefined || template === offered.path) return
+    // The check-in is taken before the router, by its one spelling; hosts know no other.
+    if (isSame && offered.id === 'agentCheckIn') return
+    const path = filled(template, valuesFor(estate, offered, true))
+    for (const principal of isSame ? [anonymous, user] : [anonymous, user, administrator]) {
+      const due = expected(offered.id, audience, principal)
+      // Whoever may call it by its own name may by another spelling of it, too.
+      if (isSame && due === 'let in') continue
+      ledger.requests++
+      const got = await wire.send({
+        method: offered.method,
+        path,
+        token: principal.token,
+        isHeadEnough: offered.isStream,
+        ...bodyFor(offered, estate),
+      })
+      const line = `${principal.name}: ${offered.method} ${path} (${variant.what}): ${got.status}`
+      if (isSuccess(got) && !isConsolePage(got)) ledger.unexpected.push(line)
+      else if (isSame ? got.status !== due : got.status >= 500 || got.status === 0) ledger.wrong.push(line)
+    }
+  })
+}
+
+/** Headers by which a proxy or a framework is told another path, method or sender. */
+const tricks: readonly Readonly<Record<string, string>>[] = [
+  { 'x-original-url': '/healthz' },
+  { 'x-rewrite-url': '/healthz' },
+  { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1' },
+  { 'x-http-method-override': 'GET' },
+  { 'x-forwarded-user': 'admin', 'remote-user': 'admin', 'x-remote-user': 'admin' },
+  { 'x-middleware-subrequest': '1', 'x-internal': '1', 'x-debug': '1' },
+  { authorization: `Basic ${Buffer.from('admin:a password for the test rig only').toString('base64')}` },
+]
+
+const tryHeaders = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
+  const anonymous: Principal = { name: 'anonymous', token: undefined }
+  const cases = operations.flatMap((offered) => tricks.map((headers) => ({ offered, headers })))
+  await forEachOf(cases, 8, async ({ offered, headers }) => {
+    const audience = audienceOf(offered.id)
+    const isOpenHere = contractById.get(offered.id)?.openOnLoopback === true && 'x-forwarded-for' in headers
+    if (audience === undefined || (expected(offered.id, audience, anonymous) === 'let in' && !isOpenHere)) return
+    ledger.requests++
+    const body = bodyFor(offered, estate)
+    const got = await wire.send({
+      method: offered.method,
+      path: pathFor(estate, offered),
+      isHeadEnough: offered.isStream,
+      ...body,
+      headers: { ...body.headers, ...headers },
+    })
+    const line = `anonymous with ${Object.keys(headers).join()}: ${offered.method} ${offered.path}: ${got.status}`
+    if (isSuccess(got)) ledger.unexpected.push(line)
+    else if (got.status !== 401) ledger.wrong.push(line)
+  })
+}
+
+/** Objects that are not there, asked for by who may ask. */
+const tryMissing = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
+  const administrator = estate.principals[3] as Principal
+  // A name that means nothing is left out of the answer; an unknown host has been nowhere.
+  const lenient = new Set([
+    'getAssetLocations',
+    'getConfigItemsByName',
+    'getConfigItemsByPrefix',
+    'getConfigItemsByPrefixVendorA',
+  ])
+  for (const offered of operations) {
+    const audience = audienceOf(offered.id)
+    if (!offered.path.includes('{') || audience === undefined || lenient.has(offered.id)) continue
+    const token = audience === 'agent' ? estate.hosts[0].token : administrator.token
+    ledger.requests++
+    const got = await wire.send({
+      method: offered.method,
+      path: pathFor(estate, offered, false),
+      token,
+      ...bodyFor(offered, estate),
+    })
+    if (got.status !== 404 && got.status !== 400)
+      ledger.objects.push(`${offered.method} ${offered.path}, missing object: ${got.status} ${got.text.slice(0, 200)}`)
+  }
+}
+
+/** Words that servers of this kind leave doors under. */
+const doors =
+  'debug debug/pprof debug/vars pprof actuator actuator/env server-status server-info admin admin/ console phpmyadmin graphql swagger swagger.json api-docs v2/api-docs openapi.yaml .env .git/config .git/HEAD config config.json package.json backup backup.sql dump test trace heapdump internal private prime prime/webui prime/webui/debug prime/webui/admin prime/webui/internal prime/webui/test prime/webui/graphql prime/webui/users agent agent/v1 agent/v1/debug agent/v2/enrol worker worker/v1 worker/v1/debug metrics/prometheus healthz/verbose readyz/details docs/internal assets assets/ assets/../package.json assets/%2e%2e/package.json assets/..%2fpackage.json node_modules/fastify/package.json'.split(
+    ' ',
+  )
+
+/** Routes that the server has and does not tell of: by what it registered, and by guessing. */
+const tryHidden = async (
+  { wire }: Premises,
+  estate: Estate,
+  operations: readonly Offered[],
+  routesFile: string,
+  ledger: Ledger,
+): Promise<number> => {
+  const administrator = estate.principals[3] as Principal
+  const told = new Set(operations.map(({ method, path }) => `${method} ${path.toLowerCase()}`))
+  const routes = readFileSync(routesFile, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { methods: string[]; url: string })
+    .flatMap(({ methods, url }) => methods.map((method) => ({ method, path: url.replace(/:(\w+)/g, '{$1}') })))
+  const registered = new Set(routes.map(({ method, path }) => `${method} ${path.toLowerCase()}`))
+  for (const name of told)
+    if (!registered.has(name) && name !== 'POST /agent/v1/check-in')
+      ledger.hidden.push(`${name} is told of and not there`)
+  await forEachOf(
+    routes.filter(({ method, path }) => !told.has(`${method} ${path.toLowerCase()}`)),
+    8,
+    async ({ method, path }) => {
+      ledger.requests++
+      const got = await wire.send({ method, path: filled(path), token: administrator.token })
+      if (got.status !== 405) ledger.hidden.push(`${method} ${path} is there, is not told of and answers ${got.status}`)
+    },
+  )
+  for (const door of doors)
+    for (const token of [undefined, administrator.token]) {
+      ledger.requests++
+      const got = await wire.send({ method: 'GET', path: `/${door}`, token })
+      if (isSuccess(got) && !isConsolePage(got)) ledger.hidden.push(`GET /${door} answers ${got.status}`)
+    }
+  return routes.length
+}
+
+export const matrix: Check = {
+  name: 'matrix',
+  what: 'Every operation of the OpenAPI document that the server serves, and every route it registered, as nobody, each profile, each scope of API token, a host, a worker and with tokens that open nothing; objects that are there and that are not; other spellings of the path; headers that proxies believe.',
+  run: async ({ root }): Promise<Outcome> => {
+    const folder = temporaryFolder('routes')
+    const routesFile = join(folder, 'routes')
+    const env = {
+      GATE_ROUTES_FILE: routesFile,
+      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('gate/route-spy.mjs'))}`,
+    }
+    const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
+    try {
+      return await withPremises({ root, env }, async (premises) => {
+        const estate = await furnish(premises)
+        const operations = offeredBy(await readDocument(premises))
+        for (const { id } of operations)
+          if (audienceOf(id) === undefined) ledger.unknown.push(`${id} is in no contract`)
+        await tryPrincipals(premises, estate, operations, ledger)
+        await trySpellings(premises, estate, operations, ledger)
+        await tryHeaders(premises, estate, operations, ledger)
+        const routes = await tryHidden(premises, estate, operations, routesFile, ledger)
+        await tryMissing(premises, estate, operations, ledger)
+        return {
+          findings: [
+            { what: 'operations', value: operations.length, atLeast: 200 },
+            { what: 'routes registered', value: routes, atLeast: operations.length - 1 },
+            { what: 'principals', value: estate.principals.length },
+            { what: 'requests', value: ledger.requests, atLeast: operations.length * estate.principals.length },
+            { what: 'let in where refusal is due', value: ledger.unexpected.length, atMost: 0 },
+            { what: 'other answer than due', value: ledger.wrong.length, atMost: 0 },
+            { what: 'operations without an audience', value: ledger.unknown.length, atMost: 0 },
+            { what: 'routes nobody tells of', value: ledger.hidden.length, atMost: 0 },
+            { what: 'missing objects not answered 404', value: ledger.objects.length, atMost: 0 },
+            { what: 'server ended', value: premises.server.isRunning() ? 0 : 1, atMost: 0 },
+          ],
+          notes: [
+            ...ledger.unexpected.slice(0, 10),
+            ...ledger.wrong.slice(0, 20),
+            ...ledger.unknown,
+            ...ledger.hidden.slice(0, 10),
+            ...ledger.objects.slice(0, 20),
+          ],
+        }
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    {
+      what: 'the profile of the caller is not looked at',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'if (actor.profile > needed)',
+          replace: 'if (actor.profile > needed + 100)',
+        },
+      ],
+    },
+    {
+      what: 'one operation asks for less than it should',
+      edits: [
+        {
+          file: 'contract/src/admin.ts',
+          find: "permission: 'accounts:write',\n  body: nullable(",
+          replace: "permission: 'accounts:read',\n  body: nullable(",
+        },
+      ],
+    },
+    {
+      what: 'a route that nobody tells of',
+      edits: [
+        {
+          file: 'server/src/platform/http/docs.ts',
+          find: 'app.register(getDocs,',
+          replace: "app.fastify.get('/debug/heap', async () => 'heap')\n  app.register(getDocs,",
+        },
+      ],
+    },
+    {
+      what: 'doubled slashes are folded, and dots with them',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'ignoreDuplicateSlashes: false',
+          replace: 'ignoreDuplicateSlashes: true',
+        },
+      ],
+    },
+  ],
+}

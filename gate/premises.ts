@@ -1,0 +1,140 @@
+/** What every gate stands on: database, one or two servers, people of each profile with their tokens, hosts, a worker. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { UserProfile } from '@portcullis/contract'
+import pg from 'pg'
+import { startDatabase, temporaryFolder } from '../rig/database.ts'
+import { freePort } from '../rig/free-port.ts'
+import { adminPassword, startServerProcess } from '../rig/server.ts'
+import { enrolHost, registerWorker } from './host.ts'
+import { createWire, jsonOf, type Wire } from './wire.ts'
+
+/** The product's own prefix. */
+export const api = '/prime/webui'
+
+export interface Person {
+  userName: string
+  password: string
+  profile: UserProfile
+  /** Ends after 15 minutes. */
+  token: string
+  refreshToken: string
+}
+
+export interface PremisesOptions {
+  /** Checkout that is run. */
+  root: string
+  replicas?: 1 | 2
+  /** Further variables of the servers' environment. */
+  env?: Readonly<Record<string, string>>
+}
+
+export type Premises = Awaited<ReturnType<typeof openPremises>>
+
+/** Calls that have to succeed: they make what is attacked afterwards. */
+const callsOf =
+  (wire: Wire) =>
+  async (method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {
+    const got = await wire.send({ method, path, body, token })
+    if (got.status !== 200) throw new Error(`${method} ${path}: ${got.status} ${got.text.slice(0, 500)}`)
+    return jsonOf(got.text) as Record<string, unknown>
+  }
+
+export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOptions) => {
+  const folder = temporaryFolder('gate')
+  const database = await startDatabase()
+  const servers: Awaited<ReturnType<typeof startServerProcess>>[] = []
+  const wires: Wire[] = []
+  const close = async (): Promise<void> => {
+    for (const wire of wires) wire.close()
+    for (const server of servers) await server.end('SIGKILL')
+    await database.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const keyFile = join(folder, 'portcullis.key')
+    for (let i = 0; i < replicas; i++) {
+      const server = await startServerProcess({
+        databaseUrl: database.url,
+        dataDir: join(folder, `server-${i}`),
+        port: await freePort(),
+        root,
+        env: { PORTCULLIS_KEY_FILE: keyFile, ...env },
+      })
+      servers.push(server)
+      wires.push(createWire(server.url))
+    }
+    const [server] = servers as [(typeof servers)[number]]
+    const [wire] = wires as [Wire]
+    const call = callsOf(wire)
+
+    const signIn = async (userName = 'admin', password = adminPassword) => {
+      const answer = await call('POST', `${api}/Auth/LocalLogin`, { userName, password })
+      return { token: String(answer.token), refreshToken: String(answer.refreshToken) }
+    }
+    const admin: Person = { userName: 'admin', password: adminPassword, profile: 10, ...(await signIn()) }
+    const addPerson = async (
+      userName: string,
+      profile: UserProfile,
+      more: Record<string, unknown> = {},
+    ): Promise<Person> => {
+      const password = `the password of ${userName}`
+      await call('POST', `${api}/admin/adduser`, { userName, userProfile: profile, password, ...more }, admin.token)
+      return { userName, password, profile, ...(await signIn(userName, password)) }
+    }
+    /** Access tokens end after 15 minutes; a longer run signs in anew. */
+    const renew = async (person: Person): Promise<void> => {
+      Object.assign(person, await signIn(person.userName, person.password))
+    }
+    const enrolmentToken = async (): Promise<string> =>
+      String(
+        (await call('POST', `${api}/agents/enrollmenttokens`, { name: 'gate', maxUses: 1_000 }, admin.token)).token,
+      )
+    const workerToken = async (): Promise<string> =>
+      String((await call('POST', `${api}/agents/agentless/workerpollerdetails/token`, undefined, admin.token)).token)
+
+    return {
+      server,
+      servers,
+      wire,
+      wires,
+      call,
+      /** Looks behind the server, into its tables. */
+      rows: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> => {
+        const client = new pg.Client(database.connection)
+        await client.connect()
+        try {
+          return (await client.query<Row>(text, values)).rows
+        } finally {
+          await client.end()
+        }
+      },
+      keyFile,
+      admin,
+      addPerson,
+      signIn,
+      renew,
+      enrolmentToken,
+      workerToken,
+      addHost: async (name: string) => enrolHost(wire, await enrolmentToken(), name),
+      addWorker: async () => registerWorker(wire, await workerToken()),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Opens premises, works in them and closes them, whatever happens. */
+export const withPremises = async <T>(
+  options: PremisesOptions,
+  work: (premises: Premises) => Promise<T>,
+): Promise<T> => {
+  const premises = await openPremises(options)
+  try {
+    return await work(premises)
+  } finally {
+    await premises.close()
+  }
+}

@@ -1,0 +1,100 @@
+/** One request after the other over kept-alive connections, with the path as the bytes it was given. */
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+
+export interface Sent {
+  method: string
+  /** Sent as it is: nothing folds dots or slashes. */
+  path: string
+  token?: string | undefined
+  headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON. */
+  body?: unknown
+  /** An endless answer is left after its head. */
+  isHeadEnough?: boolean
+}
+
+export interface Got {
+  /** 0: there was no answer. */
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+export type Wire = ReturnType<typeof createWire>
+
+const bodyOf = (body: unknown): string | Buffer | undefined =>
+  body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+
+const endless = /^(?:text\/event-stream|application\/x-ndjson)/
+
+/** JSON of an answer; undefined when it is none. */
+export const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const createWire = (url: string, connections = 8) => {
+  const { hostname, port } = new URL(url)
+  const pool = new Agent({ keepAlive: true, maxSockets: connections })
+  const once = ({ method, path, token, headers = {}, body, isHeadEnough = false }: Sent): Promise<Got> =>
+    new Promise((resolve) => {
+      const bytes = bodyOf(body)
+      const sent = httpRequest(
+        {
+          host: hostname,
+          port,
+          method,
+          path,
+          agent: pool,
+          timeout: 40_000,
+          headers: {
+            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+            ...(bytes === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(bytes)) }),
+            ...headers,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          const done = (): void =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text: Buffer.concat(chunks).toString('utf8'),
+            })
+          if (isHeadEnough && endless.test(response.headers['content-type'] ?? '')) {
+            done()
+            sent.destroy()
+            return
+          }
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('end', done)
+          response.on('error', done)
+        },
+      )
+      sent.on('timeout', () => sent.destroy())
+      sent.on('error', () => resolve({ status: 0, headers: {}, text: '' }))
+      sent.end(bytes)
+    })
+  return {
+    /** No answer is asked for once more: a kept connection may have been closed by the server just then. */
+    send: async (sent: Sent): Promise<Got> => {
+      const got = await once(sent)
+      return got.status === 0 ? once(sent) : got
+    },
+    close: (): void => pool.destroy(),
+  }
+}
+
+/** Runs a work for each item, some of them at a time. */
+export const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>) => {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < items.length) await work(items[next++] as T)
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+}
