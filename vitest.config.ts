@@ -38,6 +38,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          setupFiles: ['e2e/setup.ts'],
           // Each starts whole servers and a browser, and waits for them half of its time: two files at once, after everything else.
           maxWorkers: WORKERS,
           testTimeout: 120_000,

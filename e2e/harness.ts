@@ -66,14 +66,30 @@ const start = (script: string, args: readonly string[], env: Record<string, stri
   return { child, output: () => text, ended }
 }
 
+const servers: { server: Started; told: number }[] = []
+
+/** What servers answered that the contract does not say, since it was asked last; each of them logs it. */
+export const brokenAnswers = (): string[] =>
+  servers.flatMap((one) => {
+    const lines = one.server.output().split('\n')
+    const from = one.told
+    // The last line may still be on its way.
+    one.told = Math.max(0, lines.length - 1)
+    return lines.slice(from, one.told).filter((line) => line.includes('answers what its contract does not say'))
+  })
+
 /** Starts the real server; it may refuse to. */
-export const spawnServer = (dataDir: string, env: Record<string, string> = {}): Started =>
-  start('server/src/entry/start.ts', [], {
+export const spawnServer = (dataDir: string, env: Record<string, string> = {}): Started => {
+  const server = start('server/src/entry/start.ts', [], {
     PORTCULLIS_DATA_DIR: dataDir,
     PORTCULLIS_PORT: '0',
     PORTCULLIS_LOG_LEVEL: 'warn',
+    PORTCULLIS_VALIDATE_RESPONSES: '1',
     ...env,
   })
+  servers.push({ server, told: 0 })
+  return server
+}
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 

@@ -54,7 +54,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
     reach: () => address.reach(port),
     agentBuildDir: fromRoot('build/agent'),
     consoleDir: fromRoot('build/console'),
-    validateResponses: false,
+    validateResponses: config.validateResponses,
   })
   stops.push(server.close)
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)

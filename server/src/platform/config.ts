@@ -30,6 +30,8 @@ export interface Config {
   natsUrl: Secret | null
   kafkaBrokers: string[]
   logLevel: string
+  /** Checks every JSON answer against the contract before it leaves. */
+  validateResponses: boolean
   /** How long a stopping server serves on while it says that it is not ready. */
   drainSeconds: number
   /** Where traces go; null: nowhere. */
@@ -51,6 +53,7 @@ const known = [
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_LOG_LEVEL',
+  'PORTCULLIS_VALIDATE_RESPONSES',
   'PORTCULLIS_DRAIN_SECONDS',
   'PORTCULLIS_NO_NODE_DOWNLOAD',
   'PORTCULLIS_CHROMIUM',
@@ -125,6 +128,9 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     throw new StartError('PORTCULLIS_ADMIN_PASSWORD must have 12 to 128 characters.')
   const databaseUrl = secretOf(env, 'DATABASE_URL')
   const natsUrl = secretOf(env, 'NATS_URL')
+  const validate = env.PORTCULLIS_VALIDATE_RESPONSES ?? '0'
+  if (validate !== '0' && validate !== '1')
+    throw new StartError(`PORTCULLIS_VALIDATE_RESPONSES must be 0 or 1, not "${validate}".`)
   const dataDir =
     env.PORTCULLIS_DATA_DIR ?? (isRoot ? '/var/lib/portcullis' : join(homedir(), '.local/share/portcullis'))
   return {
@@ -143,6 +149,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     natsUrl: natsUrl ? new Secret(natsUrl) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
+    validateResponses: validate === '1',
     drainSeconds: Number(drainText),
     tracing: tracingConfig(env),
   }

@@ -21,16 +21,16 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
+import { answerChecks } from './check-answers.ts'
 import { isBadText } from './names.ts'
 import { problemOf, toAppError } from './problem.ts'
-import { bodyReader, schemaFaults } from './read-body.ts'
+import { bodyReader } from './read-body.ts'
 import { queryReader } from './read-query.ts'
 
 /** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
@@ -73,7 +73,7 @@ export interface HttpOptions {
   allowedOrigins(): readonly string[]
   trustedProxies: readonly string[]
   tls: { cert: string; key: string } | null
-  /** Checks every answer against the contract (tests): a mismatch is a 500 that names it. */
+  /** Checks every JSON answer against the contract (tests): a mismatch is a 500, and a line in the log that names it. */
   validateResponses: boolean
   /** Answers what no route takes (the console's pages and files); false means 404. A reply is never returned: awaiting one waits for its end. */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
@@ -309,6 +309,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return actor
   }
 
+  const checks = options.validateResponses ? answerChecks() : null
   const send = (operation: AnyOperation, request: FastifyRequest, reply: FastifyReply, given: unknown): unknown => {
     let answer = given
     if (answer instanceof WithHeaders) {
@@ -321,24 +322,17 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       return reply.send(answer.content)
     }
     reply.type(`${jsonMediaType(request.headers.accept)}; charset=utf-8`).serializer(String)
-    if (answer instanceof JsonStream) return reply.send(answer.stream)
-    const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)
-    if (options.validateResponses) assertResponse(operation, text)
-    return reply.send(text)
-  }
-
-  const responseChecks = new Map<string, ReturnType<typeof Compile>>()
-  const assertResponse = (operation: AnyOperation, text: string): void => {
-    let check = responseChecks.get(operation.id)
-    if (check === undefined) {
-      check = Compile(operation.response)
-      responseChecks.set(operation.id, check)
-    }
-    const value: unknown = JSON.parse(text)
-    if (!check.Check(value))
-      throw new Error(
-        `${operation.id} answers what its contract does not say: ${JSON.stringify(schemaFaults(check.Errors(value) as never, 'response').slice(0, 5))}`,
+    if (answer instanceof JsonStream)
+      return reply.send(
+        checks === null
+          ? answer.stream
+          : checks.checkStream(operation, answer.stream, (err) =>
+              log.error({ traceId: request.id, err }, 'request failed'),
+            ),
       )
+    const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)
+    checks?.check(operation, text)
+    return reply.send(text)
   }
 
   const register: HttpApp['register'] = (operation, handler) => {
