@@ -1,9 +1,12 @@
 /** `npm run drill -- [name…] [--quick]`: what the product does when things break; nothing that it acknowledged is lost. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
+import { pauseDatabase } from './pause-database.ts'
 import { rollingRestart } from './rolling-restart.ts'
+import { stopServer } from './stop-server.ts'
 
-const drills: readonly Check[] = [killServer, rollingRestart]
+const drills: readonly Check[] = [killServer, stopServer, killDatabase, pauseDatabase, rollingRestart]
 
 await runChecks('Drills', drills)

@@ -79,6 +79,7 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
   let session = await open()
   let seq = 0
   let isOver = false
+  let pending: string | null = null
 
   /** Repeats until it is acknowledged; false: it was refused for good. */
   const send = async (said: Record<string, unknown>): Promise<boolean> => {
@@ -102,17 +103,21 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
   return {
     agentId,
     reported,
+    /** Serial of the report that is not acknowledged yet. */
+    pending: (): string | null => pending,
     /** Reports until `stop`; `restMs` between two reports. */
     run: async (restMs = 0): Promise<void> => {
       while (!isOver) {
         const serial = `${name}-${seq}`
         const device = storageStick({ serial })
+        pending = serial
         const isTaken = await send({
           inventoryHash: inventoryHash([device]),
           changes: [{ op: 'attached', at: Date.now(), device }],
         })
         if (!isTaken) return
         reported.acknowledged.push(serial)
+        pending = null
         if (restMs > 0) await pause(restMs)
       }
     },

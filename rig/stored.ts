@@ -6,6 +6,29 @@ import type { ReportingHost } from './reporting-host.ts'
 
 const attached = Number(eventCodes.attached.code)
 
+/** How to reach a database. */
+export type Connection = pg.ClientConfig
+
+/** Lends a connection of its own. */
+export const withClient = async <T>(connection: Connection, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client(connection)
+  // A database that is about to be killed ends its connections: the statement under way says so.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether a database answers. */
+export const answers = (connection: Connection): Promise<boolean> =>
+  withClient({ ...connection, connectionTimeoutMillis: 2_000 }, (client) => client.query('SELECT 1')).then(
+    () => true,
+    () => false,
+  )
+
 export interface Comparison {
   acknowledged: number
   /** Acknowledged and not there. */
@@ -18,13 +41,8 @@ export interface Comparison {
 }
 
 /** Compares each acknowledged stick with the stored peripherals and with the events of its attachment. */
-export const compareStored = async (
-  connection: pg.ClientConfig,
-  hosts: readonly ReportingHost[],
-): Promise<Comparison> => {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
+export const compareStored = (connection: Connection, hosts: readonly ReportingHost[]): Promise<Comparison> =>
+  withClient(connection, async (client) => {
     const ids = hosts.map(({ agentId }) => agentId)
     const { rows: stored } = await client.query<{ serial: string; n: number }>(
       'SELECT serial, count(*)::int AS n FROM peripherals WHERE agent_id = ANY($1) GROUP BY 1',
@@ -45,7 +63,4 @@ export const compareStored = async (
       shed: hosts.reduce((sum, { reported }) => sum + reported.shed, 0),
       refused: hosts.reduce((sum, { reported }) => sum + reported.refused.length, 0),
     }
-  } finally {
-    await client.end()
-  }
-}
+  })

@@ -1,10 +1,14 @@
 interface Waiting<In, Out> {
   item: In
+  /** When it came. */
+  since: number
   resolve(value: Out): void
   reject(error: unknown): void
 }
 
 export interface BatcherOptions<In, Out> {
+  /** Milliseconds that never go back. */
+  now(): number
   /** Items of one batch at most. */
   size: number
   /** Milliseconds the first item waits for company. */
@@ -23,6 +27,9 @@ export interface BatcherOptions<In, Out> {
   /** True for failures of the whole database: trying the items one by one would only make it worse. */
   isHopeless(error: unknown): boolean
 }
+
+/** A statement is given up after 4.5 s, and no host is to wait for more than 5 s. */
+const patienceMs = 400
 
 /**
  * Gathers items and runs them together. A batch that fails is run again one by one, so that a bad item fails alone. An
@@ -66,6 +73,19 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     }
   }
 
+  const giveUp = (entries: readonly Waiting<In, Out>[], error: unknown): void => {
+    for (const entry of entries) entry.reject(error)
+  }
+
+  /** Those that waited behind a batch for long: the next one may take as long again, and nobody is to wait for both. */
+  const takeImpatient = (): Waiting<In, Out>[] => {
+    const { impatient = [], patient = [] } = Object.groupBy(waiting, ({ since }) =>
+      options.now() - since > patienceMs ? 'impatient' : 'patient',
+    )
+    waiting = patient
+    return impatient
+  }
+
   const runBatch = async (batch: Waiting<In, Out>[]): Promise<void> => {
     try {
       const results = await attempt(batch.map((entry) => entry.item))
@@ -73,7 +93,8 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
         entry.resolve(results[i] as Out)
       })
     } catch (error) {
-      if (batch.length === 1 || options.isHopeless(error)) for (const entry of batch) entry.reject(error)
+      if (options.isHopeless(error)) giveUp([...batch, ...takeImpatient()], error)
+      else if (batch.length === 1) giveUp(batch, error)
       else for (const entry of batch) await runOne(entry)
     }
   }
@@ -103,7 +124,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     add: (item: In): Promise<Out> =>
       new Promise((resolve, reject) => {
         if (waiting.length >= options.capacity) return reject(options.overflow())
-        waiting.push({ item, resolve, reject })
+        waiting.push({ item, since: options.now(), resolve, reject })
         if (running < options.concurrency) schedule(false)
       }),
     /** Items not yet answered for. */

@@ -57,6 +57,7 @@ const withCommands = async (
 export const createCheckIns = (deps: CheckInsDeps) => {
   const common = {
     key: (item: { agentId: string }) => item.agentId,
+    now: () => performance.now(),
     overflow: unavailable,
     isConflict,
     isHopeless: isUnavailable,

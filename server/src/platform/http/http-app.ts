@@ -226,7 +226,14 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   fastify.addHook('preClose', async () => {
     // Browsers open connections ahead; Node takes one that never said anything for busy and would wait for it.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-    setTimeout(() => fastify.server.closeAllConnections(), closingMs).unref()
+    // Hosts that report without a pause keep their connection busy: without a last answer it would be cut in the middle.
+    isDraining = true
+    const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
+    const all = setTimeout(() => fastify.server.closeAllConnections(), closingMs)
+    fastify.server.once('close', () => {
+      clearInterval(idle)
+      clearTimeout(all)
+    })
   })
 
   fastify.removeAllContentTypeParsers()

@@ -1,2 +1,3 @@
 export { startEmbeddedPostgres } from './embedded.ts'
 export { assertDatabaseFitness } from './fitness.ts'
+export { postgresOn } from './processes.ts'

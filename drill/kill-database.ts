@@ -1,0 +1,112 @@
+import { answers } from '../rig/stored.ts'
+import { pause, startTrial, type Trial, timesOf } from '../rig/trial.ts'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { acknowledgedBeforeCommit } from './kill-server.ts'
+
+const hosts = 32
+/** The restarts of an embedded database are delayed twice as long each time (0.1 s, 0.2 s, …): more would mostly wait. */
+const killsOfOneServer = 5
+
+/** Kills all processes of the database, and gives how long after its return a report is acknowledged again. */
+const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: number }> => {
+  await pause(200 + Math.random() * 800)
+  const startedAt = performance.now()
+  if (trial.signalDatabase('SIGKILL') === 0) throw new Error('There is no database to kill.')
+  // What its death answered already must not count as the recovery.
+  await pause(20)
+  while (!(await answers(trial.connection))) {
+    if (performance.now() - startedAt > 60_000) throw new Error('The database did not come back within a minute.')
+    trial.weigh()
+    await pause(10)
+  }
+  const downMs = performance.now() - startedAt
+  const recoverMs = await trial.untilAcknowledged()
+  trial.weigh()
+  return { downMs, recoverMs }
+}
+
+const series = async (
+  whose: 'outside' | 'own',
+  kills: number,
+  root: string,
+): Promise<{ findings: Finding[]; notes: string[]; recovered: number[] }> => {
+  const trial = await startTrial({ name: `crash-${whose}`, root, hosts, database: whose })
+  try {
+    trial.run()
+    const recovered: number[] = []
+    for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(trial)).recoverMs)
+    const isAlive = trial.server().isRunning()
+    const { findings, notes } = await trial.settle()
+    findings.push(
+      { what: 'kills', value: kills, atLeast: kills },
+      { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
+      { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB' },
+    )
+    return { findings, notes, recovered }
+  } finally {
+    await trial.stop()
+  }
+}
+
+/** Figures of several series: sums, and the largest for memory. */
+const together = (all: readonly Finding[][], name: string): Finding[] => {
+  const [first = []] = all
+  return first.map((finding) => {
+    const values = all.map((one) => one.find(({ what }) => what === finding.what)?.value ?? Number.NaN)
+    const sum = values.reduce((a, b) => a + b, 0)
+    return {
+      ...finding,
+      what: `${name}: ${finding.what}`,
+      value: finding.what === 'memory grown' ? Math.max(...values) : sum,
+      ...(finding.atLeast === undefined ? {} : { atLeast: finding.atLeast * all.length }),
+    }
+  })
+}
+
+/** D3: all processes of PostgreSQL are killed at once. */
+export const killDatabase: Check = {
+  name: 'D3',
+  what: `${hosts} hosts report without a pause while every process of PostgreSQL is killed (SIGKILL), first of a database apart from the server, then of the one that \`npm start\` runs by itself. The server lives, asks to come later, and nothing acknowledged is lost.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const rounds = isQuick ? 1 : 5
+    const kills = isQuick ? 3 : killsOfOneServer
+    const findings: Finding[] = []
+    const notes: string[] = []
+    for (const [whose, name] of [
+      ['outside', 'apart'],
+      ['own', 'own'],
+    ] as const) {
+      const all: Finding[][] = []
+      const recovered: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        const one = await series(whose, kills, root)
+        all.push(one.findings)
+        notes.push(...one.notes)
+        recovered.push(...one.recovered)
+      }
+      findings.push(
+        ...together(all, name),
+        ...timesOf(`${name}: acknowledges again after the database is back`, recovered, { slowest: 5_000 }),
+      )
+    }
+    return { findings, notes }
+  },
+  sabotages: [
+    acknowledgedBeforeCommit,
+    {
+      what: 'the database answers COMMIT before it is on the disk',
+      edits: [
+        {
+          file: 'server/src/platform/postgres/settings.ts',
+          find: 'synchronous_commit: value,',
+          replace: "synchronous_commit: 'off',",
+        },
+        {
+          file: 'server/src/platform/postgres/fitness.ts',
+          find: "if (value === 'off') {",
+          replace: "if (value === 'none') {",
+        },
+      ],
+    },
+  ],
+}

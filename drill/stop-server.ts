@@ -1,0 +1,70 @@
+import { type Connection, withClient } from '../rig/stored.ts'
+import { pause, startTrial, timesOf } from '../rig/trial.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+
+const hosts = 64
+
+/** Reports that were stored although their host was never told so: it sends them again for nothing. */
+const storedUnanswered = (connection: Connection, pending: readonly string[]): Promise<number> =>
+  withClient(connection, async (client) => {
+    const { rows } = await client.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM peripherals WHERE serial = ANY($1)',
+      [pending],
+    )
+    return rows[0]?.n ?? 0
+  })
+
+/** D2: the server is told to stop, as by a service manager. */
+export const stopServer: Check = {
+  name: 'D2',
+  what: `${hosts} hosts report without a pause while the server is told to stop (SIGTERM) and started again. What it took it also answers: nothing is lost, and no host sends again what is stored.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const stops = isQuick ? 3 : 15
+    const trial = await startTrial({ name: 'stopped', root, hosts })
+    try {
+      trial.run()
+      const took: number[] = []
+      let needless = 0
+      let unclean = 0
+      for (let i = 0; i < stops; i++) {
+        await pause(300 + Math.random() * 700)
+        const startedAt = performance.now()
+        const { code } = await trial.server().end('SIGTERM')
+        took.push(performance.now() - startedAt)
+        if (code !== 0) unclean += 1
+        // Answers that are on their way arrive; nobody else can store anything now.
+        await pause(200)
+        needless += await storedUnanswered(
+          trial.connection,
+          trial.fleet.flatMap(({ pending }) => pending() ?? []),
+        )
+        await trial.startAgain()
+      }
+      const { findings, notes } = await trial.settle()
+      return {
+        findings: [
+          { what: 'stops', value: stops, atLeast: stops },
+          ...findings,
+          { what: 'sent again although stored', value: needless, atMost: 0 },
+          { what: 'ends with another code than 0', value: unclean, atMost: 0 },
+          ...timesOf('time to the end', took, { slowest: 10_000 }),
+        ],
+        notes,
+      }
+    } finally {
+      await trial.stop()
+    }
+  },
+  sabotages: [
+    {
+      what: 'a server that is told to stop cuts its connections at once',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'isDraining = true\n    const idle',
+          replace: 'fastify.server.closeAllConnections()\n    const idle',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,183 @@
+/** Hosts that report without a pause to a server that is about to be mistreated, or to its database. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { createTransport, type Transport } from '../cli/simulator/transport.ts'
+import { postgresOn } from '../server/src/platform/postgres/index.ts'
+import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
+import { freePort } from './free-port.ts'
+import { residentBytes } from './proc.ts'
+import { enrolReportingHost } from './reporting-host.ts'
+import { type ServerProcess, startServerProcess } from './server.ts'
+import { compareStored } from './stored.ts'
+import type { Finding } from './verdict.ts'
+
+export interface TrialOptions {
+  /** First part of the names of its hosts. */
+  name: string
+  root: string
+  hosts: number
+  /** Whose database: one apart from the server, or the one that the server runs by itself. */
+  database?: 'outside' | 'own'
+  /** For the one apart. */
+  databaseOptions?: DatabaseOptions
+  /** Further variables of the server's environment. */
+  env?: Readonly<Record<string, string>>
+  /** No request of a host may take longer; what does counts as not answered. */
+  timeoutMs?: number
+}
+
+export type Trial = Awaited<ReturnType<typeof startTrial>>
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Hosts get so long at the end to bring their last report through; longer is a host that is stuck. */
+const settleWithinMs = 60_000
+
+export const startTrial = async ({
+  name,
+  root,
+  hosts: count,
+  database: whose = 'outside',
+  databaseOptions = {},
+  env = {},
+  timeoutMs = 10_000,
+}: TrialOptions) => {
+  const folder = temporaryFolder('trial')
+  const dataDir = join(folder, 'server')
+  const database = whose === 'own' ? null : await startDatabase(databaseOptions)
+  const connection: pg.ClientConfig = database?.connection ?? {
+    host: join(dataDir, 'run'),
+    port: 5432,
+    user: 'portcullis',
+    database: 'portcullis',
+  }
+  const clusterDir = database?.clusterDir ?? join(dataDir, 'postgres')
+  const options = {
+    ...(database === null ? {} : { databaseUrl: database.url }),
+    dataDir,
+    port: await freePort(),
+    root,
+    env,
+  }
+  const reach = (url: string): Transport => createTransport({ server: new URL(url), connections: count, timeoutMs })
+  let server: ServerProcess | undefined
+  let transport: Transport | undefined
+  const stop = async (): Promise<void> => {
+    await server?.end()
+    transport?.close()
+    await database?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const first = await startServerProcess(options)
+    server = first
+    transport = reach(first.url)
+    const { token } = await first.call(
+      '/prime/webui/agents/enrollmenttokens',
+      { name: 'drill', maxUses: count },
+      await first.signIn(),
+    )
+    const fleet = await Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        enrolReportingHost(() => transport as Transport, String(token), `${name}-${i}`),
+      ),
+    )
+    const memoryAtFirst = residentBytes(first.pid)
+    let memory = memoryAtFirst
+    let running: Promise<unknown> = Promise.resolve()
+    const acknowledged = (): number => fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
+    return {
+      connection,
+      clusterDir,
+      dataDir,
+      fleet,
+      server: (): ServerProcess => server as ServerProcess,
+      /** Starts the server again, at its address. */
+      startAgain: async (): Promise<ServerProcess> => {
+        transport?.close()
+        server = await startServerProcess(options)
+        transport = reach(server.url)
+        return server
+      },
+      /** Lets the hosts report; `restMs` between two reports of one. */
+      run: (restMs = 0): void => {
+        running = Promise.all(fleet.map((host) => host.run(restMs)))
+      },
+      /** Reports acknowledged so far. */
+      acknowledged,
+      /** Milliseconds until one more report is acknowledged. */
+      untilAcknowledged: async (withinMs = 60_000): Promise<number> => {
+        const before = acknowledged()
+        const startedAt = performance.now()
+        while (acknowledged() === before) {
+          if (performance.now() - startedAt > withinMs) return Number.POSITIVE_INFINITY
+          await pause(5)
+        }
+        return performance.now() - startedAt
+      },
+      /** Notes how much memory the server has now, for `grownMiB`. */
+      weigh: (): void => {
+        if (server?.isRunning()) memory = Math.max(memory, residentBytes(server.pid))
+      },
+      /** MiB that the server had more at a weighing than before the hosts began. */
+      grownMiB: (): number => Math.round((memory - memoryAtFirst) / 2 ** 20),
+      /** Signals every process of the database, as the kernel's out-of-memory killer or a frozen disk would. */
+      signalDatabase: (signal: NodeJS.Signals): number => {
+        const pids = postgresOn(clusterDir)
+        for (const pid of pids)
+          try {
+            process.kill(pid, signal)
+          } catch {
+            // A backend that ended in between.
+          }
+        return pids.length
+      },
+      /** Ends the reports and compares what was acknowledged with what is stored. */
+      settle: async (): Promise<{ findings: Finding[]; notes: string[] }> => {
+        for (const host of fleet) host.stop()
+        let timer: NodeJS.Timeout | undefined
+        await Promise.race([
+          running,
+          new Promise((resolve) => {
+            timer = setTimeout(resolve, settleWithinMs)
+          }),
+        ])
+        clearTimeout(timer)
+        const stuck = fleet.filter(({ reported, pending }) => reported.refused.length === 0 && pending() !== null)
+        const { lost, twice, resent, shed, refused } = await compareStored(connection, fleet)
+        return {
+          findings: [
+            { what: 'acknowledged', value: acknowledged(), atLeast: count },
+            { what: 'lost', value: lost, atMost: 0 },
+            { what: 'stored twice', value: twice, atMost: 0 },
+            { what: 'sent again', value: resent },
+            { what: 'told to come later', value: shed },
+            { what: 'refused', value: refused, atMost: 0 },
+            { what: 'hosts that are stuck', value: stuck.length, atMost: 0 },
+          ],
+          notes: fleet.flatMap(({ reported }) => reported.refused).slice(0, 3),
+        }
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Median and slowest of some times, as findings. */
+export const timesOf = (what: string, times: readonly number[], bars: { p50?: number; slowest: number }): Finding[] => {
+  const sorted = [...times].sort((a, b) => a - b)
+  return [
+    {
+      what: `${what}, p50`,
+      value: Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN),
+      unit: 'ms',
+      ...(bars.p50 === undefined ? {} : { atMost: bars.p50 }),
+    },
+    { what: `${what}, slowest`, value: Math.round(sorted.at(-1) ?? Number.NaN), unit: 'ms', atMost: bars.slowest },
+  ]
+}

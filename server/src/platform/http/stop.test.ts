@@ -1,0 +1,34 @@
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent } from '#test/builders.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+it('a server that stops answers all that it took, of hosts that never pause', async () => {
+  const hosts = await Promise.all(Array.from({ length: 8 }, () => enrolAgent(t)))
+  let acknowledged = 0
+  const busy = hosts.map(async (host, h) => {
+    for (let n = 0; ; n++) {
+      const device = storageStick({ serial: `${h}-${n}` })
+      host.devices.set(device.portPath, device)
+      const answer = await host.post(host.body({ changes: [{ op: 'attached', at: 1, device }] })).catch(() => null)
+      if (answer === null) return
+      expect(answer.status, answer.text).toBe(200)
+      acknowledged += 1
+    }
+  })
+  await expect.poll(() => acknowledged).toBeGreaterThan(8)
+  const closed = t.app.fastify.close()
+  // Each answer ends its connection from now on: none goes on until it is cut in the middle of a report.
+  await expect.poll(() => t.app.isDraining()).toBe(true)
+  await closed
+  await Promise.all(busy)
+  const [stored] = await t.server.db.query<{ n: number }>(sql`select count(*) as n from peripherals`)
+  expect(stored?.n).toBe(acknowledged)
+})
