@@ -31,10 +31,7 @@ export interface LoadedFleet {
 }
 
 const tables = Object.keys(columns) as Table[]
-/**
- * Halves of about the same work, each copied over a connection of its own while the next hosts are made. Rows, search
- * texts and tags stay in one, in this order: the trigger on tags writes into the other two.
- */
+/** Halves of about the same work, each copied over a connection of its own while the next hosts are made. */
 const wideTables: readonly Table[] = ['agents', 'peripherals']
 const narrowTables = tables.filter((table) => !wideTables.includes(table))
 const hostsPerCopy = 5_000
@@ -102,12 +99,16 @@ const addEvents = async (client: pg.Client, count: number, now: Date): Promise<v
 }
 
 /**
- * Whether what is loaded is noted for the asset stream. Noted, twelve million devices would be told one after the other
- * for the time of the measurements, and loading them would take twice as long.
+ * Loads without the triggers that keep counters, tag texts and the asset stream. What they keep for lists is written
+ * here; the stream is left out: it would tell twelve million devices, one after the other, while things are measured.
  */
-const setNoting = async (client: pg.Client, isOn: boolean): Promise<void> => {
-  for (const table of ['agents', 'agent_tags', 'peripherals'])
-    await client.query(`ALTER TABLE ${table} ${isOn ? 'ENABLE' : 'DISABLE'} TRIGGER ${table}_noted_in`)
+const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
+  for (const table of tables) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`)
+  await work()
+  for (const table of tables) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`)
+  await client.query('UPDATE fleet_totals SET agents = (SELECT count(*) FROM agent_rows)')
+  await client.query(`INSERT INTO agent_locations (agent_id, since, address) SELECT a.agent_id, a.enrolled_at, a.address
+    FROM agents a ON CONFLICT DO NOTHING`)
 }
 
 /** Loads a fleet into a migrated database that knows some designs. 100,000 agents with 12 peripherals take about a minute. */
@@ -125,12 +126,10 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
     const dictionary = await ensureDictionary(client)
     const rareNames = Array.from({ length: rareTagCount }, (_, i) => `project-${String(i + 1).padStart(3, '0')}`)
     const tagOf = await ensureTags(client, [...departments.map((d) => d.name), ...rareNames])
-    const rareTags = rareNames.map((name) => tagOf.get(name) as number)
     const played: PlayedHost[] = []
     let peripherals = 0
     const counters = createCounters()
-    await setNoting(client, false)
-    await withoutIndexes(client, tables, async () => {
+    const copyAll = async (): Promise<void> => {
       for (let start = 0; start < options.agents; start += hostsPerCopy) {
         const rows = Object.fromEntries(tables.map((table) => [table, []])) as unknown as Rows
         const end = Math.min(options.agents, start + hostsPerCopy)
@@ -145,7 +144,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
             peripherals: count,
             dictionary,
             tagOf,
-            rareTags,
+            rareTags: rareNames,
             nowMs: options.nowMs,
             isPlayed,
             count: counters.add,
@@ -161,12 +160,9 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
         options.progress?.(end)
       }
       await copying
-      // The triggers wrote most rows twice; without secondary indexes this takes seconds.
-      await client.query('VACUUM FULL agent_rows')
-      await client.query('VACUUM FULL agent_search')
-    })
+    }
+    await withoutTriggers(client, () => withoutIndexes(client, tables, copyAll))
     await counters.write(client, new Date(options.nowMs))
-    await setNoting(client, true)
     await addEvents(client, Math.min(mostEvents, options.agents * eventsPerAgent), new Date(options.nowMs))
     await client.query('VACUUM (ANALYZE)')
     return { agents: options.agents, peripherals, played }

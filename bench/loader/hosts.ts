@@ -54,7 +54,7 @@ export const columns = {
   agents:
     'agent_id,host,address,public_key,key_algorithm,machine_id_hash,smbios_hash,enrolled_at,facts,nics,nics_text,pc_model,os_name,version,enforcement,latest_events,risk_factors',
   agent_rows:
-    'agent_id,host,address,last_configured,first_seen,os_id,version_id,severity,risk,approved_present,approved_gone,not_approved,ethernets,license,armed,connected,agentless,unapproved,vulnerable,attack_tool,violation,in_action',
+    'agent_id,host,address,last_configured,first_seen,os_id,version_id,severity,risk,approved_present,approved_gone,not_approved,ethernets,license,armed,connected,agentless,unapproved,vulnerable,attack_tool,violation,in_action,tags',
   agent_heartbeats: 'agent_id,last_seen,boot_id,inventory_hash,facts_hash,seq,connected',
   agent_search: 'agent_id,search',
   agent_tags: 'agent_id,tag_id',
@@ -100,9 +100,9 @@ export interface HostOptions {
   peripherals: number
   /** Dictionary ids of operating systems and versions. */
   dictionary: ReadonlyMap<string, number>
-  /** Tag ids by department, and tags that a few hosts have. */
+  /** Ids of all tags by name, and the names that a few hosts have. */
   tagOf: ReadonlyMap<string, number>
-  rareTags: readonly number[]
+  rareTags: readonly string[]
   nowMs: number
   /** Makes a real key pair and answers the host, for a benchmark that plays it. */
   isPlayed: boolean
@@ -172,6 +172,12 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
       ),
     '[]',
   ])
+  const tags = [
+    ...(o.tagOf.has(host.department.name) ? [host.department.name] : []),
+    ...(random.chance(0.05) ? [random.pick(o.rareTags)] : []),
+  ]
+  // As the trigger on tags would have joined them; it writes each row twice.
+  const tagText = tags.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)).join(',')
   rows.agent_rows.push([
     agentId,
     facts.host.toLowerCase(),
@@ -195,6 +201,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     isAttacked,
     random.chance(0.01),
     random.chance(0.001),
+    tagText,
   ])
   rows.agent_heartbeats.push([
     agentId,
@@ -205,10 +212,8 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     random.between(1, 100_000),
     isConnected,
   ])
-  rows.agent_search.push([agentId, facts.search])
-  const department = o.tagOf.get(host.department.name)
-  if (department !== undefined) rows.agent_tags.push([agentId, department])
-  if (random.chance(0.05)) rows.agent_tags.push([agentId, random.pick(o.rareTags)])
+  rows.agent_search.push([agentId, tags.length === 0 ? facts.search : `${facts.search}\n${tagText.toLowerCase()}`])
+  for (const tag of tags) rows.agent_tags.push([agentId, o.tagOf.get(tag) as number])
   devices.forEach((device, i) => {
     const design = designs[i] as LoadedDesign
     const serial = device.serial ?? ''
