@@ -1,24 +1,13 @@
-import { spawn } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { createBackup } from '@portcullis/contract'
 import type { Command, OptionValues } from 'commander'
 import { CliError, type createClient } from './client.ts'
+import { runEntry } from './run-entry.ts'
 import { passphraseOf } from './signing-key.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
   show(answer: unknown, text: () => string): void
-}
-
-/** Runs an entry of the server in a process of its own; what it says is what it says. */
-const runEntry = async (name: string, args: readonly string[]): Promise<void> => {
-  const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))
-  const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' })
-  process.exitCode = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 1))
-  })
 }
 
 const passphraseArgs = ({ passphraseFile }: OptionValues): string[] =>

@@ -57,9 +57,9 @@ export const createClient = ({ server, token }: ClientOptions) => {
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     post: <T>(path: string, body: unknown): Promise<T> => send<T>('POST', path, JSON.stringify(body)),
     delete: <T>(path: string): Promise<T> => send<T>('DELETE', path),
-    /** Writes an answer into a file, which is there only when all of it came. */
+    /** Writes an answer into a file, which is there only when all of it came. Without a body it is asked for by GET. */
     download: async (path: string, body: unknown, file: string): Promise<void> => {
-      const response = await answerOf('POST', path, JSON.stringify(body))
+      const response = await (body === undefined ? answerOf('GET', path) : answerOf('POST', path, JSON.stringify(body)))
       if (!response.ok || response.body === null)
         throw new CliError(`${response.status}: ${detailOf(await response.text())}`)
       const part = `${file}.part`

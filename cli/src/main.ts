@@ -1,10 +1,9 @@
 /** `portcullis <noun> <verb>`: the interface of the server at a terminal. */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
+import { registerAuditCommands } from './audit-commands.ts'
 import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient } from './client.ts'
 import { registerConfigCommands } from './config-commands.ts'
@@ -12,6 +11,7 @@ import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
+import { runEntry } from './run-entry.ts'
 import { plain, table } from './table.ts'
 
 const say = (text: string): void => {
@@ -134,6 +134,7 @@ enrolment
     )
   })
 
+registerAuditCommands(program, { client: () => clientOf(program.opts()), show })
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
 registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
@@ -147,14 +148,7 @@ program
   .command('reset-password')
   .description('enables an account and makes a link for its new password; needs the key file; stop the server first')
   .option('--user <name>', 'account', 'admin')
-  .action(async (options: OptionValues) => {
-    const entry = fileURLToPath(new URL('../../server/src/entry/reset-password.ts', import.meta.url))
-    const child = spawn(process.execPath, [entry, '--user', options.user], { stdio: 'inherit' })
-    process.exitCode = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('exit', (code) => resolve(code ?? 1))
-    })
-  })
+  .action((options: OptionValues) => runEntry('reset-password', ['--user', options.user]))
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)

@@ -7,7 +7,7 @@ import { type AuditCheckpoint, checkpointKeyId, maxCheckpointLine } from '@portc
 const monthFile = /^\d{4}-\d{2}\.jsonl$/
 
 /** Files of checkpoints of a folder, in the order they were written. */
-const checkpointFiles = async (dir: string): Promise<string[]> =>
+export const checkpointFiles = async (dir: string): Promise<string[]> =>
   (await readdir(dir)).filter((name) => monthFile.test(name)).sort()
 
 export interface SinkEnd {

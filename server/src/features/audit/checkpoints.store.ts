@@ -28,6 +28,22 @@ export const trailLines: SqlFragment = sql`
 
 export const checkpointLines: SqlFragment = sql`select c.line from audit_checkpoints c order by c.number`
 
+/** Whether this database knows of checkpoints: one of an older release does not. */
+export const hasCheckpoints = async (db: Queryable): Promise<boolean> =>
+  (await db.query<{ is: boolean }>(sql`select to_regclass('audit_checkpoints') is not null as is`))[0]?.is === true
+
+/** The checkpoints as bytes of their lines, for a reader who may take his time between two of them. */
+export async function* readCheckpointLines(db: Queryable): AsyncGenerator<Buffer> {
+  const store = createCheckpointsStore(db)
+  for (let number = 0; ; ) {
+    const rows = await store.numbered(number, 1_000)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield Buffer.from(rows.map(({ line }) => `${line}\n`).join(''))
+    number = last.number
+  }
+}
+
 export const createCheckpointsStore = (db: Queryable) => ({
   position: async (q: Queryable = db): Promise<Position> => {
     const [row] = await q.prepared<Position>(sql`
@@ -56,6 +72,12 @@ export const createCheckpointsStore = (db: Queryable) => ({
         select c.line from audit_checkpoints c where c.number >= ${number}::bigint
         order by c.number limit ${limit}::int`)
     ).map(({ line }) => line),
+
+  /** Behind this number. */
+  numbered: (number: number, limit: number): Promise<{ number: number; line: string }[]> =>
+    db.query(sql`
+      select c.number, c.line from audit_checkpoints c where c.number > ${number}::bigint
+      order by c.number limit ${limit}::int`),
 
   insert: (tx: Tx, number: number, auditId: number, line: string): Promise<number> =>
     tx.execute(sql`

@@ -12,6 +12,8 @@ import { createCheckpointSink } from './checkpoints.sink.ts'
 import { createCheckpointsStore } from './checkpoints.store.ts'
 
 export { auditList } from './audit.read.ts'
+export { checkpointFiles } from './checkpoints.sink.ts'
+export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'
 
 export type AuditApi = Pick<AuditService, 'write'>
 
