@@ -5,8 +5,9 @@ import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { pauseDatabase } from './pause-database.ts'
 import { rollingRestart } from './rolling-restart.ts'
+import { slowClients } from './slow-clients.ts'
 import { stopServer } from './stop-server.ts'
 
-const drills: readonly Check[] = [killServer, stopServer, killDatabase, pauseDatabase, rollingRestart]
+const drills: readonly Check[] = [killServer, stopServer, killDatabase, pauseDatabase, slowClients, rollingRestart]
 
 await runChecks('Drills', drills)

@@ -47,3 +47,6 @@ export const residentBytes = (pid: number): number => {
   const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Number(match?.[1] ?? 0) * 1024
 }
+
+/** Files and sockets that a process holds open. */
+export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length

@@ -16,10 +16,12 @@ export interface ServerOptions {
   isTls?: boolean
   /** Further variables of its environment. */
   env?: Readonly<Record<string, string>>
+  /** Checkout to run; absent: this one. */
+  root?: string
 }
 
 /** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
-export const startServer = async ({ databaseUrl, isTls = false, env = {} }: ServerOptions) => {
+export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }: ServerOptions) => {
   const dataDir = temporaryFolder('rig')
   const database = databaseUrl === undefined ? await startDatabase({ dataDir }) : null
   const connection: pg.ClientConfig = database?.connection ?? { connectionString: databaseUrl as string }
@@ -49,6 +51,7 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {} }: Serv
       port: await freePort(),
       env: { ...env, ...tls?.env },
       ...(tls === null ? {} : { ca: tls.ca }),
+      ...(root === undefined ? {} : { root }),
     })
     server = started
     return {
@@ -62,6 +65,7 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {} }: Serv
       /** Its data directory, with the key file. */
       dataDir: started.dataDir,
       call: started.call,
+      isRunning: started.isRunning,
       /** An access token of the administrator; they live for minutes only. */
       signIn: started.signIn,
       /** CPU seconds so far of the server and, when it is ours, its database. */

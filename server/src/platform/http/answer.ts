@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 
-/** JSON that the database already formed; sent as it is. */
+/** JSON that is formed already, by the database or once for everybody (then its bytes); sent as it is. */
 export class JsonText {
-  readonly text: string
-  constructor(text: string) {
+  readonly text: string | Buffer
+  constructor(text: string | Buffer) {
     this.text = text
   }
 }

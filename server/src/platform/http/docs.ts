@@ -18,11 +18,12 @@ export const registerDocs = (app: HttpApp, version: string): void => {
     }
   }
   const document = once(() => openApiDocument([...app.operations, agentCheckIn], version))
-  const documentText = once(() => JSON.stringify(document()))
-  const operations = once(() => operationsPage(document()))
-  const errors = once(errorsPage)
+  // As bytes: a megabyte of text is encoded in 8 ms, and anybody may ask for it as often as he likes.
+  const documentText = once(() => Buffer.from(JSON.stringify(document())))
+  const operations = once(() => Buffer.from(operationsPage(document())))
+  const errors = once(() => Buffer.from(errorsPage()))
 
-  const html = async (reply: FastifyReply, text: string): Promise<typeof answered> => {
+  const html = async (reply: FastifyReply, text: Buffer): Promise<typeof answered> => {
     await reply.header('content-security-policy', docsPolicy).type('text/html; charset=utf-8').send(text)
     return answered
   }

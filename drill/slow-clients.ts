@@ -1,0 +1,126 @@
+import { connect, type Socket } from 'node:net'
+import { startProbe } from '../rig/probe.ts'
+import { openFiles } from '../rig/proc.ts'
+import { startServer } from '../rig/server-process.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+
+const clients = 1_000
+const perSecond = 200
+const probesPerSecond = 20
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Sends `start`, then a byte a second, of headers or of a body that never ends; one that reads nothing sends no more. */
+const kinds = {
+  headers: { start: 'GET /docs HTTP/1.1\r\nHost: a\r\nX-Slow: ', isReading: true },
+  'body of a sign-in': {
+    start:
+      'POST /prime/webui/Auth/LocalLogin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{"',
+    isReading: true,
+  },
+  'body of an enrolment': {
+    start:
+      'POST /agent/v1/enrol HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n{"',
+    isReading: true,
+  },
+  // Six megabytes are more than the kernel takes off the server's hands.
+  reader: { start: 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(6), isReading: false },
+} as const
+
+type Kind = (typeof kinds)[keyof typeof kinds]
+
+const open = (url: URL, { start, isReading }: Kind): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port) })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.removeListener('error', reject)
+      socket.on('error', () => {})
+      socket.write(start)
+      if (isReading) {
+        socket.resume()
+        const timer = setInterval(() => socket.write('a'), 1_000)
+        socket.once('close', () => clearInterval(timer))
+      }
+      resolve(socket)
+    })
+  })
+
+/** D9: clients that are slow on purpose. */
+export const slowClients: Check = {
+  name: 'D9',
+  what: `${clients} slow clients, ${perSecond} more each second: three tenths each send headers, the body of a sign-in and the body of an enrolment by a byte a second, the others read nothing of the megabytes that they asked for. A healthy client asks ${probesPerSecond} times a second beside them, over a connection of its own each time.`,
+  run: async ({ root }): Promise<Outcome> => {
+    const server = await startServer({ databaseUrl: undefined, root })
+    const sockets: Socket[] = []
+    try {
+      const url = new URL(server.url)
+      // Forms what is formed at the first request only.
+      await server.call('/openapi.json')
+      const healthy = startProbe({ url: server.url, path: '/readyz', perSecond: probesPerSecond, isFresh: true })
+      await pause(3_000)
+      const { p99: before } = healthy.read()
+      healthy.restart()
+      const filesBefore = openFiles(server.pid)
+      const startedAt = performance.now()
+      const slow = Object.values(kinds)
+      const reader = slow.pop() as Kind
+      for (let i = 0; i < clients; i++) {
+        sockets.push(await open(url, i % 10 === 9 ? reader : (slow[i % slow.length] as Kind)))
+        const aheadMs = (i * 1_000) / perSecond - (performance.now() - startedAt)
+        if (aheadMs > 0) await pause(aheadMs)
+      }
+      const openedAt = performance.now()
+      await pause(1_000)
+      const filesAtMost = openFiles(server.pid)
+      // A few files come and go with the healthy client.
+      const held = (): number => Math.max(0, openFiles(server.pid) - filesBefore - 5)
+      while (held() > 0 && performance.now() - openedAt < 40_000) await pause(250)
+      const seconds = (performance.now() - openedAt) / 1_000
+      const { sent, failed, failures, p99 } = await healthy.stop()
+      return {
+        findings: [
+          { what: 'slow clients held at once', value: filesAtMost - filesBefore, atLeast: clients * 0.95 },
+          { what: 'held to the end', value: held(), atMost: 0 },
+          // 28 s for a request, looked at every 2 s, and the look from outside.
+          { what: 'all dropped after the last came', value: Math.round(seconds * 10) / 10, unit: 's', atMost: 30.5 },
+          { what: 'healthy requests', value: sent, atLeast: 20 * 20 },
+          { what: 'healthy requests that failed', value: failed, atMost: 0 },
+          { what: 'healthy p99 before', value: before, unit: 'ms' },
+          { what: 'healthy p99 beside them', value: p99, unit: 'ms', atMost: 250 },
+        ],
+        notes: failures,
+      }
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      await server.stop()
+    }
+  },
+  sabotages: [
+    {
+      what: 'a reader may leave its answer lying',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'isWhole && payload.length > kernelBytes',
+          replace: 'isWhole && payload.length > Infinity',
+        },
+      ],
+    },
+    {
+      what: 'a request may take as long as it likes',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: '        headersTimeout: 15_000,\n        requestTimeout: 28_000,',
+          replace: '        headersTimeout: 0,\n        requestTimeout: 0,',
+        },
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: '    requestTimeout: 28_000,\n    connectionTimeout',
+          replace: '    requestTimeout: 0,\n    connectionTimeout',
+        },
+      ],
+    },
+  ],
+}

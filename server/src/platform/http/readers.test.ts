@@ -1,0 +1,25 @@
+import { connect, type Socket } from 'node:net'
+import { expect, it, vi } from 'vitest'
+import { startTestApp } from '../../../test/app.ts'
+
+it('sets a time to who leaves a formed answer lying, and to nobody else', async () => {
+  const t = await startTestApp({ listen: true })
+  const served: Socket[] = []
+  t.app.fastify.server.on('connection', (socket: Socket) => served.push(socket))
+  const { hostname, port } = new URL(t.address)
+  const ask = (path: string, times: number): Socket => {
+    const client = connect(Number(port), hostname)
+    client.pause().on('error', () => {})
+    client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(times))
+    return client
+  }
+  // More than the kernel takes off the server's hands.
+  const clients = [ask('/openapi.json', 12)]
+  await vi.waitFor(() => expect(served[0]?.timeout).toBe(13_000), 10_000)
+  await vi.waitFor(() => expect(served[0]?.writableLength).toBeGreaterThan(0), 10_000)
+  clients.push(ask('/healthz', 1))
+  // The time that an idle connection is kept, and one second of Node's own.
+  await vi.waitFor(() => expect(served[1]?.timeout).toBe(76_000), 10_000)
+  for (const client of clients) client.destroy()
+  await t.close()
+})
