@@ -9,6 +9,7 @@ import { benchConsole } from './console.ts'
 import { benchExport } from './export.ts'
 import { type Prepared, withFleet } from './fleet.ts'
 import { benchInsights } from './insights.ts'
+import { benchKernel } from './kernel.ts'
 import { benchList } from './list.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
@@ -39,6 +40,7 @@ const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, databaseUrl }) =>
     benchAgentless({ databaseUrl, hosts: isQuick ? 1_000 : 10_000, peers: isQuick ? 10 : 50 }),
+  kernel: benchKernel,
   notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
 }
 

@@ -23,7 +23,10 @@ export const round = (value: number, digits = 2): number => Math.round(value * 1
 
 /** Value to limit, above 1 when it is better than the limit. */
 export const ratioOf = ({ value, limit, better }: Figure): number | null => {
-  if (limit === undefined || !Number.isFinite(value) || value === 0 || limit === 0) return null
+  if (limit === undefined || !Number.isFinite(value)) return null
+  // Where the limit is none at all, it is met or it is not.
+  if (limit === 0) return value === 0 ? 1 : 0
+  if (value === 0) return null
   return round(better === 'more' ? value / limit : limit / value)
 }
 

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { fingerprints, parseReport } from '@portcullis/domain'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -21,22 +20,19 @@ import {
 } from './gadgets.ts'
 import { writeInitramfs } from './initramfs.ts'
 import { kernelFiles, whyNoKernel } from './kernel-files.ts'
+import { bindTime, PLUGS, slowness } from './measure.ts'
 import { type Peer, startPeer } from './peer.ts'
 import { bootVm, eventually, type Vm } from './vm.ts'
 
 if (whyNoKernel !== undefined) console.log(`SKIPPED: a real kernel with USB gadgets: ${whyNoKernel}`)
 
 const KEYSTROKES = 1_000
-/** Plugs of the same keyboard that a time is the median of. */
-const PLUGS = 5
 /** The old values, one of them not the kernel's own: what comes back has to be what was there. */
 const OLD_DEFAULTS = '1 1 1 2'
 const ARMED_DEFAULTS = '0 0 0 0'
 
 const allowApproved: PolicyRule = { id: 'r1', effect: 'allow', level: 'global', vid: approved.vid, pid: approved.pid }
 const allowStick: PolicyRule = { id: 'r2', effect: 'allow', level: 'host', vid: stick.vid, serial: stick.serial }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 /** One machine for all: each test goes on where the one before ended. */
 describe('a real kernel with USB gadgets', () => {
@@ -78,38 +74,12 @@ describe('a real kernel with USB gadgets', () => {
     await eventually('the agent has ended', async () => (await vm.attempt('agent_runs')).code !== 0)
   }
 
-  /** From the plug to the bound driver: the median of several plugs, ms by the kernel's clock. */
-  const bindTime = async (g: Gadget): Promise<number> => {
-    const times: number[] = []
-    for (let i = 0; i < PLUGS; i++) {
-      await plug(vm, g)
-      times.push(await kernelSays(vm, g, 'hid-generic'))
-      await unplug(vm, g)
-    }
-    return median(times)
-  }
-
-  /** How much longer the agent's own program takes in the machine than beside it: its start, the best of three each. */
-  const slowness = async (): Promise<number> => {
-    const inside: number[] = []
-    const outside: number[] = []
-    for (let i = 0; i < 3; i++) {
-      const times = await vm.run('uptime_ms; portcullis-agent --version >/dev/null; uptime_ms')
-      const [from = 0, to = 0] = times.split('\n').map(Number)
-      inside.push(to - from)
-      const startedAt = performance.now()
-      execFileSync(kernelFiles.agent, ['--version'])
-      outside.push(performance.now() - startedAt)
-    }
-    return Math.min(...inside) / Math.min(...outside)
-  }
-
   it(`without the agent all of ${KEYSTROKES} keystrokes of an unapproved keyboard arrive`, async () => {
     await vm.run('record')
     await plug(vm, typist)
     expect(await typeOn(vm, typist, KEYSTROKES)).toBe(KEYSTROKES)
     await unplug(vm, typist)
-    bindWithoutAgent = await bindTime(approved)
+    bindWithoutAgent = await bindTime(vm, approved)
   })
 
   it('the agent reports the devices of the kernel, and that it can stop a device before its driver', async () => {
@@ -148,8 +118,8 @@ describe('a real kernel with USB gadgets', () => {
   })
 
   it('armed, an approved keyboard works as soon as it does without the agent', async () => {
-    const bind = await bindTime(approved)
-    const slower = await slowness()
+    const bind = await bindTime(vm, approved)
+    const slower = await slowness(vm)
     const more = (bind - bindWithoutAgent) / slower
     console.log(
       `plug to bound driver, median of ${PLUGS}: ${bindWithoutAgent.toFixed(0)} ms without the agent, ` +
@@ -234,7 +204,7 @@ describe('a real kernel with USB gadgets', () => {
       return values.join('') === OLD_DEFAULTS && at
     })
     const ms = Number(back) - Number(killed)
-    const slower = await slowness()
+    const slower = await slowness(vm)
     console.log(
       `agent killed to old defaults back: ${ms} ms, emulated ${slower.toFixed(0)} times slower: ` +
         `${(ms / slower).toFixed(0)} ms on this machine`,

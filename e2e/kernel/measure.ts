@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { type Gadget, kernelSays, plug, unplug } from './gadgets.ts'
+import { kernelFiles } from './kernel-files.ts'
+import type { Vm } from './vm.ts'
+
+/** Plugs of the same keyboard that a time is the median of. */
+export const PLUGS = 5
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** From the plug to the bound driver: the median of several plugs, ms by the kernel's clock. */
+export const bindTime = async (vm: Vm, gadget: Gadget): Promise<number> => {
+  const times: number[] = []
+  for (let i = 0; i < PLUGS; i++) {
+    await plug(vm, gadget)
+    times.push(await kernelSays(vm, gadget, 'hid-generic'))
+    await unplug(vm, gadget)
+  }
+  return median(times)
+}
+
+/** How much longer the agent's own program takes in the machine than beside it: its start, the best of three each. */
+export const slowness = async (vm: Vm): Promise<number> => {
+  const inside: number[] = []
+  const outside: number[] = []
+  for (let i = 0; i < 3; i++) {
+    const times = await vm.run('uptime_ms; portcullis-agent --version >/dev/null; uptime_ms')
+    const [from = 0, to = 0] = times.split('\n').map(Number)
+    inside.push(to - from)
+    const startedAt = performance.now()
+    execFileSync(kernelFiles.agent, ['--version'])
+    outside.push(performance.now() - startedAt)
+  }
+  return Math.min(...inside) / Math.min(...outside)
+}
