@@ -143,6 +143,11 @@ registerBackupCommands(program, { client: () => clientOf(program.opts()), show }
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program
+  .command('doctor')
+  .description('looks at this installation, on the machine of the server, whether it runs or not; sends no secret')
+  .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
+
+program
   .command('admin')
   .description('on the machine of the server itself')
   .command('reset-password')

@@ -38,6 +38,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb, type Tx } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { poolLimits } from '#platform/db/pool-limits.ts'
 import { createDestinations } from '#platform/destinations.ts'
 import { createEnvelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -99,8 +100,8 @@ export const compose = async (options: ComposeOptions) => {
 
   const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
   // Nobody waits longer than five seconds for an answer, whatever the database does.
-  const db = createDb({ connection, max: 12, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
-  const exportDb = createDb({ connection, max: 4, name: 'export', log, statementTimeoutMs: 0, tracer })
+  const db = createDb({ connection, max: poolLimits.serve, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
+  const exportDb = createDb({ connection, max: poolLimits.export, name: 'export', log, statementTimeoutMs: 0, tracer })
   const bus = createBus({ connection, log })
   const metrics = createMetrics()
   const checkInRate = createRate()

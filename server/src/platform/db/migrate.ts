@@ -12,7 +12,7 @@ interface Migration {
 }
 
 /** Migrations of a folder, `NNNN_name.sql`, in order. Forward only: a release runs on the schema of its successor. */
-const readMigrations = (folder: string): Migration[] =>
+export const readMigrations = (folder: string): Migration[] =>
   readdirSync(folder)
     .filter((file) => /^\d{4}_[a-z0-9_]+\.sql$/.test(file))
     .sort()

@@ -6,14 +6,14 @@ import { installBinaries, removeOtherBinaries } from './binaries.ts'
 import { ensureCluster, SUPERUSER } from './cluster.ts'
 import { letThrough, prepareDataDir } from './data-dir.ts'
 import { assertDatabaseFitness } from './fitness.ts'
-import { lockDataDir } from './instance-lock.ts'
+import { holderOf, lockDataDir } from './instance-lock.ts'
 import type { LauncherLog } from './log.ts'
 import { openLogFile } from './log-file.ts'
 import { stopOrphan } from './orphan.ts'
 import { chooseOwner } from './owner.ts'
 import { type Postmaster, startPostmaster } from './postmaster.ts'
 import { serverArguments } from './settings.ts'
-import { makeSocketDir, PORT } from './socket-dir.ts'
+import { makeSocketDir, PORT, socketDirOf } from './socket-dir.ts'
 
 // Doubled from one try to the next; a database that ran a minute starts over at the first delay.
 const FIRST_DELAY_MS = 100
@@ -73,6 +73,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     unlock()
     throw error
   }
+}
+
+/** How to connect to the database that another process runs on `dataDir`; null when none does. */
+export const runningEmbedded = (dataDir: string): { pid: number; connection: EmbeddedConnection } | null => {
+  const pid = holderOf(dataDir)
+  return pid === null
+    ? null
+    : { pid, connection: { host: socketDirOf(dataDir), port: PORT, user: PRODUCT, database: PRODUCT } }
 }
 
 async function startLocked(

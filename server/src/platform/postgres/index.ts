@@ -1,3 +1,3 @@
-export { startEmbeddedPostgres } from './embedded.ts'
+export { runningEmbedded, startEmbeddedPostgres } from './embedded.ts'
 export { assertDatabaseFitness } from './fitness.ts'
 export { postgresOn } from './processes.ts'

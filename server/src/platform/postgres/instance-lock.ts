@@ -40,6 +40,12 @@ export function lockDataDir(dataDir: string): () => void {
   throw new StartError(`Another Portcullis is just starting on ${dataDir}: try again.`)
 }
 
+/** The process that runs on this data directory; null when none does. */
+export const holderOf = (dataDir: string): number | null => {
+  const holder = parse(read(join(dataDir, 'portcullis.lock')))
+  return holder !== undefined && holds(holder) ? holder.pid : null
+}
+
 /** link() creates the lock with its content in one step, or fails when it exists. */
 function linked(draft: string, path: string): boolean {
   try {

@@ -35,6 +35,15 @@ export function makeSocketDir(dataDir: string, owner: Owner, roots: string[] = [
   return { path, remove: () => removeRecorded(record) }
 }
 
+/** Where the socket of a running database is. */
+export function socketDirOf(dataDir: string): string {
+  try {
+    return readFileSync(join(dataDir, 'socket-dir'), 'utf8')
+  } catch {
+    return join(dataDir, 'run')
+  }
+}
+
 function shortDir(roots: string[]): string {
   let failure: unknown
   for (const root of roots.filter((root) => fits(join(root, `${SHORT_PREFIX}XXXXXX`)))) {

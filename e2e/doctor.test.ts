@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
+
+interface Finding {
+  name: string
+  status: string
+  seen: string
+}
+
+/** What says more of the machine that tests run on than of the product. */
+const ofMachine = ['free space', 'memory', 'open files', 'builds']
+
+const doctor = async (dataDir: string, port: string) => {
+  const child = spawn(process.execPath, [cli, '--json', 'doctor'], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      PORTCULLIS_DATA_DIR: dataDir,
+      PORTCULLIS_HOST: '0.0.0.0',
+      PORTCULLIS_PORT: port,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  child.stdout.on('data', (part: Buffer) => {
+    text += part.toString()
+  })
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  const { findings } = JSON.parse(text) as { findings: Finding[] }
+  return {
+    status,
+    bad: findings.filter((one) => one.status !== 'ok' && !ofMachine.includes(one.name)),
+    seen: (name: string) => findings.find((one) => one.name === name)?.seen,
+  }
+}
+
+describe('portcullis doctor on a real installation', () => {
+  const dataDir = temporaryDir()
+  let server: RunningServer | undefined
+  afterAll(async () => {
+    server?.child.kill('SIGTERM')
+    await server?.ended
+    remove(dataDir)
+  })
+
+  it('looks at the running server, and at its database when it is stopped; finds both in order', async () => {
+    server = await startServer(dataDir, { PORTCULLIS_HOST: '0.0.0.0' })
+    const { port } = new URL(server.url)
+    const running = await doctor(dataDir, port)
+    expect(running.bad).toEqual([])
+    expect(running.seen('port')).toContain('running and ready')
+    expect(running.seen('open files')).toContain('of the server')
+    expect(running.seen('TLS certificate')).toContain('by its own CA')
+    expect(running.seen('database version')).toMatch(/^PostgreSQL 18\./)
+    expect(running.status).toBe(0)
+
+    server.child.kill('SIGTERM')
+    await server.ended
+    const stopped = await doctor(dataDir, port)
+    expect(stopped.bad).toEqual([])
+    expect(stopped.seen('port')).toContain('the server is stopped')
+    expect(stopped.seen('schema')).toContain('of this release')
+    expect(stopped.status).toBe(0)
+  })
+})

@@ -1,0 +1,157 @@
+/** `portcullis doctor`: looks at an installation on its machine, whether the server runs or not. Only reads. */
+import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { systemClock } from '#platform/clock.ts'
+import { type Config, type Environment, loadConfig, unknownVariables } from '#platform/config.ts'
+import { createLog } from '#platform/log.ts'
+import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
+import { certificate } from './doctor/certificate.ts'
+import { judgeDatabase, schema } from './doctor/database.ts'
+import { connect, createDoctorRead } from './doctor/doctor.read.ts'
+import {
+  dataDirectory,
+  freeSpace,
+  hasOwnCluster,
+  keyFile,
+  licenceKeys,
+  reportsFolder,
+  secretFiles,
+} from './doctor/files.ts'
+import { error, type Finding, look, ok, reasonOf, warning } from './doctor/finding.ts'
+import { listening } from './doctor/listening.ts'
+import { builds, fileDescriptors, memory, nodeVersion, variables } from './doctor/machine.ts'
+import { configuredPlaces, environmentPlaces, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
+const uid = process.getuid?.() ?? -1
+
+interface DatabaseSeen {
+  findings: Finding[]
+  places: Outbound[]
+  /** Null when it could not be read. */
+  domainName: string | null
+}
+
+const nothing = (...findings: Finding[]): DatabaseSeen => ({ findings, places: [], domainName: null })
+
+/** The database to look at: the outside one, the one that a running server has, or its own, started for the look. */
+const openDatabase = async (
+  config: Config,
+): Promise<{ connection: Parameters<typeof connect>[0]; stop(): Promise<void> } | Finding> => {
+  if (config.databaseUrl !== null)
+    return { connection: { connectionString: config.databaseUrl.reveal() }, stop: async () => {} }
+  if (!hasOwnCluster(config)) return ok('database', 'none yet; the first start makes one')
+  const running = runningEmbedded(config.dataDir)
+  if (running !== null) return { connection: { ...running.connection }, stop: async () => {} }
+  const { uid: owner } = statSync(config.dataDir)
+  // What root would leave behind there, the server could not write later.
+  if (uid === 0 && owner !== 0)
+    return warning(
+      'database',
+      'stopped, so it was not looked at',
+      `Run this as user ${owner}, whose the data directory is.`,
+    )
+  const started = await startEmbeddedPostgres({ dataDir: config.dataDir, log: createLog('silent') })
+  return { connection: { ...started.connection }, stop: started.stop }
+}
+
+const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<DatabaseSeen> => {
+  let stop = async (): Promise<void> => {}
+  try {
+    const opened = await openDatabase(config)
+    if ('seen' in opened) return nothing(opened)
+    stop = opened.stop
+    const client = await connect(opened.connection)
+    try {
+      const read = createDoctorRead(client)
+      const facts = await read.facts(() => systemClock.now())
+      const applied = await read.migrations()
+      const isReadable = applied !== null
+      const items = isReadable ? await read.items([...outboundItems, 'SERVER_DOMAIN_NAME']) : new Map<string, string>()
+      const channels = isReadable ? await read.channels().catch(() => []) : []
+      return {
+        findings: [ok('database', 'it answers'), ...judgeDatabase(facts, isRunning), schema(applied, migrations)],
+        places: configuredPlaces(items, channels),
+        domainName: items.get('SERVER_DOMAIN_NAME') ?? '',
+      }
+    } finally {
+      await client.end().catch(() => {})
+    }
+  } catch (fault) {
+    return nothing(
+      error(
+        'database',
+        `it can not be used: ${reasonOf(fault)}`,
+        config.databaseUrl === null
+          ? `See ${config.dataDir}/postgres.log.`
+          : 'See whether it runs, and host, name, user and password in DATABASE_URL.',
+      ),
+    )
+  } finally {
+    await stop()
+  }
+}
+
+const configOf = (env: Environment): Config | Finding => {
+  const unknown = unknownVariables(env)
+  try {
+    return loadConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !unknown.includes(name))), uid === 0)
+  } catch (fault) {
+    return error('configuration', reasonOf(fault), 'Correct it: the server does not start so. Most was not looked at.')
+  }
+}
+
+const examine = async (env: Environment): Promise<readonly Finding[]> => {
+  const first = [nodeVersion(process.versions.node), builds(root), variables(unknownVariables(env))]
+  const config = configOf(env)
+  if ('seen' in config) return [...first, config]
+  const { dataDir } = config
+  const { answer, findings: port } = await listening(config)
+  const database = await lookAtDatabase(config, answer !== null)
+  const certificates = () =>
+    certificate(config, {
+      now: systemClock.now(),
+      domainName: database.domainName,
+      served: answer?.fingerprint ?? null,
+    })
+  const looks = [
+    look('open files', () => fileDescriptors(runningEmbedded(dataDir)?.pid ?? null)),
+    look('memory', () => memory(config.databaseUrl === null)),
+    look('data directory', () => dataDirectory(config, uid)),
+    look('free space', () => freeSpace('free space', dataDir)),
+    look('key file', () => keyFile(config, uid, hasOwnCluster(config) || database.domainName !== null)),
+    look('other secrets', () => secretFiles(config, env)),
+    look('reports', () => reportsFolder(config)),
+    look('licence keys', () => licenceKeys(config)),
+    look('TLS certificate', certificates),
+    look('port', () => port),
+    look('database', () => database.findings),
+    look('outbound', () =>
+      outbound(config, [...database.places, ...environmentPlaces(config, env.OTEL_EXPORTER_OTLP_ENDPOINT)]),
+    ),
+  ]
+  return [...first, ...(await Promise.all(looks)).flat()]
+}
+
+const shown = (findings: readonly Finding[]): string => {
+  const width = Math.max(...findings.map(({ name }) => name.length))
+  return findings
+    .flatMap(({ name, status, seen, whatToDo }) => [
+      `${status.padEnd(7)}  ${name.padEnd(width)}  ${seen}`,
+      ...(whatToDo === '' ? [] : [`${' '.repeat(9 + width)}  → ${whatToDo}`]),
+    ])
+    .join('\n')
+}
+
+const { json } = parseArgs({ options: { json: { type: 'boolean', default: false } } }).values
+const findings = await examine(process.env)
+const count = (status: Finding['status']): number => findings.filter((one) => one.status === status).length
+const isGood = count('error') === 0
+process.stdout.write(
+  json
+    ? `${JSON.stringify({ ok: isGood, findings })}\n`
+    : `${shown(findings)}\n${count('ok')} ok, ${count('warning')} warnings, ${count('error')} errors\n`,
+)
+process.exitCode = isGood ? 0 : 1

@@ -1,0 +1,166 @@
+import pg from 'pg'
+
+export interface DatabaseFacts {
+  versionNumber: number
+  version: string
+  encoding: string
+  locale: string
+  foldsLetters: boolean
+  /** Versions of the collation, when the database was made and now; null where it has none. */
+  collation: { made: string | null; now: string | null }
+  settings: Readonly<Record<string, string>>
+  user: { name: string; isSuperuser: boolean; mayCreate: boolean }
+  connections: { used: number; max: number; reserved: number }
+  sizeBytes: number
+  /** Transactions until ids run out, as a share that is used. */
+  wraparound: number
+  skewMs: number
+  answerMs: number
+  trigrams: 'installed' | 'available' | 'missing'
+  /** Whether trigrams of letters beyond ASCII are made; null while the extension is not installed. */
+  makesTrigrams: boolean | null
+  /** Bytes of WAL; null when this user may not see it. */
+  walBytes: number | null
+  archiver: { failedLast: boolean; lastFailed: string } | null
+  /** Bytes of WAL that an unused replication slot holds back, at most. */
+  heldBySlots: number
+}
+
+export interface AppliedMigration {
+  version: number
+  name: string
+  checksum: string
+}
+
+const settingNames = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'archive_mode']
+
+/** Reads of the doctor, on one connection of its own. All of them only read. */
+export const createDoctorRead = (client: pg.Client) => {
+  const one = async <T>(text: string): Promise<T> => (await client.query(text)).rows[0] as T
+  /** What this user may not see, or this version does not know. */
+  const maybe = async <T>(text: string): Promise<T | null> => {
+    try {
+      return await one<T>(text)
+    } catch {
+      return null
+    }
+  }
+  return {
+    facts: async (now: () => number): Promise<DatabaseFacts> => {
+      const before = now()
+      const startedAt = performance.now()
+      const { at } = await one<{ at: Date }>('select clock_timestamp() as at')
+      const answerMs = performance.now() - startedAt
+      const skewMs = at.getTime() - (before + now()) / 2
+      const basic = await one<{
+        n: number
+        version: string
+        encoding: string
+        locale: string
+        folds: boolean
+        size: number
+        age: number
+      }>(`
+        select current_setting('server_version_num')::int as n, current_setting('server_version') as version,
+               current_setting('server_encoding') as encoding, d.datcollate as locale, lower('Ä') = 'ä' as folds,
+               pg_database_size(d.oid)::float8 as size, (age(d.datfrozenxid) / 2147483648.0)::float8 as age
+        from pg_database d where d.datname = current_database()`)
+      const collation = await maybe<{ made: string | null; now: string | null }>(`
+        select d.datcollversion as made, pg_database_collation_actual_version(d.oid) as now
+        from pg_database d where d.datname = current_database()`)
+      const settings = (
+        await client.query<{ name: string; setting: string }>({
+          text: 'select s.name, s.setting from pg_settings s where s.name = any($1::text[])',
+          values: [settingNames],
+        })
+      ).rows
+      const user = await one<{ name: string; super: boolean; may: boolean }>(`
+        select current_user as name, r.rolsuper as super, has_database_privilege(current_database(), 'CREATE') as may
+        from pg_roles r where r.rolname = current_user`)
+      const connections = await one<{ used: number; max: number; reserved: number }>(`
+        select (select count(*)::int from pg_stat_activity a where a.datid is not null) as used,
+               current_setting('max_connections')::int as max,
+               current_setting('superuser_reserved_connections')::int as reserved`)
+      const extension = await one<{ installed: boolean; available: boolean }>(`
+        select exists (select from pg_extension e where e.extname = 'pg_trgm') as installed,
+               exists (select from pg_available_extensions e where e.name = 'pg_trgm') as available`)
+      const trigrams = extension.installed
+        ? await maybe<{ n: number }>("select cardinality(show_trgm('ж')) as n")
+        : null
+      const wal = await maybe<{ bytes: number }>('select sum(w.size)::float8 as bytes from pg_ls_waldir() w')
+      const archiver = await maybe<{ failed: boolean; last: string }>(`
+        select coalesce(a.last_failed_time > coalesce(a.last_archived_time, '-infinity'), false) as failed,
+               coalesce(a.last_failed_wal, '') as last from pg_stat_archiver a`)
+      const slots = await maybe<{ bytes: number }>(`
+        select coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)), 0)::float8 as bytes
+        from pg_replication_slots s where not s.active and s.restart_lsn is not null`)
+      return {
+        versionNumber: basic.n,
+        version: basic.version,
+        encoding: basic.encoding,
+        locale: basic.locale,
+        foldsLetters: basic.folds,
+        collation: collation ?? { made: null, now: null },
+        settings: Object.fromEntries(settings.map(({ name, setting }) => [name, setting])),
+        user: { name: user.name, isSuperuser: user.super, mayCreate: user.may },
+        connections,
+        sizeBytes: basic.size,
+        wraparound: basic.age,
+        skewMs,
+        answerMs,
+        trigrams: extension.installed ? 'installed' : extension.available ? 'available' : 'missing',
+        makesTrigrams: trigrams === null ? null : trigrams.n > 0,
+        walBytes: wal?.bytes ?? null,
+        archiver: archiver === null ? null : { failedLast: archiver.failed, lastFailed: archiver.last },
+        heldBySlots: slots?.bytes ?? 0,
+      }
+    },
+
+    /** Null: this database has no schema yet. */
+    migrations: async (): Promise<AppliedMigration[] | null> => {
+      const { found } = await one<{ found: boolean }>("select to_regclass('schema_migrations') is not null as found")
+      if (!found) return null
+      return (
+        await client.query<AppliedMigration>(
+          'select m.version, m.name, m.checksum from schema_migrations m order by m.version',
+        )
+      ).rows
+    },
+
+    /** Items of the configuration that are no secrets, by name; empty before the schema is there. */
+    items: async (names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+      const { rows } = await client.query<{ name: string; value: string }>({
+        text: 'select c.name, c.value from config_items c where c.name = any($1::text[])',
+        values: [names],
+      })
+      return new Map(rows.map(({ name, value }) => [name, value]))
+    },
+
+    /** Channels of notification groups that lead out, without their secrets. */
+    channels: async (): Promise<{ group: number; url: string; syslog: string; protocol: string }[]> =>
+      (
+        await client.query<{ group: number; url: string; syslog: string; protocol: string }>(`
+          select g.group_id as "group",
+                 case when g.config #>> '{channels,webhook,isEnabled}' = 'true' then g.config #>> '{channels,webhook,url}' else '' end as url,
+                 case when g.config #>> '{channels,syslog,isEnabled}' = 'true' then g.config #>> '{channels,syslog,address}' else '' end as syslog,
+                 coalesce(g.config #>> '{channels,syslog,protocol}', '') as protocol
+          from notification_groups g where g.config ->> 'isEnabled' = 'true' order by g.group_id`)
+      ).rows,
+  }
+}
+
+export type DoctorRead = ReturnType<typeof createDoctorRead>
+
+/** A connection that only reads, and gives up after ten seconds. */
+export const connect = async (connection: pg.ClientConfig): Promise<pg.Client> => {
+  const client = new pg.Client({
+    ...connection,
+    application_name: 'portcullis doctor',
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 10_000,
+    options: '-c default_transaction_read_only=on',
+  })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}

@@ -1,0 +1,253 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { loadKeys } from '#platform/keys.ts'
+import { createAuthority } from '#test/certificates.ts'
+import { cloneDatabase } from '#test/database.ts'
+import type { Finding } from './finding.ts'
+
+const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url))
+const connection = inject('postgres')
+const urlOf = (database: string): string =>
+  `postgres://${connection.user}@/${database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`
+
+let dir: string
+let dataDir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'portcullis-doctor-'))
+  dataDir = join(dir, 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  loadKeys(join(dataDir, 'portcullis.key'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+const ofTests = ['database durability', 'free space', 'memory', 'open files', 'builds']
+
+/** The doctor, as it is run: `portcullis doctor`, in a process of its own. */
+const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
+  const child = spawn(process.execPath, [cli, ...args, 'doctor'], {
+    env: { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: dataDir, PORTCULLIS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (part: Buffer) => {
+      text += part.toString()
+    })
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  const findings = args.includes('--json') ? (JSON.parse(text) as { ok: boolean; findings: Finding[] }).findings : []
+  return {
+    status,
+    text,
+    findings,
+    of: (name: string): Finding[] => findings.filter((one) => one.name === name),
+    /** Everything that is not in order, but what a throw-away database of tests has off, and what is of this machine. */
+    bad: findings.filter((one) => one.status !== 'ok' && !ofTests.includes(one.name)),
+  }
+}
+
+describe('portcullis doctor on files', () => {
+  it('finds nothing wrong before the first start, and changes nothing', async () => {
+    rmSync(dataDir, { recursive: true })
+    const { status, bad } = await doctor({})
+    expect(bad.map(({ name, status }) => [name, status])).toEqual([
+      ['data directory', 'warning'],
+      ['key file', 'warning'],
+    ])
+    expect(status).toBe(0)
+    expect(() => chmodSync(dataDir, 0o700)).toThrow('ENOENT')
+  })
+
+  it('sees a key file that others may read, and says what to do', async () => {
+    chmodSync(join(dataDir, 'portcullis.key'), 0o644)
+    const { status, of, bad } = await doctor({})
+    expect(of('key file')).toMatchObject([{ status: 'error', seen: expect.stringContaining('0644') }])
+    expect(of('key file')[0]?.whatToDo).toContain('chmod 600')
+    expect([bad.length, status]).toEqual([1, 1])
+  })
+
+  it('sees a key file that is missing although there is a database, and one that is damaged', async () => {
+    writeFileSync(join(dataDir, 'portcullis.key'), '{"version":1}')
+    expect((await doctor({})).of('key file')).toMatchObject([{ status: 'error' }])
+    rmSync(join(dataDir, 'portcullis.key'))
+    const { of } = await doctor({ DATABASE_URL: urlOf(connection.database) })
+    expect(of('key file')).toMatchObject([{ status: 'error', seen: expect.stringContaining('a database is') }])
+  })
+
+  it('sees a data directory that others may write', async () => {
+    chmodSync(dataDir, 0o777)
+    expect((await doctor({})).of('data directory')).toMatchObject([
+      { status: 'error', whatToDo: `chmod go-w ${dataDir}` },
+    ])
+  })
+
+  it.each([
+    ['ended', 'expired', 'p.example', 'error', 'it ended on'],
+    ['is in order', 'valid', 'p.example', 'ok', 'ends in'],
+  ] as const)('judges a certificate that %s', async (_what, state, host, expected, seen) => {
+    const { cert, key } = createAuthority().issue([host], state)
+    writeFileSync(join(dir, 'cert.pem'), cert)
+    writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 })
+    const env = { PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'), PORTCULLIS_TLS_KEY: join(dir, 'key.pem') }
+    const { of, status } = await doctor(env)
+    expect(of('TLS certificate')).toMatchObject([{ status: expected, seen: expect.stringContaining(seen) }])
+    expect(status).toBe(expected === 'ok' ? 0 : 1)
+  })
+
+  it('sees a certificate beside the key of another, and a key that everybody may read', async () => {
+    writeFileSync(join(dir, 'cert.pem'), createAuthority().issue(['a.example']).cert)
+    writeFileSync(join(dir, 'key.pem'), createAuthority().issue(['a.example']).key, { mode: 0o644 })
+    const env = { PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'), PORTCULLIS_TLS_KEY: join(dir, 'key.pem') }
+    const { of } = await doctor(env)
+    expect(of('TLS certificate')).toMatchObject([{ status: 'error', seen: expect.stringContaining('not for the key') }])
+    expect(of('other secrets')).toMatchObject([{ status: 'error', seen: expect.stringContaining('key.pem') }])
+  })
+
+  it('names unknown variables, and goes on', async () => {
+    const { of, status } = await doctor({ PORTCULLIS_PROT: '8080' })
+    expect(of('environment')).toMatchObject([{ status: 'error', seen: 'unknown: PORTCULLIS_PROT' }])
+    expect(of('port')).toHaveLength(1)
+    expect(status).toBe(1)
+  })
+
+  it('says which variable can not be', async () => {
+    expect((await doctor({ PORTCULLIS_PORT: 'http' })).of('configuration')).toMatchObject([{ status: 'error' }])
+  })
+
+  it('sees a port that another program has', async () => {
+    const other: Server = createServer((socket) => socket.end('SSH-2.0-other\r\n'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const { of } = await doctor({ PORTCULLIS_PORT: String(port) })
+    other.close()
+    expect(of('port')).toMatchObject([{ status: 'error', seen: expect.stringContaining(`127.0.0.1:${port} is taken`) }])
+  })
+
+  it('says the same to people, with a sum', async () => {
+    chmodSync(join(dataDir, 'portcullis.key'), 0o640)
+    const { text, status } = await doctor({}, [])
+    expect(text).toMatch(/^error +key file +.*mode 0640/m)
+    expect(text).toMatch(/^ +→ chmod 600/m)
+    expect(text).toMatch(/\d+ ok, 0 warnings, 1 errors\n$/)
+    expect(status).toBe(1)
+  })
+})
+
+describe('portcullis doctor on a database', () => {
+  const made: string[] = []
+  const admin = async (...statements: string[]): Promise<void> => {
+    const client = new pg.Client(connection)
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+  }
+  const create = async (name: string, options: string): Promise<string> => {
+    made.push(name)
+    await admin(`CREATE DATABASE ${name} TEMPLATE template0 ${options}`)
+    return urlOf(name)
+  }
+  let fleet: Awaited<ReturnType<typeof cloneDatabase>>
+  let fleetUrl: string
+  beforeAll(async () => {
+    fleet = await cloneDatabase()
+    const [row] = (
+      await fleet.db.withClient((client) => client.query<{ name: string }>('select current_database() as name'))
+    ).rows
+    fleetUrl = urlOf(row?.name ?? '')
+  })
+  afterAll(async () => {
+    await fleet.close()
+    for (const name of made) await admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  })
+
+  it('finds this release’s schema in order, and sees that the test database loses what it acknowledged', async () => {
+    const { of, bad, status } = await doctor({ DATABASE_URL: fleetUrl })
+    expect(bad).toEqual([])
+    expect(of('schema')).toMatchObject([{ status: 'ok', seen: expect.stringContaining('of this release') }])
+    expect(of('database durability')).toMatchObject([
+      { status: 'error', seen: 'off: fsync, synchronous_commit, full_page_writes' },
+    ])
+    expect(status).toBe(1)
+  })
+
+  it('sees a collation that folds no letters, and another encoding', async () => {
+    const c = await create('doctor_c', "ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C'")
+    const plainC = await doctor({ DATABASE_URL: c })
+    expect(plainC.of('database collation')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('not folded') },
+    ])
+    expect(plainC.of('schema')).toMatchObject([{ status: 'ok', seen: expect.stringContaining('none yet') }])
+    const latin = await create('doctor_latin', "ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'")
+    expect((await doctor({ DATABASE_URL: latin })).of('database encoding')).toMatchObject([
+      { status: 'error', seen: 'SQL_ASCII' },
+    ])
+  })
+
+  it('sees that nobody answers, without telling the password', async () => {
+    const { of, status, text } = await doctor({
+      DATABASE_URL: 'postgres://portcullis:hunter2-hunter2@127.0.0.1:1/portcullis',
+    })
+    expect(of('database')).toMatchObject([{ status: 'error', seen: expect.stringContaining('ECONNREFUSED') }])
+    expect(text).not.toContain('hunter2')
+    expect(status).toBe(1)
+  })
+
+  it('sees a schema of a newer release, of another one, and of an older one', async () => {
+    const look = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('schema')
+    const query = (text: string) => fleet.db.withClient((client) => client.query(text))
+    await query("insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')")
+    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('version 9999') }])
+    await query("update schema_migrations set checksum = 'x' where version = 1")
+    await query('delete from schema_migrations where version = 9999')
+    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('another one') }])
+    await query('delete from schema_migrations where version <> 1')
+    await query('delete from schema_migrations')
+    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are to come') }])
+  })
+
+  it('tries where the server connects to, by its own judgement, and sends nothing', async () => {
+    const heard: string[] = []
+    let connections = 0
+    const mail = createServer((socket) => {
+      connections++
+      socket.on('data', (part) => heard.push(part.toString()))
+    })
+    await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve))
+    const { port } = mail.address() as AddressInfo
+    await fleet.db.withClient((client) =>
+      client.query(
+        `insert into config_items (name, value) values ('SMTP_HOST', '127.0.0.1'), ('SMTP_PORT', '${port}'),
+          ('SERVER_DOMAIN_NAME', 'p.example:8443'), ('ISE_URL', 'https://169.254.169.254'), ('CACT_URL', 'https://nobody.invalid'), ('LDAP_URL', 'ldap://127.0.0.1:1')`,
+      ),
+    )
+    const { cert, key } = createAuthority().issue(['other.example'])
+    writeFileSync(join(dir, 'cert.pem'), cert)
+    writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 })
+    const { of, text } = await doctor({
+      DATABASE_URL: fleetUrl,
+      PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'),
+      PORTCULLIS_TLS_KEY: join(dir, 'key.pem'),
+      NATS_URL: 'nats://user:n4ts-s3cret@127.0.0.1:1',
+    })
+    mail.close()
+    expect(of('to mail')).toMatchObject([{ status: 'ok', seen: `127.0.0.1:${port} can be reached` }])
+    expect([connections, heard]).toEqual([1, []])
+    expect(of('to Cisco ISE')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('does not connect to') },
+    ])
+    expect(of('to CounterACT')).toMatchObject([
+      { status: 'warning', seen: expect.stringContaining('can not be resolved') },
+    ])
+    expect(of('to directory')).toMatchObject([{ status: 'warning', seen: expect.stringContaining('ECONNREFUSED') }])
+    expect(of('to NATS')).toMatchObject([{ status: 'warning' }])
+    expect(of('TLS certificate')).toMatchObject([
+      { status: 'warning', seen: expect.stringContaining('not for p.example') },
+    ])
+    expect(text).not.toContain('n4ts-s3cret')
+  })
+})

@@ -1,0 +1,128 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '#platform/config.ts'
+import { loadKeys } from '#platform/keys.ts'
+import { error, type Finding, gigabytes, ok, reasonOf, warning } from './finding.ts'
+
+const modeOf = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0')
+const seenAt = (path: string, { mode, uid }: { mode: number; uid: number }): string =>
+  `${path}, mode ${modeOf(mode)}, of user ${uid}`
+
+export const dataDirectory = ({ dataDir }: Config, uid: number): Finding => {
+  const name = 'data directory'
+  const info = statSync(dataDir, { throwIfNoEntry: false })
+  if (info === undefined)
+    return warning(
+      name,
+      `${dataDir} is not there`,
+      'The first start makes it. If the server has run before, PORTCULLIS_DATA_DIR or the user is another one now.',
+    )
+  const seen = seenAt(dataDir, info)
+  if (!info.isDirectory()) return error(name, `${dataDir} is not a folder`, 'Choose another PORTCULLIS_DATA_DIR.')
+  if ((info.mode & 0o022) !== 0) return error(name, `${seen}: others may write there`, `chmod go-w ${dataDir}`)
+  if (uid !== 0 && info.uid !== uid)
+    return error(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (fault) {
+    return error(name, `${seen}: ${reasonOf(fault)}`, 'The server has to write there: see mount and owner.')
+  }
+  // A server of root lets the database's user pass through (0711); reading the list of files is for nobody else.
+  return (info.mode & 0o044) === 0
+    ? ok(name, seen)
+    : warning(name, `${seen}: others may list it`, `chmod go-r ${dataDir}`)
+}
+
+/** The nearest folder that is there: where space for a first start is looked for. */
+const nearest = (path: string): string => (existsSync(path) || dirname(path) === path ? path : nearest(dirname(path)))
+
+/** As the health page judges by default: under 10 % is little, under 3 % or 1 GB an error. */
+export const freeSpace = (name: string, path: string): Finding => {
+  const { bsize, blocks, bavail, files, ffree } = statfsSync(nearest(path))
+  const share = blocks === 0 ? 0 : bavail / blocks
+  const free = bavail * bsize
+  const inodes = files === 0 ? 1 : ffree / files
+  const seen = `${gigabytes(free)} free (${Math.floor(share * 100)} %) for ${path}`
+  const whatToDo = 'Free space, or move it to a larger volume: PostgreSQL stops when the disk is full.'
+  if (inodes < 0.03) return error(name, `${seen}, and inodes are used up`, whatToDo)
+  if (share < 0.03 || free < 1e9) return error(name, seen, whatToDo)
+  return share < 0.1 ? warning(name, seen, whatToDo) : ok(name, seen)
+}
+
+/** `hasData`: whether there is a database that a key file belongs to. */
+export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData: boolean): Finding => {
+  const name = 'key file'
+  const info = statSync(file, { throwIfNoEntry: false })
+  if (info === undefined)
+    return hasData
+      ? error(
+          name,
+          `${file} is not there, and a database is`,
+          'Put it back from its copy, or set PORTCULLIS_KEY_FILE. A start would make a new one: sessions end, secrets are lost, agents trust no command.',
+        )
+      : warning(name, `${file} is not there`, 'The first start makes it: copy it to another place then.')
+  const seen = seenAt(file, info)
+  if ((info.mode & 0o077) !== 0)
+    return error(
+      name,
+      `${seen}: others may read it`,
+      `chmod 600 ${file}, then npm run cli -- keys rotate: who has read it may open secrets of a stolen database.`,
+    )
+  if (uid !== 0 && info.uid !== uid)
+    return error(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)
+  try {
+    loadKeys(file)
+  } catch (fault) {
+    return error(name, reasonOf(fault), 'Put it back from its copy.')
+  }
+  return ok(
+    name,
+    `${seen}; keep a copy of it apart from the database${dirname(file) === dataDir ? ' and from this folder' : ''}`,
+  )
+}
+
+/** Files beside the key file whose readers could act for the server. */
+export const secretFiles = (config: Config, env: Readonly<Record<string, string | undefined>>): Finding => {
+  const name = 'other secrets'
+  const named = Object.entries(env).flatMap(([variable, file]) =>
+    /^(DATABASE_URL|NATS_URL|PORTCULLIS_ADMIN_PASSWORD)_FILE$/.test(variable) && file ? [file] : [],
+  )
+  const files = [
+    ...['ca.key', 'server.key'].map((file) => join(config.dataDir, 'tls', file)),
+    ...(config.tls === null ? [] : [config.tls.keyFile]),
+    // Below /run they are handed over by systemd or a container, which close the folder and not the file.
+    ...named.filter((file) => !file.startsWith('/run/')),
+  ].filter((file) => existsSync(file))
+  const open = files.filter((file) => (statSync(file).mode & 0o007) !== 0)
+  return open.length === 0
+    ? ok(name, files.length === 0 ? 'no files' : `${files.length} files, none of them readable for everybody`)
+    : error(name, `everybody may read ${open.join(', ')}`, `chmod o= ${open.join(' ')}, and replace what was in them.`)
+}
+
+export const hasOwnCluster = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'postgres', 'PG_VERSION'))
+
+export const reportsFolder = ({ reportsDir }: Config): Finding[] => {
+  if (!existsSync(reportsDir)) return []
+  try {
+    accessSync(reportsDir, constants.W_OK | constants.X_OK)
+    return [ok('reports', `${reportsDir} can be written`)]
+  } catch (fault) {
+    return [
+      error('reports', reasonOf(fault), `Let the server's user write in ${reportsDir}, or set PORTCULLIS_REPORTS_DIR.`),
+    ]
+  }
+}
+
+export const licenceKeys = ({ licenceKeysFile }: Config): Finding[] => {
+  if (!existsSync(licenceKeysFile)) return []
+  const text = readFileSync(licenceKeysFile, 'utf8')
+  return /-----BEGIN PUBLIC KEY-----/.test(text)
+    ? [ok('licence keys', licenceKeysFile)]
+    : [
+        error(
+          'licence keys',
+          `${licenceKeysFile} holds no public key`,
+          'Put the PEM file of the issuer there, or remove it.',
+        ),
+      ]
+}

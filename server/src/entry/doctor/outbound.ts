@@ -1,0 +1,122 @@
+import { lookup } from 'node:dns/promises'
+import { connect, type TcpNetConnectOpts } from 'node:net'
+import { cleanText } from '@portcullis/domain'
+import type { Config } from '#platform/config.ts'
+import { createDestinations, DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+
+/** A place that the server connects to, because somebody configured it. */
+export interface Outbound {
+  name: string
+  host: string
+  port: number
+  /** A datagram is not answered: such a place is only resolved. */
+  isDatagram?: boolean
+  /** Named by the environment, and so by whoever starts the server: connected to without being judged. */
+  isOfEnvironment?: boolean
+}
+
+/** Items of the configuration that say where the server connects to. */
+export const outboundItems = ['SMTP_HOST', 'SMTP_PORT', 'LDAP_URL', 'OIDC_ISSUER', 'ISE_URL', 'CACT_URL'] as const
+
+const defaultPorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'ldap:': 389,
+  'ldaps:': 636,
+  'nats:': 4222,
+  'tls:': 4222,
+}
+
+const fromUrl = (name: string, text: string): Outbound[] => {
+  if (!URL.canParse(text)) return []
+  const { protocol, hostname, port } = new URL(text)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return host === '' ? [] : [{ name, host, port: Number(port) || (defaultPorts[protocol] ?? 443) }]
+}
+
+const fromAddress = (name: string, text: string, defaultPort: number): Outbound[] => {
+  const [, six, four, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
+  const host = six ?? four
+  return host === undefined ? [] : [{ name, host, port: Number(port ?? defaultPort) }]
+}
+
+const syslogPorts: Readonly<Record<string, number>> = { udp: 514, tcp: 601, tls: 6514 }
+
+export const configuredPlaces = (
+  items: ReadonlyMap<string, string>,
+  channels: readonly { group: number; url: string; syslog: string; protocol: string }[],
+): Outbound[] => {
+  const of = (name: string): string => items.get(name) ?? ''
+  return [
+    ...(of('SMTP_HOST') === '' ? [] : [{ name: 'mail', host: of('SMTP_HOST'), port: Number(of('SMTP_PORT') || 587) }]),
+    ...of('LDAP_URL')
+      .split(/\s+/)
+      .flatMap((url) => fromUrl('directory', url)),
+    ...fromUrl('identity provider', of('OIDC_ISSUER')),
+    ...fromUrl('Cisco ISE', of('ISE_URL')),
+    ...fromUrl('CounterACT', of('CACT_URL')),
+    ...channels.flatMap(({ group, url, syslog, protocol }) => [
+      ...fromUrl(`webhook of group ${group}`, url),
+      ...fromAddress(`syslog of group ${group}`, syslog, syslogPorts[protocol] ?? 514).map((place) => ({
+        ...place,
+        isDatagram: protocol === 'udp',
+      })),
+    ]),
+  ]
+}
+
+export const environmentPlaces = ({ natsUrl, kafkaBrokers }: Config, traces: string | undefined): Outbound[] =>
+  [
+    ...(natsUrl?.reveal() ?? '').split(',').flatMap((url) => fromUrl('NATS', url.trim())),
+    ...kafkaBrokers.flatMap((broker) => fromAddress('Kafka', broker, 9092)),
+    ...fromUrl('traces', traces ?? ''),
+  ].map((place) => ({ ...place, isOfEnvironment: true }))
+
+const connectMs = 5_000
+
+/** Opens a connection and closes it. Nothing is sent: neither a greeting nor a secret. */
+const reach = (to: TcpNetConnectOpts): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ ...to, timeout: connectMs })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${connectMs / 1_000} s`)))
+    socket.once('error', reject)
+  })
+
+const tryPlace = async (place: Outbound, resolve: ResolveDestination): Promise<Finding> => {
+  const { host, port } = place
+  const name = `to ${place.name}`
+  const seen = `${cleanText(host)}:${port}`
+  try {
+    if (place.isOfEnvironment === true) {
+      await lookup(host)
+      await reach({ host, port })
+    } else {
+      const destination = await resolve(host)
+      if (place.isDatagram !== true) await reach({ host: destination.host, port, lookup: destination.lookup })
+    }
+  } catch (fault) {
+    if (fault instanceof DestinationError && fault.fault === 'refused')
+      return error(
+        name,
+        `${seen} leads to an address that this server does not connect to`,
+        'Correct it; for a service of this machine under another name see PORTCULLIS_OUTBOUND_ALLOW.',
+      )
+    return warning(
+      name,
+      `${seen}: ${reasonOf(fault)}`,
+      'See name, firewall and whether it runs. What is to be sent waits.',
+    )
+  }
+  return ok(name, `${seen} ${place.isDatagram === true ? 'is resolved; datagrams are not answered' : 'can be reached'}`)
+}
+
+/** All at once: ten that are silent take as long as one. */
+export const outbound = (config: Config, places: readonly Outbound[]): Promise<Finding[]> => {
+  const resolve = createDestinations(config.outboundAllow)
+  return Promise.all(places.map((place) => tryPlace(place, resolve)))
+}
