@@ -92,6 +92,10 @@ export const bans: readonly Ban[] = [
         places: 1,
         because: 'looks at a chain once, sends nothing, and compares the key with the pinned hash',
       },
+      'server/src/entry/own-server.ts': {
+        places: 1,
+        because: 'asks the server of its own machine whether it is ready; it sends nothing but the path',
+      },
       'server/src/features/settings/domain-test.ts': {
         places: 1,
         because: 'a test says what is wrong with a certificate; it sends no secret',

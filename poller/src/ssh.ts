@@ -34,7 +34,10 @@ export interface Session {
 
 /** Fingerprint of a host key as `ssh-keygen -l` prints it. */
 const fingerprintOf = (key: Buffer): string =>
-  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/={1,2}$/, '')}`
+  `SHA256:${createHash('sha256')
+    .update(key)
+    .digest('base64')
+    .replace(/={1,2}$/, '')}`
 
 /** What is still safe in 2026; a server that offers none of these is told apart from one that is down. */
 const algorithms: NonNullable<ConnectConfig['algorithms']> = {

@@ -9,7 +9,7 @@ const day = 86_400_000
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** The certificate that this configuration serves; null where it is plain HTTP or not made yet. */
-export const certificateFile = ({ tls, host, dataDir }: Config): string | null => {
+const certificateFile = ({ tls, host, dataDir }: Config): string | null => {
   if (tls !== null) return tls.certFile
   const own = join(dataDir, 'tls', 'server.crt')
   return !isLoopback(host) && existsSync(own) ? own : null

@@ -149,8 +149,6 @@ export const createDoctorRead = (client: pg.Client) => {
   }
 }
 
-export type DoctorRead = ReturnType<typeof createDoctorRead>
-
 /** A connection that only reads, and gives up after ten seconds. */
 export const connect = async (connection: pg.ClientConfig): Promise<pg.Client> => {
   const client = new pg.Client({

@@ -120,7 +120,9 @@ describe('a report of', () => {
     const read = spawnSync('pdftotext', [join(dir, 'file.pdf'), '-'], { encoding: 'utf8' })
     // Headed by the name of its schedule; what the rows are stands below.
     if (read.error === undefined)
-      expect(read.stdout).toMatch(new RegExp(`^${list} ${names}\\n+${reportLists[list].title}\\. (All rows|Rows where)`))
+      expect(read.stdout).toMatch(
+        new RegExp(`^${list} ${names}\\n+${reportLists[list].title}\\. (All rows|Rows where)`),
+      )
     // The audit trail grows by what reports say.
     if (list !== 'audit') expect(pdf.rows).toBe(run.rows)
     expect(run.rows).toBeGreaterThan(list === 'uncommon' || list === 'spoofed' ? -1 : 0)
