@@ -1,4 +1,8 @@
-import type { HealthChange } from '@portcullis/contract'
+import { createPublicKey } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AuditStatus, HealthChange } from '@portcullis/contract'
+import { checkpointKeyId, verifyTrail } from '@portcullis/domain'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
@@ -48,6 +52,33 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
     await page.waitForURL('/settings/mail')
     await page.goBack()
     await page.getByRole('region', { name: 'Monitoring' }).getByText(`curl -i ${server.url}/readyz`).waitFor()
+  })
+
+  it('shows up to where the audit trail is signed, and hands the trail out', async () => {
+    await part('audit').getByText('in order', { exact: true }).waitFor()
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit' }).click()
+    await page.waitForURL('/settings/audit')
+    const checkpoints = page.getByRole('region', { name: 'Checkpoints' })
+    await checkpoints.getByText(/^\d+ of \d+ lines, by checkpoint 1/).waitFor({ timeout: 60_000 })
+    await checkpoints.getByText('has all of them, outside of the database').waitFor()
+    const status = await server.get<AuditStatus>('admin/audit')
+    await checkpoints.getByText(status.keyId).waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Whole trail, to verify' }).click(),
+    ])
+    const trail = readFileSync(await download.path())
+    const sink = join(dir, 'audit-checkpoints')
+    const key = createPublicKey(status.publicKey)
+    const checkpointsOf = readdirSync(sink).filter((name) => name.endsWith('.jsonl'))
+    expect(
+      await verifyTrail([trail], {
+        bytes: checkpointsOf.map((name) => readFileSync(join(sink, name))),
+        keys: new Map([[checkpointKeyId(key), key]]),
+      }),
+    ).toMatchObject({ ok: true, covered: { number: 1 } })
+    await page.goto('/settings/health')
   })
 
   it('lets an Administrator change a threshold, tells of the change as it happens, with what to do', async () => {

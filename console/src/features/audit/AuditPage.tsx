@@ -1,13 +1,15 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
-import { type AuditRecord, getAudits, severityNames } from '@portcullis/contract'
+import { Button, Group, Menu, NativeSelect, TextInput } from '@mantine/core'
+import { type AuditRecord, exportAuditTrail, getAudits, severityNames } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
+import { downloadByTicket } from '../../ui/download.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { fieldOfInstant, instantOfField } from '../../ui/filters/filter.ts'
 import { eventSeverity } from '../../ui/findings.ts'
+import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ReportItems } from '../../ui/ReportItems.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
@@ -15,6 +17,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
+import { Checkpoints } from './Checkpoints.tsx'
 
 const step = 100
 // The browser draws this many lines without getting slow; older ones are reached by a date.
@@ -66,13 +69,20 @@ export const AuditPage = () => {
   return (
     <SettingsPage
       title="Audit"
-      intro="Every change and every refused one, in a chain of hashes: an edit, a deletion or a swap of two lines shows."
+      intro="Every change and every refused one, in a chain of hashes that is signed again and again: what was edited, deleted or swapped shows."
       actions={
         <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })}>
           <ReportItems list="audit" query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }} />
+          <Menu.Item
+            leftSection={<Icon name="download" />}
+            onClick={() => void downloadByTicket(api, exportAuditTrail, {}, 'audit.jsonl')}
+          >
+            Whole trail, to verify
+          </Menu.Item>
         </MoreMenu>
       }
     >
+      <Checkpoints />
       <Group gap="md" align="flex-end">
         <NativeSelect
           size="xs"

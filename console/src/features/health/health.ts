@@ -30,6 +30,7 @@ export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   licence: '/settings/licence',
   knowledge: '/settings/knowledge',
   reports: '/reports',
+  audit: '/settings/audit',
 }
 
 const units: readonly [suffix: string, unit: string][] = [
