@@ -1,10 +1,11 @@
 /** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { browserHeaders } from './browser-headers.ts'
 import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
 import { sources } from './sources.ts'
 
-const gates: readonly Check[] = [matrix, redos, sources]
+const gates: readonly Check[] = [browserHeaders, matrix, redos, sources]
 
 await runChecks('Gates', gates)

@@ -96,6 +96,7 @@ export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOpt
     return {
       server,
       servers,
+      database,
       wire,
       wires,
       call,

@@ -4,6 +4,7 @@ import { agentPaths } from '@portcullis/contract'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
+import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** What a peer has to read a refusal. */
 const refusedMs = 2_000
@@ -27,8 +28,8 @@ export const createWake = ({
     clientTracking: false,
   })
 
-  const refuse = (socket: Duplex, status: string): void => {
-    socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  const refuse = (socket: Duplex, status: 401 | 403 | 404): void => {
+    socket.end(bareAnswer(socket, status))
     // No time-out of HTTP watches a socket after its upgrade: a peer that never closes its side would hold it for ever.
     socket.resume()
     setTimeout(() => socket.destroy(), refusedMs).unref()
@@ -37,12 +38,12 @@ export const createWake = ({
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
     if (request.url?.split('?')[0] !== agentPaths.wake) {
-      refuse(socket, '404 Not Found')
+      refuse(socket, 404)
       return
     }
     // A browser always names its origin; an agent never does.
     if (request.headers.origin !== undefined) {
-      refuse(socket, '403 Forbidden')
+      refuse(socket, 403)
       return
     }
     const authorization = request.headers.authorization ?? ''
@@ -50,7 +51,7 @@ export const createWake = ({
       ? verifySession(authorization.slice(7), clock.now() / 1000)
       : null
     if (session === null) {
-      refuse(socket, '401 Unauthorized')
+      refuse(socket, 401)
       return
     }
     server.handleUpgrade(request, socket, head, (ws) => {

@@ -32,6 +32,7 @@ import { isBadText } from './names.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
 import { queryReader } from './read-query.ts'
+import { answerUnreadable, bareAnswer, safetyHeaders } from './safety-headers.ts'
 
 /** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
 export interface Call<O> {
@@ -100,22 +101,6 @@ const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRAC
 /** What an account that must change its password still reaches. */
 const reachableBeforePasswordChange = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
 
-const securityHeaders: Readonly<Record<string, string>> = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=()',
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-}
-
-const safetyHeaders = (isTls: boolean): Record<string, string> => ({
-  ...securityHeaders,
-  ...(isTls ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-})
-
 const ticketOf = (request: FastifyRequest): string | undefined =>
   request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
 
@@ -165,6 +150,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     connectionTimeout: 0,
     keepAliveTimeout: 75_000,
     exposeHeadRoutes: false,
+    clientErrorHandler: answerUnreadable,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     // The trace of the caller, where it named one, so that its log and this one speak of the same.
     genReqId: (request: http.IncomingMessage) => traceOf(request.headers.traceparent).traceId,
@@ -182,11 +168,16 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     serverFactory: (handler: http.RequestListener) => {
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
         if (isDraining) res.setHeader('connection', 'close')
+        // Asked here, not by Node: what that answers has no headers.
+        if (req.headers.host === undefined && req.httpVersion === '1.1') {
+          req.socket.end(bareAnswer(req.socket, 400))
+          return
+        }
         if (options.fastPath?.(req, res) !== true) handler(req, res)
       }
       const limits: http.ServerOptions = {
         maxHeaderSize: 24 * 1024,
-        requireHostHeader: true,
+        requireHostHeader: false,
         headersTimeout: 15_000,
         requestTimeout: 28_000,
         // With the 30 s that Node has, a client that sends a byte a second stays for 45 s.

@@ -1,0 +1,37 @@
+import { rmSync } from 'node:fs'
+import { connect, createServer } from 'node:tls'
+import { temporaryFolder } from '../rig/database.ts'
+import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+
+/** Whether this Node can speak TLS 1.1 at all: else a server's refusal of it is none. */
+export const canRefuseTls = async (): Promise<boolean> => {
+  const dir = temporaryFolder('old-tls')
+  const { cert, key } = ensureOwnCertificate({ dir, names: ['localhost'], addresses: ['127.0.0.1'], now: Date.now() })
+  const server = createServer(
+    { cert, key, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' },
+    (socket) => socket.end(),
+  )
+  try {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    return await new Promise<boolean>((resolve) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port,
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1',
+        maxVersion: 'TLSv1.1',
+        ciphers: 'ALL@SECLEVEL=0',
+      })
+      socket.on('secureConnect', () => {
+        socket.destroy()
+        resolve(true)
+      })
+      socket.on('error', () => resolve(false))
+    })
+  } finally {
+    server.close()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

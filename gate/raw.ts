@@ -1,0 +1,46 @@
+/** Bytes to a server and what comes back, where no client of HTTP would send them. */
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Got } from './wire.ts'
+
+/** The head of an answer, and what follows it. */
+export const readAnswer = (text: string): Got => {
+  const end = text.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = text.slice(0, end < 0 ? text.length : end).split('\r\n')
+  const headers: Record<string, string> = {}
+  for (const line of lines)
+    headers[line.slice(0, line.indexOf(':')).toLowerCase()] = line.slice(line.indexOf(':') + 1).trim()
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0),
+    headers,
+    text: end < 0 ? '' : text.slice(end + 4),
+  }
+}
+
+/** Sends bytes and gives the first answer; status 0 when the server says nothing within two seconds or hangs up. */
+export const sendRaw = (url: string, bytes: string | Buffer, ca?: string): Promise<Got> =>
+  new Promise((resolve) => {
+    const { hostname: host, port, protocol } = new URL(url)
+    const socket: Socket =
+      protocol === 'https:'
+        ? connectTls({ host, port: Number(port), ...(ca === undefined ? {} : { ca }) })
+        : connect(Number(port), host)
+    let text = ''
+    const done = (): void => {
+      socket.destroy()
+      resolve(readAnswer(text))
+    }
+    const timer = setTimeout(done, 2_000)
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+      const { headers, text: body } = readAnswer(text)
+      const length = headers['content-length']
+      if (text.includes('\r\n\r\n') && (length === undefined || body.length >= Number(length))) socket.end()
+    })
+    socket.on('close', () => {
+      clearTimeout(timer)
+      done()
+    })
+    socket.on('error', () => {})
+    socket.write(bytes)
+  })
