@@ -1,7 +1,9 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
-import { matchesCounted } from './identities.ts'
+
+/** Matches of one identity that are counted. */
+export const matchesCounted = 100
 
 export type AgentsStore = ReturnType<typeof createAgentsStore>
 

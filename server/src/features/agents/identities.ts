@@ -2,7 +2,7 @@ import type { FieldError } from '@portcullis/contract'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
-import type { AgentsStore, MatchedAgent } from './agents.store.ts'
+import { type AgentsStore, type MatchedAgent, matchesCounted } from './agents.store.ts'
 
 /** How clients of the field name a host; what is absent, null or empty asks nothing. */
 export interface AgentIdentity {
@@ -57,6 +57,3 @@ export const createResolve =
       throw new AppError('validation_failed', { detail: `${first.field}: ${first.message}` }, { errors: faults })
     return resolved
   }
-
-/** Matches of one identity that are counted. */
-export const matchesCounted = 100

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Destination } from '#platform/destinations.ts'
 import { acknowledged, endsOf } from './kernel.ts'
 import { SyslogError } from './syslog-error.ts'
-import type { SendOptions } from './udp.ts'
+import type { SendOptions } from './syslog-options.ts'
 
 /** Bytes put together for one write: small messages one by one cost a system call each. */
 const chunkBytes = 64 * 1024

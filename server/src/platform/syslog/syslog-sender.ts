@@ -1,23 +1,7 @@
-import type { ResolveDestination } from '#platform/destinations.ts'
 import { createStreamSend } from './stream.ts'
-import type { SyslogAddress } from './syslog-address.ts'
 import { syslogError } from './syslog-error.ts'
+import type { SyslogSenderOptions, SyslogTimeouts } from './syslog-options.ts'
 import { createDatagramSend } from './udp.ts'
-
-export interface SyslogTimeouts {
-  /** Milliseconds for name, connection and TLS. */
-  connectMs: number
-  /** Milliseconds for all of one `send`. */
-  wholeMs: number
-}
-
-export interface SyslogSenderOptions {
-  address: SyslogAddress
-  /** PEM certificates to trust in place of the system's; empty: the system's. */
-  ca: readonly string[]
-  timeouts?: SyslogTimeouts
-  resolve: ResolveDestination
-}
 
 export interface SyslogSender {
   /**

@@ -1,7 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram'
-import type { SyslogSenderOptions, SyslogTimeouts } from './syslog-sender.ts'
-
-export type SendOptions = SyslogSenderOptions & { timeouts: SyslogTimeouts; ending: AbortSignal }
+import type { SendOptions } from './syslog-options.ts'
 
 /** Milliseconds after the last datagram in which a router or host may say that nobody takes them. */
 const icmpMs = 50
