@@ -95,6 +95,7 @@ export const killDatabase: Check = {
     acknowledgedBeforeCommit,
     {
       what: 'the database answers COMMIT before it is on the disk',
+      red: 'lost',
       edits: [
         {
           file: 'server/src/platform/postgres/settings.ts',

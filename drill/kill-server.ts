@@ -6,6 +6,7 @@ const hosts = 64
 /** Reports are answered while their transaction still runs. */
 export const acknowledgedBeforeCommit: Sabotage = {
   what: 'a report is acknowledged before COMMIT',
+  red: 'lost',
   edits: [
     {
       file: 'server/src/ingest/check-ins.ts',
@@ -19,6 +20,7 @@ export const acknowledgedBeforeCommit: Sabotage = {
 /** A report that is sent again is taken as a new one. */
 const takenAgain: Sabotage = {
   what: 'a report that is sent again is taken again',
+  red: 'stored twice',
   edits: [
     {
       file: 'server/src/ingest/reports.ts',

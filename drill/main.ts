@@ -1,6 +1,7 @@
 /** `npm run drill -- [name…] [--quick]`: what the product does when things break; nothing that it acknowledged is lost. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { fullDisk } from './full-disk.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { pauseDatabase } from './pause-database.ts'
@@ -8,6 +9,14 @@ import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
 import { stopServer } from './stop-server.ts'
 
-const drills: readonly Check[] = [killServer, stopServer, killDatabase, pauseDatabase, slowClients, rollingRestart]
+const drills: readonly Check[] = [
+  killServer,
+  stopServer,
+  killDatabase,
+  pauseDatabase,
+  fullDisk,
+  slowClients,
+  rollingRestart,
+]
 
 await runChecks('Drills', drills)

@@ -35,7 +35,8 @@ export const pauseDatabase: Check = {
       const { url, signIn } = trial.server()
       const token = await signIn()
       trial.run()
-      await pause(1_000)
+      await pause(1_500)
+      trial.weighAnew()
       let redMs = 0
       let slowestPerson = 0
       let slowestHost = 0
@@ -94,6 +95,7 @@ export const pauseDatabase: Check = {
   sabotages: [
     {
       what: 'a statement may take for ever',
+      red: 'slowest answer',
       edits: [
         {
           file: 'server/src/platform/db/db.ts',

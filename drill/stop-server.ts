@@ -58,6 +58,7 @@ export const stopServer: Check = {
   sabotages: [
     {
       what: 'a server that is told to stop cuts its connections at once',
+      red: 'sent again although stored',
       edits: [
         {
           file: 'server/src/platform/http/http-app.ts',

@@ -79,9 +79,13 @@ const testChecks = async (checks: readonly Check[], settings: CheckSettings): Pr
         runOne(check, { ...settings, isQuick: true, root: broken }),
       )
       // A broken copy that does not even run would be red for the wrong reason.
-      const isSeen = !passed && !outcome.findings.some(({ what }) => what === 'ended with an error')
+      const missed = outcome.findings.filter((f) => !isMet(f))
+      const isSeen =
+        !passed &&
+        !missed.some(({ what }) => what === 'ended with an error') &&
+        (sabotage.red === undefined || missed.some(({ what }) => what.includes(sabotage.red as string)))
       isGood &&= isSeen
-      const red = outcome.findings.filter((f) => !isMet(f)).map((f) => `${f.what} ${f.value}`)
+      const red = missed.map((f) => `${f.what} ${f.value}`)
       say(
         JSON.stringify({
           selfTest: check.name,

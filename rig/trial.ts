@@ -19,7 +19,9 @@ export interface TrialOptions {
   hosts: number
   /** Whose database: one apart from the server, or the one that the server runs by itself. */
   database?: 'outside' | 'own'
-  /** For the one apart. */
+  /** Data directory of the server; one of the trial when absent. */
+  dataDir?: string
+  /** For the database apart. */
   databaseOptions?: DatabaseOptions
   /** Further variables of the server's environment. */
   env?: Readonly<Record<string, string>>
@@ -40,12 +42,13 @@ export const startTrial = async ({
   root,
   hosts: count,
   database: whose = 'outside',
+  dataDir: givenDir,
   databaseOptions = {},
   env = {},
   timeoutMs = 10_000,
 }: TrialOptions) => {
   const folder = temporaryFolder('trial')
-  const dataDir = join(folder, 'server')
+  const dataDir = givenDir ?? join(folder, 'server')
   const database = whose === 'own' ? null : await startDatabase(databaseOptions)
   const connection: pg.ClientConfig = database?.connection ?? {
     host: join(dataDir, 'run'),
@@ -84,7 +87,7 @@ export const startTrial = async ({
         enrolReportingHost(() => transport as Transport, String(token), `${name}-${i}`),
       ),
     )
-    const memoryAtFirst = residentBytes(first.pid)
+    let memoryAtFirst = residentBytes(first.pid)
     let memory = memoryAtFirst
     let running: Promise<unknown> = Promise.resolve()
     const acknowledged = (): number => fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
@@ -116,6 +119,11 @@ export const startTrial = async ({
           await pause(5)
         }
         return performance.now() - startedAt
+      },
+      /** Memory counts as grown from here on. */
+      weighAnew: (): void => {
+        memoryAtFirst = residentBytes((server as ServerProcess).pid)
+        memory = memoryAtFirst
       },
       /** Notes how much memory the server has now, for `grownMiB`. */
       weigh: (): void => {

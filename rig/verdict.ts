@@ -32,6 +32,8 @@ export interface CheckSettings {
 export interface Sabotage {
   /** What is broken, in words. */
   what: string
+  /** The figure that has to miss its bar for it; a slow machine may make others miss theirs. Absent: any. */
+  red?: string
   edits: readonly { file: string; find: string; replace: string }[]
 }
 

@@ -1,0 +1,127 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startDatabase, temporaryFolder } from '../rig/database.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../rig/small-disk.ts'
+import { answers, withClient } from '../rig/stored.ts'
+import { pause, startTrial } from '../rig/trial.ts'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { acknowledgedBeforeCommit } from './kill-server.ts'
+
+const hosts = 32
+
+interface Filled {
+  findings: Finding[]
+  notes: string[]
+}
+
+/** Fills the disk under the tables or under the log of the database while hosts report and people sign in and read. */
+const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Promise<Filled> => {
+  const folder = temporaryFolder('full')
+  const disk = mountSmallDisk(join(folder, 'disk'), what === 'data' ? 160 : 128)
+  try {
+    const prepared = await startDatabase({ dataDir: folder })
+    await prepared.stop()
+    disk.take(join(prepared.clusterDir, what === 'data' ? 'base' : 'pg_wal'), what)
+    const trial = await startTrial({
+      name: `full-${what}`,
+      root,
+      hosts,
+      databaseOptions: { dataDir: folder },
+      // What looks at the disk of the data looks at the one that is filled.
+      dataDir: join(folder, 'disk', 'server'),
+    })
+    try {
+      const { call, signIn } = trial.server()
+      let token = await signIn()
+      trial.run()
+      // Memory for the hashing of passwords is taken once, and stays.
+      for (let i = 0; i < 3; i++) await signIn()
+      await pause(1_500)
+      trial.weighAnew()
+      const asked = { signIns: 0, reads: 0 }
+      const failed = { signIns: [] as string[], reads: [] as string[] }
+      const startedAt = performance.now()
+      let told = 'nothing'
+      let isRefusing = false
+      while (performance.now() - startedAt < fullMs) {
+        disk.fill()
+        // The log of a moment fits into its present segment of 16 MB: the next one is asked for at once.
+        if (what === 'log')
+          await withClient({ ...trial.connection, user: 'postgres' }, (client) =>
+            client.query('SELECT pg_switch_wal()'),
+          ).catch(() => {})
+        const before = trial.acknowledged()
+        asked.signIns += 1
+        token = await signIn().catch((error: Error) => {
+          failed.signIns.push(error.message)
+          return token
+        })
+        asked.reads += 2
+        for (const path of ['agents?PageSize=50', 'admin/SubsystemHealth'])
+          await call(`/prime/webui/${path}`, undefined, token)
+            .then((answer) => {
+              const items = Array.isArray(answer) ? (answer as { name: string; status: string }[]) : []
+              told = items.find(({ name }) => name === 'disk')?.status ?? told
+            })
+            .catch((error: Error) => failed.reads.push(error.message))
+        trial.weigh()
+        await pause(300)
+        isRefusing ||= trial.acknowledged() === before
+      }
+      const isUp = await answers(trial.connection)
+      disk.free()
+      const freedAt = performance.now()
+      while (!(await answers(trial.connection)) && performance.now() - freedAt < 60_000) await pause(20)
+      const databaseMs = performance.now() - freedAt
+      const recoverMs = await trial.untilAcknowledged()
+      const isAlive = trial.server().isRunning()
+      const { findings, notes } = await trial.settle()
+      return {
+        findings: [
+          ...findings.filter((finding) => finding.what !== 'sent again'),
+          { what: 'times that nothing more was acknowledged', value: isRefusing ? 1 : 0, atLeast: 1 },
+          // A full disk under the log stops PostgreSQL itself: then nobody reads, either.
+          ...(what === 'data'
+            ? [
+                { what: 'sign-ins that failed', value: failed.signIns.length, atMost: 0 },
+                { what: 'reads that failed', value: failed.reads.length, atMost: 0 },
+                { what: 'sign-ins', value: asked.signIns, atLeast: 3 },
+                { what: 'health says Error of the disk', value: told === 'Error' ? 1 : 0, atLeast: 1 },
+              ]
+            : [{ what: 'database stopped', value: isUp ? 0 : 1, atLeast: 1 }]),
+          { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
+          { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB', atMost: 64 },
+          // PostgreSQL is started again after 0.1 s, 0.2 s, 0.4 s and so on, at most 30 s.
+          { what: 'database back after', value: Math.round(databaseMs), unit: 'ms', atMost: 35_000 },
+          { what: 'acknowledges again after', value: Math.round(recoverMs), unit: 'ms', atMost: 5_000 },
+        ],
+        notes: [...notes, ...failed.signIns.slice(0, 1), ...failed.reads.slice(0, 1)],
+      }
+    } finally {
+      disk.free()
+      await trial.stop()
+    }
+  } finally {
+    disk.unmount()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** D5: the disk of the database is full. */
+export const fullDisk: Check = {
+  name: 'D5',
+  what: `${hosts} hosts report while the disk under the tables of PostgreSQL is filled to the last byte, then the one under its log. Nothing acknowledged is lost, people still sign in and read, health says so, and everything goes on without a restart once there is room.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const why = whyNoSmallDisk()
+    if (why !== undefined) return { findings: [], notRun: [`full disks: ${why}`] }
+    const findings: Finding[] = []
+    const notes: string[] = []
+    for (const what of ['data', 'log'] as const) {
+      const filled = await fillOne(what, isQuick ? 4_000 : 60_000, root)
+      findings.push(...filled.findings.map((finding) => ({ ...finding, what: `${what}: ${finding.what}` })))
+      notes.push(...filled.notes.map((note) => `${what}: ${note}`))
+    }
+    return { findings, notes }
+  },
+  sabotages: [acknowledgedBeforeCommit],
+}
