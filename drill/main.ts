@@ -4,6 +4,7 @@ import type { Check } from '../rig/verdict.ts'
 import { fullDisk } from './full-disk.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
+import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
@@ -15,6 +16,7 @@ const drills: readonly Check[] = [
   killDatabase,
   pauseDatabase,
   fullDisk,
+  lateReports,
   slowClients,
   rollingRestart,
 ]

@@ -1,4 +1,4 @@
-/** A host that reports one stick after the other and repeats each report until it is acknowledged. */
+/** Hosts as the server sees them: enrolled, with sessions; one that reports stick after stick until each is acknowledged. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, enrolProofText, type HostFacts, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -36,12 +36,13 @@ export interface Reported {
   refused: string[]
 }
 
+export type EnrolledHost = Awaited<ReturnType<typeof enrolHost>>
 export type ReportingHost = Awaited<ReturnType<typeof enrolReportingHost>>
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Enrols a host; `transport` is asked for each request, so that it may lead to another server by then. */
-export const enrolReportingHost = async (transport: () => Transport, token: string, name: string) => {
+export const enrolHost = async (transport: () => Transport, token: string, name: string) => {
   const { privateKey, publicKey } = createKey()
   const reported: Reported = { acknowledged: [], resent: 0, shed: 0, slowestMs: 0, refused: [] }
   const post = async (path: string, body: unknown, session?: string): Promise<Answer | null> => {
@@ -77,20 +78,36 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
     return answer?.status === 200 ? String(answer.body.token) : undefined
   }
   let session = await open()
+  return {
+    agentId,
+    bootId,
+    reported,
+    /** Sends a check-in once; null: there was no answer. */
+    checkIn: async (body: Record<string, unknown>): Promise<Answer | null> => {
+      session ??= await open()
+      const answer =
+        session === undefined ? null : await post(agentPaths.checkIn, { bootId, clock: Date.now(), ...body }, session)
+      if (answer?.status === 401) session = undefined
+      return answer
+    },
+  }
+}
+
+/** Enrols a host that reports; each of its requests goes the way that `transport` gives. */
+export const enrolReportingHost = async (transport: () => Transport, token: string, name: string) => {
+  const { agentId, reported, checkIn } = await enrolHost(transport, token, name)
   let seq = 0
   let isOver = false
   let pending: string | null = null
 
   /** Repeats until it is acknowledged; false: it was refused for good. */
   const send = async (said: Record<string, unknown>): Promise<boolean> => {
-    const body = { bootId, seq: ++seq, clock: Date.now(), ...said }
+    const body = { seq: ++seq, clock: Date.now(), ...said }
     for (;;) {
-      session ??= await open()
-      const answer = session === undefined ? null : await post(agentPaths.checkIn, body, session)
+      const answer = await checkIn(body)
       if (answer?.status === 200) return true
-      if (answer?.status === 401) session = undefined
-      else if (answer?.status === 503) reported.shed++
-      else if (answer !== null && answer.status !== 502) {
+      if (answer?.status === 503) reported.shed++
+      else if (answer !== null && answer.status !== 401 && answer.status !== 502) {
         reported.refused.push(`${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
         return false
       }

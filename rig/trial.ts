@@ -7,7 +7,7 @@ import { postgresOn } from '../server/src/platform/postgres/index.ts'
 import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { residentBytes } from './proc.ts'
-import { enrolReportingHost } from './reporting-host.ts'
+import { type EnrolledHost, enrolHost, enrolReportingHost } from './reporting-host.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
 import { compareStored } from './stored.ts'
 import type { Finding } from './verdict.ts'
@@ -79,7 +79,7 @@ export const startTrial = async ({
     transport = reach(first.url)
     const { token } = await first.call(
       '/prime/webui/agents/enrollmenttokens',
-      { name: 'drill', maxUses: count },
+      { name: 'drill', maxUses: 10_000 },
       await first.signIn(),
     )
     const fleet = await Promise.all(
@@ -104,6 +104,8 @@ export const startTrial = async ({
         transport = reach(server.url)
         return server
       },
+      /** Enrols one more host, which does nothing by itself. */
+      enrol: (name: string): Promise<EnrolledHost> => enrolHost(() => transport as Transport, String(token), name),
       /** Lets the hosts report; `restMs` between two reports of one. */
       run: (restMs = 0): void => {
         running = Promise.all(fleet.map((host) => host.run(restMs)))
