@@ -61,5 +61,5 @@ export const startMail = async (t: TestApp) => {
     SMTP_FROM: 'portcullis@example.org',
   })
   if (saved.statusCode !== 200) throw new Error(saved.body)
-  return { taken, state, close: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+  return { taken, state, port, close: () => new Promise<void>((resolve) => server.close(() => resolve())) }
 }

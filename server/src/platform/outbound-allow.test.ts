@@ -27,7 +27,7 @@ it('and for mail', async () => {
   const items = { SMTP_HOST: name, SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'portcullis@example.org' }
   const said = async (t: TestApp) => JSON.stringify((await post(t, 'TestSMTP', items)).json())
   expect(await said(closed)).toMatch(/does not connect to/)
-  expect(await said(open)).toMatch(/Nothing listens there/)
+  expect(await said(open)).toMatch(/Nothing listens at/)
 })
 
 it('but metadata services are for nobody', async () => {

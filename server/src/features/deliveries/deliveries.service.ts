@@ -1,6 +1,7 @@
 import type { HealthStatus } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
+import type { MailApi } from '#features/mail/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -20,6 +21,8 @@ const longMs = 3_600_000
 /** A stream so far behind, though its receiver answers, does not keep up. */
 const farBehind = 100_000
 
+const eventsOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
+
 export interface DeliveriesDeps {
   db: Db
   clock: Clock
@@ -28,6 +31,7 @@ export interface DeliveriesDeps {
   store: DeliveriesStore
   outputs: OutputsStore
   plans(): Promise<readonly OutputPlan[]>
+  mail: Pick<MailApi, 'isFailing'>
   hint(tx: Tx): Promise<void>
   /** Looks for what is due soon after COMMIT. */
   wake(tx: Tx): Promise<void>
@@ -178,7 +182,12 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
     },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const [state, streams, plans] = await Promise.all([store.state(db), listOutputs(), deps.plans()])
+      // One mail server that is down is one matter, told by the part "mail"; that mails wait for it follows.
+      const [state, streams, plans] = await Promise.all([
+        deps.mail.isFailing().then((isFailing) => store.state(db, !isFailing)),
+        listOutputs(),
+        deps.plans(),
+      ])
       const parts: string[] = []
       let status: HealthStatus = 'OK'
       const worse = (next: HealthStatus, words: string): void => {
@@ -196,11 +205,15 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
         if (stream.failures > 0)
           worse(
             stream.failures > breaksAfter ? 'Error' : 'Warning',
-            `${stream.groupName} (${stream.channel}) is ${stream.behind} events behind. ${stream.error}`,
+            `${stream.groupName} (${stream.channel}) is ${eventsOf(stream.behind)} behind. ${stream.error}`,
           )
         else if (stream.behind > farBehind)
-          worse('Warning', `${stream.groupName} (${stream.channel}) is ${stream.behind} events behind.`)
+          worse('Warning', `${stream.groupName} (${stream.channel}) is ${eventsOf(stream.behind)} behind.`)
       }
+      if (state.left_out > 0)
+        parts.push(
+          `${state.left_out} ${state.left_out === 1 ? 'mail waits' : 'mails wait'} for the mail server; see the part mail.`,
+        )
       if (parts.length > 0) return { status, description: parts.join(' ') }
       return {
         status: 'OK',

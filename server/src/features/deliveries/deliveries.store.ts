@@ -38,6 +38,16 @@ export interface ToldRow {
   created_at: Date
 }
 
+export interface DeliveriesState {
+  /** Messages that wait after a try. */
+  waiting: number
+  /** Mails that wait after a try, where they were not to be counted. */
+  left_out: number
+  failed: number
+  oldest: Date | null
+  error: string
+}
+
 export type DeliveriesStore = ReturnType<typeof createDeliveriesStore>
 
 export const createDeliveriesStore = () => ({
@@ -174,22 +184,21 @@ export const createDeliveriesStore = () => ({
       select d.group_name, d.channel, d.destination, d.state, d.created_at from deliveries d
       where d.notices @> array[${noticeId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
 
-  /** What is wrong at the moment. */
-  state: async (q: Queryable) =>
+  /** What is wrong at the moment; `withMail` false: but for mails that wait because no mail gets through. */
+  state: async (q: Queryable, withMail = true): Promise<DeliveriesState> =>
     (
-      await q.query<{
-        waiting: number
-        failed: number
-        oldest: Date | null
-        error: string
-        failing_since: Date | null
-      }>(sql`
-        select (select count(*)::int from deliveries d where d.state = 'waiting' and d.attempts > 0 and d.lease_until is null) as waiting,
+      await q.query<DeliveriesState>(sql`
+        with tried as materialized (
+          select d.created_at, ${withMail}::boolean or d.channel <> 'email'
+            or not exists (select from delivery_targets t where t.target = 'email' and t.failures > 0) as counts from deliveries d
+          where d.state = 'waiting' and d.attempts > 0 and d.lease_until is null)
+        select (select count(*)::int from tried w where w.counts) as waiting,
+          (select count(*)::int from tried w where not w.counts) as left_out,
           (select count(*)::int from deliveries d where d.state = 'failed') as failed,
-          (select min(d.created_at) from deliveries d where d.state = 'waiting' and d.attempts > 0 and d.lease_until is null) as oldest,
-          coalesce((select t.error from delivery_targets t where t.failures > 0 order by t.failed_at desc limit 1), '') as error,
-          (select min(coalesce(t.succeeded_at, t.failed_at)) from delivery_targets t where t.failures > 0) as failing_since`)
-    )[0] as { waiting: number; failed: number; oldest: Date | null; error: string; failing_since: Date | null },
+          (select min(w.created_at) from tried w where w.counts) as oldest,
+          coalesce((select t.error from delivery_targets t where t.failures > 0 and (t.target <> 'email' or ${withMail}::boolean)
+            order by t.failed_at desc limit 1), '') as error`)
+    )[0] as DeliveriesState,
 
   forget: (q: Queryable, before: Date): Promise<number> =>
     q.execute(sql`delete from deliveries d where d.state in ('delivered', 'dropped') and d.ended_at < ${before}`),

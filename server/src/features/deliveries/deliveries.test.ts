@@ -138,6 +138,45 @@ describe('mail of a group', () => {
     expect((await t.deliveries.health()).status).not.toBe('OK')
   })
 
+  it('that waits for a mail server which is down is told by the part mail alone, until that is well', async () => {
+    let mail = opened(await startMail(t))
+    const { port } = mail
+    const peer = opened(await startWebhookReceiver())
+    await group(2, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
+    await mail.close()
+    await append(t, deviceEvent('blocked'))
+    await tick()
+    await later(16)
+    expect(await t.server.mail.health()).toEqual({
+      status: 'Error',
+      description: `Nothing listens at 127.0.0.1:${port}. Check host and port.`,
+    })
+    expect(await t.deliveries.health()).toEqual({
+      status: 'OK',
+      description: '1 mail waits for the mail server; see the part mail.',
+    })
+    // A webhook that is down is a matter of its own.
+    await group(1, { channels: { webhook: { isEnabled: true, url: peer.url } } })
+    peer.state.always = 'reset'
+    await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
+    await tick()
+    const both = await t.deliveries.health()
+    expect([both.status, both.description]).toEqual([
+      'Warning',
+      expect.stringMatching(/^1 message waits for a receiver\..* 1 mail waits/),
+    ])
+    expect(both.description).not.toContain(String(port))
+    mail = opened(await startMail(t))
+    peer.state.always = { status: 204 }
+    await later(3_700)
+    await later(3_700)
+    expect(mail.taken.map(({ to }) => to)).toContainEqual(['soc@example.org'])
+    expect([(await t.server.mail.health()).status, await t.deliveries.health()]).toEqual([
+      'OK',
+      { status: 'OK', description: 'Nothing waits.' },
+    ])
+  })
+
   it('speaks of a subsystem as it is when it leaves', async () => {
     const mail = opened(await startMail(t))
     await group(4, { channels: { email: { isEnabled: true, recipients: ['ops@example.org'] } } })

@@ -41,7 +41,7 @@ export interface DeliveriesFeatureDeps {
   bus: Bus
   audit: Pick<AuditApi, 'write'>
   events: Pick<EventsApi, 'head' | 'follow'>
-  mail: Pick<MailApi, 'send'>
+  mail: Pick<MailApi, 'send' | 'isFailing'>
   resolve: ResolveDestination
   source(): SiemSource
   plans(): Promise<readonly OutputPlan[]>

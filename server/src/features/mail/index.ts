@@ -32,6 +32,7 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     send: mail.send,
     deliver: mail.deliver,
     health: mail.health,
+    isFailing: mail.isFailing,
     waiting: mail.waiting,
   }
 }

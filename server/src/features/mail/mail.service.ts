@@ -44,6 +44,8 @@ const leaseMs = 120_000
 const atOnce = 20
 /** As long as the links in them live. */
 const giveUpMs = 48 * 3_600_000
+/** So long after a failure what waits may still wait because of it. */
+const aftermathMs = 15 * 60_000
 const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 ** Math.min(attempts - 1, 10))
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
@@ -210,6 +212,14 @@ export const createMail = (deps: MailDeps) => {
 
     /** Mails that wait for another try. */
     waiting: (): Promise<number> => store.waiting(db),
+
+    /** The last mail did not get through, or lately one did not: what waits for it elsewhere is told here, and not again there. */
+    isFailing: async (): Promise<boolean> => {
+      const use = (await settings.uses()).find(({ name }) => name === 'smtp')
+      if (use?.failedAt == null) return false
+      const isNewest = use.succeededAt === null || use.failedAt > use.succeededAt
+      return isNewest || clock.now() - Date.parse(use.failedAt) < aftermathMs
+    },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       if ((await settings.values(db, 'smtp')).text('SMTP_HOST') === '')

@@ -25,10 +25,11 @@ type Failure = Error & { code?: string; command?: string; responseCode?: number;
 
 const said = (failure: Failure): string => cleanText(failure.response ?? failure.message, 200)
 
-/** A failure of the library as the step it belongs to, with the cure. */
-const mailError = (failure: Failure, host: string): MailError => {
+/** A failure of the library as the step it belongs to, with the cure. `where` is host and port as they are configured. */
+const mailError = (failure: Failure, where: string): MailError => {
   const { code, command } = failure
-  if (code === 'EAUTH') return new MailError('sign-in', `User or password is refused (${said(failure)}). Check both.`)
+  if (code === 'EAUTH')
+    return new MailError('sign-in', `${where}: user or password is refused (${said(failure)}). Check both.`)
   if (
     code === 'EENVELOPE' ||
     code === 'EMESSAGE' ||
@@ -38,29 +39,29 @@ const mailError = (failure: Failure, host: string): MailError => {
   )
     return new MailError(
       'send',
-      `The server refuses the mail (${said(failure)}). Check sender and recipient.`,
+      `${where} refuses the mail (${said(failure)}). Check sender and recipient.`,
       // A sender that is refused is refused for every mail: that is for whoever set the server up.
       (failure.responseCode ?? 0) >= 500 && command !== 'MAIL FROM',
     )
   if (code === 'EDNS' || code === 'ENOTFOUND')
-    return new MailError('connect', `The name ${host} has no address. Check the spelling.`)
+    return new MailError('connect', `${where}: the name has no address. Check the spelling.`)
   if (code === 'ECONNREFUSED' || (code === 'ESOCKET' && /ECONNREFUSED/.test(failure.message)))
-    return new MailError('connect', 'Nothing listens there. Check host and port.')
+    return new MailError('connect', `Nothing listens at ${where}. Check host and port.`)
   if (/certificate|self.signed|altname|unable to (?:verify|get)/i.test(failure.message))
     return new MailError(
       'connect',
-      `The certificate is not accepted (${said(failure)}). Give the CA that issued it, and the name it is made for.`,
+      `The certificate of ${where} is not accepted (${said(failure)}). Give the CA that issued it, and the name it is made for.`,
     )
   if (code === 'ETLS')
-    return new MailError('connect', 'The server offers no STARTTLS. Choose another security, or enable it there.')
+    return new MailError('connect', `${where} offers no STARTTLS. Choose another security, or enable it there.`)
   if (code === 'ETIMEDOUT' || code === 'ECONNECTION')
     return new MailError(
       'connect',
-      'No answer. Check host, port and security: a server that expects TLS from the first byte says nothing else.',
+      `No answer from ${where}. Check host, port and security: a server that expects TLS from the first byte says nothing else.`,
     )
   return new MailError(
     'connect',
-    'The connection failed, or something else than a mail server answers there. Check port and security.',
+    `The connection to ${where} failed, or something else than a mail server answers there. Check port and security.`,
   )
 }
 
@@ -87,6 +88,8 @@ export interface SmtpDeps {
 /** A mail server as it is configured. */
 export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpDeps) => {
   const host = values.text('SMTP_HOST')
+  const port = values.number('SMTP_PORT')
+  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const security = values.text('SMTP_SECURITY')
   const user = values.text('SMTP_USER')
   const ca = certificatesOf(values.text('SMTP_CA'))
@@ -94,15 +97,15 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   try {
     address = await resolve(host)
   } catch (error) {
-    throw new MailError('connect', (error as Error).message)
+    throw new MailError('connect', `${where}: ${(error as Error).message}`)
   }
   const sockets = new Set<Socket>()
   const transport: Transporter = createTransport({
     host: address,
-    port: values.number('SMTP_PORT'),
+    port,
     // A socket of our own: the library has no way to end an exchange that never falls silent.
     getSocket: (_options: unknown, done: (error: Error | null, made?: { connection: Socket }) => void) => {
-      const socket = connect({ host: address, port: values.number('SMTP_PORT') })
+      const socket = connect({ host: address, port })
       sockets.add(socket)
       const late = setTimeout(
         () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
@@ -137,7 +140,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(
-          new MailError('connect', 'The server did not come to an end in time. Try again later, or ask who runs it.'),
+          new MailError('connect', `${where} did not come to an end in time. Try again later, or ask who runs it.`),
         )
         closeSockets()
       }, wholeMs)
@@ -148,7 +151,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     try {
       return await Promise.race([done, late])
     } catch (error) {
-      throw error instanceof MailError ? error : mailError(error as Failure, host)
+      throw error instanceof MailError ? error : mailError(error as Failure, where)
     } finally {
       clearTimeout(timer)
     }

@@ -178,7 +178,7 @@ describe('notification groups', () => {
   })
 
   it('send a test by what is stored or given, and say what came of it', async () => {
-    const mail = await startMail(t)
+    let mail = await startMail(t)
     const peer = await startWebhookReceiver()
     const receiver = await startSyslogReceiver({ protocol: 'tcp' })
     const test = async (body: unknown): Promise<ConfigTested> => {
@@ -192,6 +192,29 @@ describe('notification groups', () => {
         steps: [{ step: 'Mail to it@example.org', ok: true, message: 'The mail server took it.' }],
       })
       expect(mail.taken).toHaveLength(1)
+      // Each recipient has a line of its own; of more than a test goes to, it is said.
+      const recipients = Array.from({ length: 7 }, (_, n) => `p${n}@example.org`)
+      const many = await test({ id: 5, channel: 'email', channels: { email: { recipients } } })
+      expect([many.ok, many.steps.map(({ step }) => step)]).toEqual([
+        true,
+        [...recipients.slice(0, 5).map((to) => `Mail to ${to}`), '2 more recipients'],
+      ])
+      await mail.close()
+      const { port } = mail
+      expect(
+        await test({ id: 5, channel: 'email', channels: { email: { recipients: recipients.slice(0, 2) } } }),
+      ).toEqual({
+        ok: false,
+        steps: [
+          {
+            step: 'Mail to p0@example.org',
+            ok: false,
+            message: `Nothing listens at 127.0.0.1:${port}. Check host and port.`,
+          },
+          { step: 'Mail to p1@example.org', ok: false, message: 'Not tried: it goes by the same mail server.' },
+        ],
+      })
+      mail = await startMail(t)
       mail.state.refuse = { code: 550, message: 'nobody here' }
       expect(
         (await test({ id: 5, channel: 'email', channels: { email: { recipients: ['it@example.org'] } } })).ok,

@@ -50,7 +50,8 @@ export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }:
       paragraphs: [words(actor)],
     })
     const steps: ConfigTestStep[] = []
-    for (const to of email.recipients.slice(0, mostRecipients)) {
+    const tried = email.recipients.slice(0, mostRecipients)
+    for (const [i, to] of tried.entries()) {
       const step = `Mail to ${to}`
       try {
         const messageId = `<${newId(clock.now())}@portcullis>`
@@ -59,9 +60,20 @@ export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }:
       } catch (error) {
         if (!(error instanceof MailError)) throw error
         steps.push({ step, ok: false, message: error.message })
-        if (error.step !== 'send') break
+        if (error.step === 'send') continue
+        // What is wrong with the server is wrong for all.
+        for (const other of tried.slice(i + 1))
+          steps.push({ step: `Mail to ${other}`, ok: false, message: 'Not tried: it goes by the same mail server.' })
+        break
       }
     }
+    const more = email.recipients.length - tried.length
+    if (more > 0 && steps.every(({ ok }) => ok))
+      steps.push({
+        step: more === 1 ? '1 more recipient' : `${more} more recipients`,
+        ok: true,
+        message: `Not tried: a test goes to ${mostRecipients} at most.`,
+      })
     return steps
   }
 

@@ -28,7 +28,7 @@ import { createOrders, reportJob } from './orders.service.ts'
 import { assertMayRead } from './owner.ts'
 import { fitsMail, mediaTypes } from './report-file.ts'
 import { reportsHealth } from './reports.health.ts'
-import { runsList } from './reports.read.ts'
+import { createReportsRead, runsList } from './reports.read.ts'
 import { createReportsStore } from './reports.store.ts'
 import { createSchedules } from './schedules.service.ts'
 import { createUpkeep } from './upkeep.ts'
@@ -41,7 +41,7 @@ export interface ReportsDeps {
   audit: Pick<AuditApi, 'write'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   files: FilesApi
-  mail: Pick<MailApi, 'enqueue' | 'isConfigured'>
+  mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing'>
   /** Address of the console, for links. */
   baseUrl(): Promise<string>
   /** Folder that the folders of schedules lie in. */
@@ -133,6 +133,12 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       await maker.settle()
     },
     maintain: upkeep.all,
-    health: () => reportsHealth(schedules.list, clock),
+    health: () =>
+      reportsHealth({
+        list: schedules.list,
+        clock,
+        waitForMailServer: async (runIds) =>
+          (await mail.isFailing()) ? createReportsRead(db).waitingForMail(runIds) : new Set(),
+      }),
   }
 }

@@ -5,22 +5,38 @@ import type { SchedulesService } from './schedules.service.ts'
 /** A run that nobody has ordered for so long: schedules are looked at every five seconds. */
 const overdueMs = 5 * 60_000
 
+export interface ReportsHealthDeps {
+  list: SchedulesService['list']
+  clock: Clock
+  /** Of these runs, those that lack nothing but a mail that waits for a mail server which the part "mail" tells of. */
+  waitForMailServer(runIds: readonly string[]): Promise<ReadonlySet<string>>
+}
+
 /** Whether the last run of each schedule was made, and reached everybody. */
-export const reportsHealth = async (
-  list: SchedulesService['list'],
-  clock: Clock,
-): Promise<{ status: HealthStatus; description: string }> => {
+export const reportsHealth = async ({
+  list,
+  clock,
+  waitForMailServer,
+}: ReportsHealthDeps): Promise<{ status: HealthStatus; description: string }> => {
   const schedules = (await list()).data.filter(({ isEnabled }) => isEnabled)
   if (schedules.length === 0) return { status: 'Unknown', description: 'Not configured' }
   const overdue = schedules.find(({ nextRunAt }) => clock.now() - Date.parse(nextRunAt ?? '') > overdueMs)
   if (overdue !== undefined)
     return { status: 'Error', description: `${overdue.name} was due ${overdue.nextRunAt}, and no server runs it.` }
+  const waiting = await waitForMailServer(schedules.flatMap(({ lastRun }) => lastRun?.id ?? []))
   const failing = schedules.flatMap(({ name, problem, lastRun }) => {
-    const why = problem || lastRun?.error || (lastRun?.state === 'failed' ? 'The last run failed.' : '')
+    const isTold = lastRun !== null && waiting.has(lastRun.id)
+    const why = problem || (isTold ? '' : lastRun?.error || (lastRun?.state === 'failed' ? 'The last run failed.' : ''))
     return why === '' ? [] : [`${name}: ${why}`]
   })
   const count = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`
   if (failing.length > 0)
     return { status: 'Warning', description: `${failing.length} of ${count}. ${failing[0]}`.slice(0, 500) }
-  return { status: 'OK', description: `${count}; nothing failed when they ran last.` }
+  return {
+    status: 'OK',
+    description:
+      waiting.size > 0
+        ? `${count}; ${waiting.size === 1 ? '1 report waits' : `${waiting.size} reports wait`} for the mail server; see the part mail.`
+        : `${count}; nothing failed when they ran last.`,
+  }
 }

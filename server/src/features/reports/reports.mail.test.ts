@@ -268,4 +268,31 @@ describe('a report by mail', () => {
     const [attachment] = attachmentsOf(message?.text ?? '')
     expect(attachment?.body.equals((await reports.file(ordered)).rawPayload)).toBe(true)
   }, 60_000)
+
+  it('that waits for the mail server is told by the part mail, and when mail goes again, by its own', async () => {
+    await configure()
+    for (const { id } of (await (await t.admin()).get(`${reportsBase}/schedules`)).json().data)
+      await (await t.admin()).delete(`${reportsBase}/schedules/${id}`)
+    const made = await reports.add({ recipients: ['busy@example.org'] })
+    peer.state.refuses = 'busy@example.org'
+    await reports.runNow(made.id)
+    await deliver()
+    expect((await t.server.mail.health()).status).toBe('Error')
+    expect((await t.server.reports.health()).description).not.toContain('busy')
+    expect((await t.server.reports.health()).description).toMatch(
+      /1 report waits for the mail server; see the part mail\.$/,
+    )
+    const other = await reports.add({ recipients: ['ada@example.org'] })
+    await reports.runNow(other.id)
+    await deliver()
+    expect((await t.server.mail.health()).status).toBe('OK')
+    t.clock.advance(16 * 60_000)
+    expect(await t.server.reports.health()).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('busy@example.org'),
+    })
+    peer.state.refuses = ''
+    await deliver()
+    expect((await t.server.reports.health()).status).toBe('OK')
+  })
 })

@@ -69,6 +69,17 @@ export const createReportsRead = (db: Queryable) => ({
     return new Map(rows.map((row) => [row.account_id, row]))
   },
 
+  /** Runs that lack nothing but a mail that is still tried. */
+  waitingForMail: async (runIds: readonly string[]): Promise<ReadonlySet<string>> =>
+    new Set(
+      (
+        await db.query<{ run_id: string }>(sql`
+          select d.run_id from report_deliveries d join report_runs r on r.run_id = d.run_id
+          where d.run_id = any(${runIds}::uuid[]) and r.error = '' and d.error <> ''
+          group by d.run_id having bool_and(d.kind = 'mail' and d.state = 'waiting')`)
+      ).map(({ run_id }) => run_id),
+    ),
+
   /** The newest run of each schedule, with what failed first of it. */
   lastRuns: (): Promise<LastRun[]> =>
     db.query<LastRun>(sql`
