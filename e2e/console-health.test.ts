@@ -40,7 +40,7 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
       .filter({ has: page.getByText(name, { exact: true }) })
 
   it('shows every part with what was seen, and how one is set up', async () => {
-    await part('database').getByText('in order', { exact: true }).waitFor()
+    await part('database').getByText('OK', { exact: true }).waitFor()
     await part('database')
       .getByText(/Answers in/)
       .waitFor()
@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
     await page.waitForURL('/settings/health')
     await page.getByRole('region', { name: 'Thresholds' }).getByText('1,000,000 GB').waitFor()
     // Two looks, 15 s apart; nobody touches the page meanwhile.
-    await part('disk').getByText('needs a look').waitFor({ timeout: 60_000 })
+    await part('disk').getByText('Warning', { exact: true }).waitFor({ timeout: 60_000 })
     await part('disk').getByText('free space', { exact: false }).waitFor()
     const { value: change } = await until(
       'the change of the disk',
@@ -99,14 +99,14 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
       60_000,
     )
     expect(change).toMatchObject({ status: 'Warning', endedAt: null })
-    await page.getByRole('img', { name: /^disk: .*1 × needs a look$/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('img', { name: /^disk: .*1 × Warning$/ }).waitFor({ timeout: 60_000 })
   })
 
   it('has a history whose view is its address', async () => {
     await page.getByRole('link', { name: /^disk: / }).click()
     await page.waitForURL('/settings/health/history?subsystem=disk')
     const row = page.getByRole('grid', { name: 'Changes' }).getByRole('row').filter({ hasText: 'GB free' })
-    await row.getByText('needs a look').waitFor()
+    await row.getByText('Warning', { exact: true }).waitFor()
     await row.getByText('still so').waitFor()
     await page.goto('/settings/health/history?subsystem=mail')
     await page.getByText('Nothing matches', { exact: false }).first().waitFor()
@@ -119,7 +119,7 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
   it('fits a small window, in the dark', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize({ width: 1024, height: 768 })
-    await part('database').getByText('in order', { exact: true }).waitFor()
+    await part('database').getByText('OK', { exact: true }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ConfigChange } from './general-config.ts'
-import { NotificationGroupChange } from './notifications.ts'
+import { NotificationGroupChange } from './notification-groups.ts'
 import { closed, nullable, operation } from './operation.ts'
 import { PolicyRuleInput } from './policy.ts'
 

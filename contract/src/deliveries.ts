@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { booleanFilter, enumFilter, textFilter, timeFilter } from './filters.ts'
-import { channels } from './notifications.ts'
+import { channels } from './notification-groups.ts'
 import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 
 const base = `${apiPrefix}/systemNotification`

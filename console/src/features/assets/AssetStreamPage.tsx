@@ -91,6 +91,9 @@ export const AssetStreamPage = () => {
         <>
           {canWrite ? (
             <>
+              {data !== undefined && left === 0 ? (
+                <span className={classes.quiet}>No place that hosts left is to be announced.</span>
+              ) : null}
               <Button size="compact-sm" variant="default" disabled={left === 0} onClick={announce}>
                 Announce old places ({left.toLocaleString('en')})…
               </Button>

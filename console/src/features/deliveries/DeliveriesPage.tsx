@@ -22,6 +22,7 @@ import { DeliveryDrawer } from './DeliveryDrawer.tsx'
 import { deliveriesView, deliveryColumns, deliveryFilters } from './deliveries.view.tsx'
 import { isOpen, stuckKey, useDeliveryActions } from './delivery-actions.ts'
 import { Streams } from './Streams.tsx'
+import { Waiting } from './Waiting.tsx'
 
 const stuckGap = 3_000
 const idOf = ({ id }: Delivery) => id
@@ -74,6 +75,7 @@ export const DeliveriesPage = () => {
       }
       filters={
         <>
+          <Waiting />
           <Streams />
           <FilterBar view={view} filters={deliveryFilters} searchPlaceholder="Message, receiver, failure">
             <ColumnsMenu columns={deliveryColumns} view={view} />

@@ -40,9 +40,9 @@ export const Streams = () => {
       title: 'Skip what the receiver has not got',
       names: [`${groupName}, ${channelWords[channel]}: ${destination}`],
       count: behind,
-      kind: ['event is', 'events are'],
+      kind: ['event', 'events'],
       consequence:
-        'never sent to this receiver. The stream goes on with the newest event. The events stay in the list of events, and the audit trail has the ids that were skipped.',
+        'not sent to this receiver, now or later. The stream goes on with the newest event. The events stay in the list of events, and the audit trail has the ids that were skipped.',
       action: 'Skip',
       run: async () =>
         answered(`Skipped. ${groupName} goes on with the newest event.`)(

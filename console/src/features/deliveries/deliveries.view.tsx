@@ -31,7 +31,7 @@ export const deliveryFilters: readonly Filter[] = [
 export const deliveriesView: ViewSpec = {
   filters: deliveryFilters.map(({ name }) => name),
   defaultSort: 'createdAt_desc',
-  defaultColumns: ['state', 'title', 'to', 'error', 'created', 'next'],
+  defaultColumns: ['state', 'title', 'to', 'error', 'created'],
 }
 
 /** Where a delivery stands: a shape and a word where it needs somebody. */
@@ -53,7 +53,8 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   {
     id: 'title',
     title: 'What it tells',
-    width: 150,
+    // What people look for: a window of 1,024 pixels shows it whole, as far as titles are of usual length.
+    width: 250,
     grow: true,
     sortKey: 'title',
     cell: (row) => <DeviceText value={row.title} />,
@@ -61,7 +62,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   {
     id: 'to',
     title: 'To',
-    width: 130,
+    width: 110,
     grow: true,
     sortKey: 'destination',
     cell: (row) => (
@@ -73,7 +74,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   {
     id: 'error',
     title: 'What is wrong, and what helps',
-    width: 130,
+    width: 110,
     grow: true,
     sortKey: 'error',
     cell: (row) => <DeviceText value={row.error} absent="" />,

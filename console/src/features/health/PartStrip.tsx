@@ -1,7 +1,7 @@
 import type { HealthStatus } from '@portcullis/contract'
 import { localTime } from '../../lib/time.ts'
+import { healthWords } from '../../ui/health-words.ts'
 import classes from './HealthPage.module.css'
-import { healthWord } from './health.ts'
 import { type Segment, stripText } from './strip.ts'
 
 const width = 1_000
@@ -16,7 +16,7 @@ const bars: Record<HealthStatus | 'none', { share: number; className: string | u
 }
 
 const titleOf = ({ status, from, to, description }: Segment): string =>
-  `${status === null ? 'not looked at' : healthWord[status]}\n${localTime(from)} to ${localTime(to)}${description === '' ? '' : `\n${description}`}`
+  `${status === null ? 'not looked at' : healthWords[status]}\n${localTime(from)} to ${localTime(to)}${description === '' ? '' : `\n${description}`}`
 
 /** How a part was over a time, drawn as a strip. */
 export const PartStrip = ({

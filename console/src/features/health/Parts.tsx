@@ -152,8 +152,8 @@ export const Parts = () => {
         empty="Nothing is probed."
       />
       <p className={classes.legend}>
-        In the strips taller is worse: low is in order, half is a warning, full is an error, empty is not looked at. A
-        change counts after two looks in a row, 15 seconds apart.
+        In the strips taller is worse: low is OK, half is a warning, full is an error, empty is not looked at. A change
+        counts after two looks in a row, 15 seconds apart.
       </p>
     </section>
   )

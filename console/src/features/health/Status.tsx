@@ -1,17 +1,18 @@
 import type { HealthStatus } from '@portcullis/contract'
+import { healthWords } from '../../ui/health-words.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './HealthPage.module.css'
-import { healthSeverity, healthWord } from './health.ts'
+import { healthSeverity } from './health.ts'
 
 /** State of a part: a shape, a colour and a word. */
 export const Status = ({ status }: { status: HealthStatus }) => {
   const severity = healthSeverity[status]
-  if (severity !== null) return <SeverityTag severity={severity} word={healthWord[status]} />
+  if (severity !== null) return <SeverityTag severity={severity} word={healthWords[status]} />
   return (
     <span className={classes.status}>
       {status === 'OK' ? <Icon name="check" size={14} /> : null}
-      {healthWord[status]}
+      {healthWords[status]}
     </span>
   )
 }

@@ -9,13 +9,6 @@ export const healthSeverity: Record<HealthStatus, Severity | null> = {
   Unknown: null,
 }
 
-export const healthWord: Record<HealthStatus, string> = {
-  OK: 'in order',
-  Warning: 'needs a look',
-  Error: 'failing',
-  Unknown: 'not configured',
-}
-
 /** Where a part is set up, or its work is seen. */
 export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   'agent gateway': '/agents',

@@ -3,9 +3,9 @@ import { durationText, parseTime } from '../../lib/time.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
+import { healthWords } from '../../ui/health-words.ts'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
-import { healthWord } from './health.ts'
 import { Status } from './Status.tsx'
 
 /** Filters of the list of changes, by the interface's names. */
@@ -20,7 +20,7 @@ export const changeFilters: readonly Filter[] = [
     name: 'status',
     label: 'Became',
     kind: 'choice',
-    options: healthStatuses.map((value) => ({ value, label: healthWord[value] })),
+    options: healthStatuses.map((value) => ({ value, label: healthWords[value] })),
   },
   { name: 'at', label: 'When', kind: 'period' },
   { name: 'description', label: 'What was seen', kind: 'text' },
@@ -48,7 +48,7 @@ export const changeColumns: readonly Column<HealthChange>[] = [
     cell: (row) => <Time value={row.at} form="local" />,
   },
   { id: 'part', title: 'Part', width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
-  { id: 'from', title: 'From', width: 116, sortKey: 'previous', cell: (row) => healthWord[row.previous] },
+  { id: 'from', title: 'From', width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
   { id: 'to', title: 'Became', width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
   { id: 'lasted', title: 'Lasted', width: 96, align: 'right', cell: lasted },
   {

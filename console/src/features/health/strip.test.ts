@@ -64,7 +64,7 @@ describe('the strip of a part', () => {
       20 * hour,
     )
     expect(shareInOrder(segments)).toBeCloseTo(0.9)
-    expect(stripText(segments)).toBe('90.00 % in order, 1 × failing')
+    expect(stripText(segments)).toBe('90.00 % OK, 1 × Error')
     expect(stripText(segmentsOf([], now('Unknown', 1), 10 * hour, 20 * hour))).toBe('not in use')
     expect([shareText(1), shareText(0.99999), shareText(0)]).toEqual(['100 %', '99.99 %', '0.00 %'])
   })

@@ -1,5 +1,5 @@
 import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract'
-import { healthWord } from './health.ts'
+import { healthWords } from '../../ui/health-words.ts'
 
 /** A time in which a part was the same; null: nobody looked yet. */
 export interface Segment {
@@ -40,7 +40,7 @@ export const segmentsOf = (
     .filter((segment) => segment.to > segment.from)
 }
 
-/** Share of the time that somebody looked in which it was in order; null: it was not in use. */
+/** Share of the time that somebody looked in which it was OK; null: it was not in use. */
 export const shareInOrder = (segments: readonly Segment[]): number | null => {
   const sum = (statuses: readonly (HealthStatus | null)[]): number =>
     segments.filter(({ status }) => statuses.includes(status)).reduce((all, { from, to }) => all + to - from, 0)
@@ -59,7 +59,7 @@ export const stripText = (segments: readonly Segment[]): string => {
   const bad = segments.filter(({ status }) => status === 'Warning' || status === 'Error')
   const count = (status: 'Warning' | 'Error'): string[] => {
     const n = bad.filter((segment) => segment.status === status).length
-    return n === 0 ? [] : [`${n} × ${healthWord[status]}`]
+    return n === 0 ? [] : [`${n} × ${healthWords[status]}`]
   }
-  return [`${shareText(share)} in order`, ...count('Error'), ...count('Warning')].join(', ')
+  return [`${shareText(share)} OK`, ...count('Error'), ...count('Warning')].join(', ')
 }

@@ -12,9 +12,9 @@ import { NoticeGrid } from './NoticeGrid.tsx'
 import classes from './notices.module.css'
 
 const overallWords: Readonly<Record<HealthStatus, string>> = {
-  OK: 'All parts of the server are in order',
-  Warning: 'A part of the server needs a look',
-  Error: 'A part of the server is failing',
+  OK: 'All parts of the server are OK',
+  Warning: 'A part of the server has a warning',
+  Error: 'A part of the server has an error',
   Unknown: 'No part of the server was looked at yet',
 }
 

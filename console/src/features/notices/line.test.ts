@@ -45,8 +45,8 @@ describe('a notice as it is drawn', () => {
     expect(lineOfRisk(risk)).toMatchObject({ severity: 'red', word: 'Critical' })
     expect(lineOfRisk({ ...risk, severity: 4, severityString: 'Warning' })).toMatchObject({ severity: 'amber' })
     const part = { ...risk, name: 'disk', status: 'OK' as const, description: '' }
-    expect(lineOfHealth(part)).toMatchObject({ severity: 'neutral', word: 'in order', title: 'disk' })
-    expect(lineOfHealth({ ...part, status: 'Error' })).toMatchObject({ severity: 'red', word: 'failing' })
+    expect(lineOfHealth(part)).toMatchObject({ severity: 'neutral', word: 'OK', title: 'disk' })
+    expect(lineOfHealth({ ...part, status: 'Error' })).toMatchObject({ severity: 'red', word: 'Error' })
   })
 
   it('says how often it happened, when that was more than once', () => {

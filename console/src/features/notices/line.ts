@@ -1,6 +1,7 @@
 import type { HealthNotice, HealthStatus, noticeKinds, RiskNotification } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import { eventSeverity } from '../../ui/findings.ts'
+import { healthWords } from '../../ui/health-words.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
 export type NoticeList = 'risk' | 'health'
@@ -32,14 +33,6 @@ export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> =
   blocked: 'Blocked device',
   keyClone: 'Copied agent key',
   agentSilent: 'Silent host',
-}
-
-/** The same words as the health page has. */
-const statusWords: Readonly<Record<HealthStatus, string>> = {
-  OK: 'in order',
-  Warning: 'needs a look',
-  Error: 'failing',
-  Unknown: 'not configured',
 }
 
 export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
@@ -76,7 +69,7 @@ export const lineOfRisk = (notice: RiskNotification): Line => ({
 export const lineOfHealth = (notice: HealthNotice): Line => ({
   id: notice.id,
   severity: statusSeverity[notice.status],
-  word: statusWords[notice.status],
+  word: healthWords[notice.status],
   title: notice.name,
   description: notice.description,
   count: notice.count,

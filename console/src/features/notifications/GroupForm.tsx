@@ -1,5 +1,6 @@
 import { Button, Group, Switch } from '@mantine/core'
 import { type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
 import { useId, useRef } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -52,6 +53,10 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
+          <p className={classes.quiet}>
+            A channel that is switched on tells of what comes from then on. What is open already stands in the{' '}
+            <Link to="/notices">inbox</Link>.
+          </p>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
           {isOfEvents ? null : <MailFields {...shared} />}

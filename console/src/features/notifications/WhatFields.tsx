@@ -27,7 +27,9 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
       name="minimumSeverity"
       label="Severity at least"
       description={
-        group.kind === 'SystemHealth' ? 'A part that needs a look is a Warning, one that fails an Error.' : undefined
+        group.kind === 'SystemHealth'
+          ? 'A part in state Warning counts as severity Warning, one in state Error as severity Error.'
+          : undefined
       }
       maw={280}
       data={[...severityNames]}

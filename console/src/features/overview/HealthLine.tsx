@@ -2,6 +2,7 @@ import { subsystemHealth } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
+import { healthWords } from '../../ui/health-words.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './OverviewPage.module.css'
 
@@ -21,11 +22,11 @@ export const HealthLine = () => {
   return (
     <Link to="/settings/health" className={classes.health}>
       {bad.length === 0 ? (
-        <>✓ All parts of the server are in order</>
+        <>✓ All parts of the server are OK</>
       ) : (
         <>
           <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
-          {bad.map(({ name }) => name).join(', ')}: {failing.length > 0 ? 'failing' : 'needs a look'}
+          {bad.map(({ name }) => name).join(', ')}: {healthWords[failing.length > 0 ? 'Error' : 'Warning']}
         </>
       )}
     </Link>

@@ -14,10 +14,14 @@ const day = 86_400_000
 const countsGap = 10_000
 
 const kinds = [
-  { title: 'attack tools detected', search: eventCodes.attackTool.description },
-  { title: 'vulnerable devices detected', search: eventCodes.vulnerable.description },
-  { title: 'devices attached', search: eventCodes.attached.description },
-  { title: 'hosts enrolled', search: eventCodes.enrolled.description },
+  { one: 'attack tool detected', title: 'attack tools detected', search: eventCodes.attackTool.description },
+  {
+    one: 'vulnerable device detected',
+    title: 'vulnerable devices detected',
+    search: eventCodes.vulnerable.description,
+  },
+  { one: 'device attached', title: 'devices attached', search: eventCodes.attached.description },
+  { one: 'host enrolled', title: 'hosts enrolled', search: eventCodes.enrolled.description },
 ] as const
 
 /** What happened since the last visit, or in the last day at a first one. */
@@ -52,10 +56,11 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
     <section className={classes.card}>
       <h2 title={exactUtc(since ?? start - day)}>{since === null ? 'In the last 24 hours' : 'Since you were here'}</h2>
       <ul className={classes.counts}>
-        {kinds.map(({ title, search }, index) => (
+        {kinds.map(({ one, title, search }, index) => (
           <li key={title}>
             <Link to="/events" search={{ q: search, fromDate: from } as never}>
-              <strong>{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong> {title}
+              <strong>{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong>{' '}
+              {counts.data?.[index] === 1 ? one : title}
             </Link>
           </li>
         ))}

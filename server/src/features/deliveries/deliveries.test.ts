@@ -199,7 +199,7 @@ describe('mail of a group', () => {
     await later(400)
     expect(mail.taken.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
       '[Error] database: Error',
-      '[Error] again: database: Error',
+      '[Error, again] database: Error',
     ])
   })
 
@@ -236,6 +236,12 @@ describe('mail of a group', () => {
     await tick()
     await later(60)
     expect(mail.taken).toEqual([])
+    const waiting = async () => (await (await t.admin()).get(`${base}/notifications/waiting`)).json()
+    const shown = { groupId: 2, groupName: 'Peripherals', channel: 'email', notices: 1 }
+    expect(await waiting()).toEqual([
+      { ...shown, since: '2031-05-04T10:11:12.000Z', isForQuietHours: true, nextAt: '2031-05-04T11:00:00.000Z' },
+    ])
+    expect((await (await person(t, { profile: 30 })).api.get(`${base}/notifications/waiting`)).statusCode).toBe(403)
     await append(t, deviceEvent('blocked'))
     await tick()
     await later(60)
@@ -246,6 +252,11 @@ describe('mail of a group', () => {
     await group(2, { quietHours: null, digestMinutes: 60 })
     await append(t, deviceEvent('blocked', { pid: '0001' }))
     await tick()
+    const [gathered] = await waiting()
+    expect([gathered.isForQuietHours, Date.parse(gathered.nextAt) - Date.parse(gathered.since)]).toEqual([
+      false,
+      3_600_000,
+    ])
     await later(30 * 60)
     await append(t, deviceEvent('blocked', { pid: '0002' }))
     await later(60)
@@ -254,6 +265,7 @@ describe('mail of a group', () => {
     await later(60)
     expect(mail.taken).toHaveLength(3)
     expect(mail.taken[2]?.text).toContain('2 notices')
+    expect(await waiting()).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/app-error.ts'
-import { nearest } from '#platform/http/names.ts'
+import { unknownName } from '#platform/http/names.ts'
 import { type CompiledList, compileList, type ListSpec } from '#platform/list/compile.ts'
 import type { ExportableList, ExportColumn } from './exportable-list.ts'
 
@@ -30,8 +30,7 @@ export const chosenColumns = (
   asked.forEach((name, i) => {
     const column = known.get(name.toLowerCase())
     const keys = list.columns.map(({ key }) => key)
-    if (column === undefined)
-      throw invalid(`${place}.columns[${i}]`, `${name} is no column; did you mean ${nearest(name, keys)}?`)
+    if (column === undefined) throw invalid(`${place}.columns[${i}]`, unknownName(name, keys, `${name} is no column`))
     if (chosen.has(column)) throw invalid(`${place}.columns[${i}]`, `${column.key} is given more than once`)
     chosen.add(column)
   })

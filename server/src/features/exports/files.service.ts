@@ -3,7 +3,7 @@ import { maxPdfRows, type ReportFormat, type ReportListName, reportLists } from 
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isUnavailable } from '#platform/db/db.ts'
-import { nearest } from '#platform/http/names.ts'
+import { unknownName } from '#platform/http/names.ts'
 import type { List } from '#platform/list/list.ts'
 import { type ComputedList, copyRowsOf, csvOf } from './computed-lists.ts'
 import { countedRows } from './counted-rows.ts'
@@ -61,13 +61,11 @@ const unlessSlow = (error: unknown): number => {
 const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unknown>>): void => {
   const known = Object.keys(reportLists[list].filters)
   for (const name of Object.keys(filter))
-    if (!known.includes(name)) {
-      const near = nearest(name, known)
+    if (!known.includes(name))
       throw invalid(
         `body.filter.${name}`,
-        `is unknown${near === undefined ? '; this list has no filters' : `; did you mean ${near}?`}`,
+        known.length === 0 ? 'is unknown; this list has no filters' : unknownName(name, known),
       )
-    }
 }
 
 const rangeWords = ({ from, to }: TimeRange): string =>

@@ -69,7 +69,7 @@ export const createGroupsStore = () => ({
     )[0]?.ok === true,
 
   /** What waits to be told, worst first, and when the channel was last used. */
-  pending: async (tx: Tx, groupId: number, channel: string, limit: number) => {
+  pending: async (tx: Queryable, groupId: number, channel: string, limit: number) => {
     const rows = await tx.query<PendingRow>(sql`
       select p.notice_id, p.news, p.since, n.severity from notice_pending p join notices n on n.notice_id = p.notice_id
       where p.group_id = ${groupId}::int and p.channel = ${channel} order by n.severity, p.since, p.notice_id limit ${limit}::int`)

@@ -7,6 +7,7 @@ import {
   listHealthNotices,
   listNotificationGroups,
   listRiskNotices,
+  listWaitingNotices,
   pinHealthNotice,
   pinRiskNotice,
   readHealthNotices,
@@ -97,6 +98,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   app.register(readRiskNotices, ({ actor }) => notices.markRead(actor, 'risk'))
   app.register(readHealthNotices, ({ actor }) => notices.markRead(actor, 'health'))
   app.register(getNotice, ({ params }) => notices.story(Number(params.id)))
+  app.register(listWaitingNotices, () => telling.waiting())
   app.register(listNotificationGroups, ({ actor }) => groups.list(actor))
   app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))
   app.register(testNotificationChannel, ({ actor, body }) => trial(actor, body))

@@ -25,3 +25,16 @@ export const isQuiet = (at: number, { from, to, timeZone }: QuietHours): boolean
   const [start, end, now] = [minutesOf(from), minutesOf(to), wallMinutes(at, timeZone)]
   return start <= end ? now >= start && now < end : now >= start || now < end
 }
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+/** When the quiet hours that are now end. Clocks that are put forward or back meanwhile are looked at again. */
+export const endOfQuiet = (now: number, hours: QuietHours): number => {
+  let at = now
+  for (let looks = 0; looks < 3 && isQuiet(at, hours); looks++) {
+    const left = (minutesOf(hours.to) - wallMinutes(at, hours.timeZone) + 1_440) % 1_440
+    at = Math.floor(at / minuteMs) * minuteMs + left * minuteMs
+  }
+  return at - hourMs > now && !isQuiet(at - hourMs, hours) ? at - hourMs : at
+}

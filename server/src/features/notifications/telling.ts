@@ -5,19 +5,13 @@ import { layOut, subjectLine } from '#features/mail/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
+import { dueOf, gapAfter } from './due.ts'
 import type { GroupsService } from './groups.service.ts'
-import type { GroupsStore, PendingRow } from './groups.store.ts'
+import type { GroupsStore } from './groups.store.ts'
 import type { Group } from './groups.ts'
 import type { News, NoticeNews } from './news.ts'
 import type { NoticesRead, ToldNotice } from './notices.read.ts'
-import { isQuiet } from './quiet-hours.ts'
 
-/** A mail waits so long for what comes with it: a flood is one mail, with a number. */
-const gatherMs = 15_000
-/** And the next mail of a group comes no sooner, longer each time there is more to tell: a night of single notices is no night of mails. */
-const mailGaps = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
-/** What is this severe waits for the shortest gap only. */
-const urgent = 2
 /** Notices of one message; more follow in the next. */
 const mostOfMessage = 500
 /** Of these a mail has the text; of further ones it says how many. */
@@ -33,8 +27,6 @@ export interface TellingDeps {
   /** Where links lead. */
   baseUrl(): Promise<string>
 }
-
-const gapAfter = (streak: number): number => mailGaps[Math.min(streak, mailGaps.length - 1)] as number
 
 /** True when a group is to tell of a notice of this severity, on hosts with these tags. */
 const isOf = (
@@ -60,11 +52,15 @@ const newsFor = (group: Group, news: NoticeNews): News | null => {
   return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
 }
 
-const newsWords: Readonly<Record<News, string>> = { opened: '', reopened: 'again: ', resolved: 'over: ' }
+const newsWords: Readonly<Record<News, string>> = { opened: '', reopened: ', again', resolved: '' }
+
+/** How bad, whether again, and what: `Critical, again: Attack tool …`. */
+const headOf = ({ news, severityString, title }: ToldNotice & { news: News }): string =>
+  `${news === 'resolved' ? 'OK' : severityString}${newsWords[news]}: ${title}`
 
 const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
   const [first] = notices as [ToldNotice & { news: News }]
-  const one = `[${first.news === 'resolved' ? 'OK' : first.severityString}] ${newsWords[first.news]}${first.title}`
+  const one = `[${first.news === 'resolved' ? 'OK' : first.severityString}${newsWords[first.news]}] ${first.title}`
   return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
 }
 
@@ -90,12 +86,7 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
           ...notices
             .slice(0, mostOfMail)
             .map((notice) =>
-              [
-                `${notice.news === 'resolved' ? 'OK' : notice.severityString}: ${newsWords[notice.news]}${notice.title}`,
-                cleanText(notice.description, 600),
-                times(notice),
-                `${base}${notice.link}`,
-              ].join('\n'),
+              [headOf(notice), cleanText(notice.description, 600), times(notice), `${base}${notice.link}`].join('\n'),
             ),
           ...(more > 0 ? [`And ${more} more, in the console.`] : []),
           `You get this because the notification group "${group.definition.groupName}" mails to you.`,
@@ -115,34 +106,6 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
       },
     })
 
-  /** Which of what waits may be told now. */
-  const due = (
-    group: Group,
-    channel: 'email' | 'webhook',
-    rows: readonly PendingRow[],
-    last: { at: Date | null; streak: number },
-  ): readonly PendingRow[] => {
-    const { digestMinutes, quietHours } = group.config
-    const now = clock.now()
-    const passed =
-      quietHours === null || !isQuiet(now, quietHours)
-        ? rows
-        : rows.filter(
-            ({ severity }) =>
-              quietHours.passSeverity !== null && severity <= severityNames.indexOf(quietHours.passSeverity),
-          )
-    if (passed.length === 0) return []
-    const wait = digestMinutes > 0 ? digestMinutes * 60_000 : channel === 'email' ? gatherMs : 0
-    // A clock that was set back must not keep them waiting.
-    const oldest = Math.min(now, ...passed.map(({ since }) => since.getTime()))
-    const streak = passed.some(({ severity }) => severity <= urgent) ? 0 : last.streak
-    const gap =
-      channel === 'email' && digestMinutes === 0 && last.at !== null
-        ? Math.min(last.at.getTime(), now) + gapAfter(streak)
-        : 0
-    return now >= Math.max(oldest + wait, gap) ? passed : []
-  }
-
   /** One message of a group and channel; true when there may be another. */
   const tellOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
     db.transaction(async (tx) => {
@@ -153,7 +116,7 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
         return false
       }
       const { rows, last } = await store.pending(tx, groupId, channel, mostOfMessage)
-      const ready = due(group, channel, rows, last)
+      const { ready } = dueOf(group.config, channel, rows, last, clock.now())
       if (ready.length === 0) return false
       const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
       const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
@@ -206,6 +169,31 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
         ),
         new Date(clock.now()),
       )
+    },
+
+    /** What waits to be told, and for what. */
+    waiting: async () => {
+      const [keys, all] = await Promise.all([store.waiting(db), groups.read(db)])
+      const found = await Promise.all(
+        keys.map(async ({ group_id, channel }) => {
+          const group = all.find(({ definition }) => definition.id === group_id)
+          const { rows, last } = await store.pending(db, group_id, channel, mostOfMessage)
+          if (group === undefined || rows.length === 0) return []
+          const { at, isForQuietHours } = dueOf(group.config, channel, rows, last, clock.now())
+          return [
+            {
+              groupId: group_id,
+              groupName: group.definition.groupName,
+              channel,
+              notices: rows.length,
+              since: new Date(Math.min(...rows.map(({ since }) => since.getTime()))).toISOString(),
+              isForQuietHours,
+              nextAt: new Date(at).toISOString(),
+            },
+          ]
+        }),
+      )
+      return found.flat()
     },
 
     /** Writes down the messages that are due. */

@@ -25,4 +25,5 @@ export const mediaTypes: Readonly<Record<ReportFormat, string>> = {
 export const fitsMail = (bytes: number): boolean =>
   Math.ceil((bytes / 3) * 4 * (78 / 76)) <= reportLimits.attachmentBytes
 
-export const megabytes = (bytes: number): string => `${(bytes / (1024 * 1024)).toFixed(1)} MB`
+export const megabytes = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`

@@ -144,9 +144,24 @@ describe('query', () => {
     const answer = await admin.get('/prime/webui/agents?HostIdentifer=x')
     expect(answer.json()).toMatchObject({
       code: 'validation_failed',
-      detail: 'query.HostIdentifer is unknown; did you mean HostIdentifier?.',
+      detail: 'query.HostIdentifer is unknown; did you mean HostIdentifier?',
       errors: [{ field: 'query.HostIdentifer', message: 'is unknown; did you mean HostIdentifier?' }],
     })
+  })
+
+  it('guesses at nothing that is far from all known names', async () => {
+    const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors
+    expect(fault.message).toMatch(/^is unknown; known are Uuid, HostIdentifier, .*GlobalSearch$/)
+    const group = await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, colour: 'red' })
+    expect(group.json().detail).toMatch(/^body\.colour is unknown; known are id, groupName, .*quietHours\.$/)
+  })
+
+  it('says of a member that may be null only what is wrong with it', async () => {
+    const update = async (quietHours: unknown) =>
+      (await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, quietHours })).json().errors
+    const hours = { from: '25:00', to: '06:00', timeZone: 'UTC', passSeverity: null }
+    expect((await update(hours)).map(({ field }: { field: string }) => field)).toEqual(['body.quietHours.from'])
+    expect(await update(5)).toEqual([{ field: 'body.quietHours', message: 'must be object or null' }])
   })
 
   it('names what was wrong in all of it', async () => {

@@ -14,11 +14,12 @@ const distance = (a: string, b: string): number => {
   return previous[b.length] as number
 }
 
-/** The known name nearest to an unknown one. */
-export const nearest = (name: string, known: Iterable<string>): string | undefined => {
+/** The known name nearest to an unknown one; undefined: none is near, and a guess would only puzzle. */
+const nearest = (name: string, known: Iterable<string>): string | undefined => {
   const wanted = name.slice(0, 64).toLowerCase()
   let best: string | undefined
-  let least = Number.POSITIVE_INFINITY
+  // A third of it may be wrong, and two letters of a short one.
+  let least = Math.max(2, Math.ceil(wanted.length / 3)) + 1
   for (const candidate of known) {
     const d = distance(wanted, candidate.toLowerCase())
     if (d < least) {
@@ -27,6 +28,17 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
     }
   }
   return best
+}
+
+/** Names that a message lists at most. */
+const mostNames = 30
+
+/** What is said of a name that is unknown: the one that was meant, else which there are. */
+export const unknownName = (name: string, known: Iterable<string>, is = 'is unknown'): string => {
+  const all = [...known]
+  const near = nearest(name, all)
+  if (near !== undefined) return `${is}; did you mean ${near}?`
+  return all.length === 0 || all.length > mostNames ? is : `${is}; known are ${all.join(', ')}`
 }
 
 /** Known names by their lower-case form. A Map, so that `constructor` is no name. */

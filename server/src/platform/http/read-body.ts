@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../app-error.ts'
 import { type BodyShape, isTooDeep, maxDepth, oversize, shapeFor } from './body-bounds.ts'
-import { foldedNames, isBadText, nearest } from './names.ts'
+import { foldedNames, isBadText, unknownName } from './names.ts'
 import { validationError } from './read-query.ts'
 
 /** Members of one body. */
@@ -74,10 +74,11 @@ const fold = (
     if (isBadText(given))
       state.errors.push({ field: path, message: 'has a key with U+0000 or half of a surrogate pair' })
     else if (given === '__proto__' || (names !== undefined && !names.has(given.toLowerCase()) && !open)) {
-      const near = names === undefined ? undefined : nearest(given, names.values())
+      const message = unknownName(given, names?.values() ?? [])
+      const isListed = chosen?.['x-list-keys'] === true && !message.includes('; known are ')
       state.errors.push({
         field: `${path}.${given.slice(0, 64)}`,
-        message: `is unknown${near === undefined ? '' : `; did you mean ${near}?`}${chosen?.['x-list-keys'] === true ? `; known are ${Object.keys(properties ?? {}).join(', ')}` : ''}`,
+        message: `${message}${isListed ? `; known are ${Object.keys(properties ?? {}).join(', ')}` : ''}`,
       })
     } else if (Object.hasOwn(result, name)) state.errors.push({ field: at, message: 'is given more than once' })
     else {
@@ -108,8 +109,26 @@ const messageOf = (fault: Fault): string => {
   return fault.message
 }
 
+const asksForNull = ({ keyword, params }: Fault): boolean => keyword === 'type' && params.type === 'null'
+
+/** That it could be null, too, is no second fault of what is there: it is said with the first where that is about the type. */
+const withoutNulls = (faults: readonly Fault[]): Fault[] => {
+  const others = faults.filter((fault) => !asksForNull(fault) && fault.keyword !== 'anyOf')
+  const nulls = new Set(faults.filter(asksForNull).map(({ instancePath }) => instancePath))
+  const isTold = (path: string): boolean =>
+    others.some(({ instancePath }) => instancePath === path || instancePath.startsWith(`${path}/`))
+  return faults
+    .filter((fault) => !asksForNull(fault) || !isTold(fault.instancePath))
+    .map((fault) =>
+      fault.keyword === 'type' && !asksForNull(fault) && nulls.has(fault.instancePath)
+        ? { ...fault, message: `${fault.message} or null` }
+        : fault,
+    )
+}
+
 /** Faults of a value against a schema, in the words of the problem; unions report their members' faults once. */
-export const schemaFaults = (faults: readonly Fault[], root = 'body'): FieldError[] => {
+export const schemaFaults = (given: readonly Fault[], root = 'body'): FieldError[] => {
+  const faults = withoutNulls(given)
   const result = new Map<string, FieldError>()
   for (const fault of faults) {
     if (fault.keyword === 'boolean' || fault.keyword === 'anyOf') continue

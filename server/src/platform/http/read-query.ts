@@ -1,7 +1,7 @@
 import type { FieldError } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
 import { AppError } from '../app-error.ts'
-import { foldedNames, isBadText, nearest } from './names.ts'
+import { foldedNames, isBadText, unknownName } from './names.ts'
 
 type JsonSchema = TSchema & {
   type?: string
@@ -83,10 +83,10 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
       const name = names.get(given.toLowerCase())
       if (name === undefined) {
         if (isOpen) continue
-        const near = nearest(given, names.values())
         errors.push({
           field: `query.${given.slice(0, 64)}`,
-          message: `is unknown${near === undefined ? '; this operation has no parameters' : `; did you mean ${near}?`}`,
+          message:
+            names.size === 0 ? 'is unknown; this operation has no parameters' : unknownName(given, names.values()),
         })
         continue
       }
@@ -113,9 +113,9 @@ export const validationError = (errors: readonly FieldError[]): AppError =>
     {
       detail: errors
         .slice(0, 3)
-        .map((e) => `${e.field} ${e.message}`)
-        .join('. ')
-        .concat('.'),
+        // A message that asks ends by itself.
+        .map((e) => `${e.field} ${e.message}${e.message.endsWith('?') ? '' : '.'}`)
+        .join(' '),
     },
     { errors: errors.slice(0, 20) },
   )
