@@ -21,6 +21,7 @@ const VERBS = {
   drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
   gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
   cli: { program: 'cli/src/main.ts' },
+  sbom: { program: 'scripts/sbom.mjs' },
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -1,0 +1,118 @@
+// `npm run sbom`: writes sbom.cdx.json (CycloneDX 1.6) and THIRD-PARTY-LICENSES.md. Both are the same on every machine and
+// at every time, so that a test can tell whether they are current.
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT, say } from './bootstrap/say.mjs'
+import { packagesOf, textOf, works } from './shipped.mjs'
+
+const read = (name) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
+
+const purlOf = ({ name, version }) => `pkg:npm/${name.replace('@', '%40')}@${version}`
+/** The same version may stand at two places of the lock, once for each who needs it. */
+const refOf = (one) => purlOf(one)
+
+/** A licence as CycloneDX has it: an id of SPDX, an expression, or a name. */
+function licenceOf(licence) {
+  if (/ (OR|AND) /.test(licence)) return [{ expression: licence }]
+  return [{ license: licence.startsWith('LicenseRef-') ? { name: licence } : { id: licence } }]
+}
+
+const unique = (list, keyOf) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
+
+function bill() {
+  const { version, description, license } = read('package.json')
+  const packages = packagesOf(read('package-lock.json'))
+  const byKey = new Map(packages.map((one) => [one.key, one]))
+  const product = { type: 'application', 'bom-ref': 'portcullis', name: 'portcullis', version, description }
+  const listed = unique(packages, refOf)
+  const components = [
+    ...listed.map((one) => ({
+      type: 'library',
+      'bom-ref': refOf(one),
+      name: one.name,
+      version: one.version,
+      // Excluded: needed to build console and agent, and in neither.
+      scope: one.purpose === 'builds' ? 'excluded' : one.isOptional ? 'optional' : 'required',
+      ...(one.integrity?.startsWith('sha512-')
+        ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(one.integrity.slice(7), 'base64').toString('hex') }] }
+        : {}),
+      licenses: licenceOf(one.licence),
+      purl: purlOf(one),
+    })),
+    ...works().map(({ name, version, licence, where }) => ({
+      type: name === 'usb.ids' ? 'data' : 'library',
+      'bom-ref': `${name}@${version}`,
+      name,
+      version,
+      description: where,
+      scope: 'required',
+      licenses: licenceOf(licence),
+    })),
+  ]
+  const dependencies = [
+    {
+      ref: 'portcullis',
+      dependsOn: components.filter(({ scope }) => scope !== 'excluded').map((one) => one['bom-ref']),
+    },
+    ...listed.map((one) => {
+      const same = packages.filter((other) => refOf(other) === refOf(one))
+      const needed = same.flatMap(({ needs }) => needs.map((key) => refOf(byKey.get(key))))
+      return { ref: refOf(one), dependsOn: [...new Set(needed)].sort() }
+    }),
+  ]
+  const body = { metadata: { component: { ...product, licenses: licenceOf(license) } }, components, dependencies }
+  const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+  // A name that follows from the content (RFC 9562, version 8), where others take a random one.
+  const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+  const head = { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${uuid}`, version: 1 }
+  return `${JSON.stringify({ ...head, ...body }, null, 1)}\n`
+}
+
+function licences() {
+  const packages = unique(
+    packagesOf(read('package-lock.json')).filter(({ purpose }) => purpose === 'runs'),
+    refOf,
+  )
+  const texts = new Map()
+  const add = (text, who) => {
+    if (text !== null) texts.set(text, [...(texts.get(text) ?? []), who])
+  }
+  for (const one of packages) add(textOf(one), `${one.name} ${one.version}`)
+  for (const { name, version, text } of works()) add(text, `${name} ${version}`)
+  const hasText = new Set([...texts.values()].flat())
+  const row = (name, version, licence, note) => `| ${name} | ${version} | ${licence} | ${note} |`
+  return [
+    '# Third-party licences',
+    '',
+    'What Portcullis ships beside its own source, written by `npm run sbom`. What only builds it is in `sbom.cdx.json`, with the scope',
+    '`excluded`. Packages of one platform have the licence text of the package that brings them.',
+    '',
+    '| name | version | licence | |',
+    '|---|---|---|---|',
+    ...works().map(({ name, version, licence, where }) => row(name, version, licence, where)),
+    ...packages.map((one) =>
+      row(one.name, one.version, one.licence, hasText.has(`${one.name} ${one.version}`) ? '' : 'brings no text'),
+    ),
+    '',
+    '## Texts',
+    ...[...texts].flatMap(([text, who]) => [
+      '',
+      `### ${who.join(', ')}`,
+      '',
+      '```',
+      text.replaceAll('```', "'''"),
+      '```',
+    ]),
+    '',
+  ].join('\n')
+}
+
+/** Both files by name. */
+export const sbomFiles = () => ({ 'sbom.cdx.json': bill(), 'THIRD-PARTY-LICENSES.md': licences() })
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(sbomFiles())) {
+    writeFileSync(join(ROOT, name), text)
+    say(`${name} written`)
+  }

