@@ -82,9 +82,13 @@ export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOpt
       await call('POST', `${api}/admin/adduser`, { userName, userProfile: profile, password, ...more }, admin.token)
       return { userName, password, profile, ...(await signIn(userName, password)) }
     }
-    /** Access tokens end after 15 minutes; a longer run signs in anew. */
+    /** Access tokens end after 15 minutes. By the refresh token: sign-ins are throttled once many have failed. */
     const renew = async (person: Person): Promise<void> => {
-      Object.assign(person, await signIn(person.userName, person.password))
+      const { refreshToken } = person
+      const got = await wire.send({ method: 'POST', path: `${api}/Auth/RefreshToken`, body: { refreshToken } })
+      const answer = jsonOf(got.text) as { token: string; refreshToken: string }
+      if (got.status === 200) Object.assign(person, { token: answer.token, refreshToken: answer.refreshToken })
+      else Object.assign(person, await signIn(person.userName, person.password))
     }
     const enrolmentToken = async (): Promise<string> =>
       String(

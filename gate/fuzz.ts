@@ -1,0 +1,236 @@
+import { Compile } from 'typebox/compile'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { type Estate, furnish } from './estate.ts'
+import { bodyOf, type FuzzRequest, formRequest, resolverOf, smaller, targetOf } from './fuzz-requests.ts'
+import { registerWorker } from './host.ts'
+import { type Offered, type OpenApi, offeredBy, readDocument, type Schema } from './operations.ts'
+import { type Premises, withPremises } from './premises.ts'
+import { forEachOf, type Got, jsonOf } from './wire.ts'
+
+const seed = 20_310_504
+const quickRequests = 8_000
+const fullRequests = 50_000
+
+/** Tries at making a request that failed smaller. */
+const shrinkTries = 80
+
+/** What a problem must not tell: how the server is built. */
+const inside = /node_modules|\.ts:\d+|at async |syntax error at|relation "|violates|SQLSTATE|duplicate key|pg_catalog/
+
+type Judge = (offered: Offered, got: Got) => string | undefined
+
+/** A document without references, so that one schema can be compiled alone. */
+const inlined = (document: OpenApi, schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map((inner) => inlined(document, inner))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $ref } = schema as Schema
+  if (typeof $ref === 'string') {
+    const [, , kind, name] = $ref.split('/')
+    return inlined(
+      document,
+      (document.components as Record<string, Record<string, unknown>>)[kind as string]?.[name as string],
+    )
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, inlined(document, inner)]))
+}
+
+/** Says what is wrong with an answer by the document; the first word is the kind of fault. */
+const createJudge = (document: OpenApi): Judge => {
+  const checks = new Map<string, ReturnType<typeof Compile>>()
+  return (offered, { status, headers, text }) => {
+    if (status === 0) return 'unanswered'
+    if (status >= 500) return `status-${status} ${text.slice(0, 300)}`
+    const described = offered.described.responses[String(status)] ?? offered.described.responses.default
+    if (described === undefined) return `undocumented status ${status}: ${text.slice(0, 200)}`
+    const response = inlined(document, described) as { content?: Record<string, { schema?: Schema }> }
+    const type = (headers['content-type'] ?? '').split(';')[0] as string
+    const media = response.content?.[type]
+    if (response.content !== undefined && media === undefined)
+      return `undocumented media-type ${type} of status ${status}`
+    if (status >= 400 && inside.test(text)) return `inside told: ${text.slice(0, 300)}`
+    const isPlain = type === 'text/plain' && status >= 400
+    if (media?.schema === undefined || isPlain || !/json$|^text\/plain$/.test(type) || type === 'application/x-ndjson')
+      return undefined
+    if (media.schema.type === 'string' && type === 'text/plain') return undefined
+    const key = `${offered.id} ${status}`
+    let check = checks.get(key)
+    if (check === undefined) {
+      check = Compile(media.schema as never)
+      checks.set(key, check)
+    }
+    const value = jsonOf(text)
+    if (value === undefined) return `mismatch of status ${status}: no JSON`
+    if (check.Check(value)) return undefined
+    const faults = [...check.Errors(value)].slice(0, 3) as unknown as { instancePath: string; message: string }[]
+    return `mismatch of status ${status}: ${faults.map((f) => `${f.instancePath} ${f.message}`).join('; ')}`
+  }
+}
+
+const kindOf = (fault: string): string => fault.split(' ').slice(0, 3).join(' ')
+
+/** As it can be sent again by hand. */
+const written = (request: FuzzRequest, estate: Estate): string => {
+  const body = bodyOf(request)
+  return `${request.offered.method} ${targetOf(request).slice(0, 600)} as ${estate.principals[request.principal]?.name}${
+    Object.keys(request.headers).length === 0 ? '' : ` ${JSON.stringify(request.headers).slice(0, 200)}`
+  }${body === undefined ? '' : ` ${(Buffer.isBuffer(body) ? body.toString('latin1') : body).slice(0, 600)}`}`
+}
+
+export const fuzz: Check = {
+  name: 'fuzz',
+  what: `Requests made from the OpenAPI document that the server serves, seed ${seed}: right ones, right ones with one part replaced, and such that break parsers. Every answer is one that the document tells of, in its shape, and none is 500 or above.`,
+  run: async ({ isQuick, root }): Promise<Outcome> =>
+    withPremises({ root }, async (premises) => {
+      const requests = isQuick ? quickRequests : fullRequests
+      const { wire, server } = premises
+      const estate = await furnish(premises)
+      const document = await readDocument(premises)
+      const operations = offeredBy(document)
+      const resolve = resolverOf(document)
+      const judge = createJudge(document)
+      const found = new Map<string, { count: number; fault: string; first: FuzzRequest; index: number }>()
+      const answeredWell = new Set<string>()
+      const statuses = new Map<number, number>()
+      let checked = 0
+      const times = new Map<string, [number, number]>()
+
+      const send = async (request: FuzzRequest): Promise<Got> =>
+        wire.send({
+          method: request.offered.method,
+          path: targetOf(request),
+          token: estate.principals[request.principal]?.token,
+          headers: request.headers,
+          body: bodyOf(request),
+          isHeadEnough: request.offered.isStream,
+        })
+
+      await forEachOf(
+        Array.from({ length: requests }, (_, i) => i),
+        8,
+        async (index) => {
+          if (index % 5_000 === 4_999 || index % 997 === 996) await keepSignedIn(premises, estate)
+          const request = formRequest(seed, index, operations, estate, resolve)
+          const t0 = performance.now()
+          const got = await send(request)
+          const tt = times.get(request.offered.id) ?? [0, 0]
+          times.set(request.offered.id, [tt[0] + performance.now() - t0, tt[1] + 1])
+          checked++
+          statuses.set(got.status, (statuses.get(got.status) ?? 0) + 1)
+          if (got.status === 200) answeredWell.add(request.offered.id)
+          const fault = judge(request.offered, got)
+          if (fault === undefined) return
+          const key = `${request.offered.id} ${kindOf(fault)}`
+          const known = found.get(key)
+          if (known !== undefined) known.count++
+          else found.set(key, { count: 1, fault, first: request, index })
+        },
+      )
+      const isAlive = server.isRunning() && (await wire.send({ method: 'GET', path: '/healthz' })).status === 200
+
+      const notes: string[] = []
+      for (const { count, fault, first, index } of [...found.values()].slice(0, 12)) {
+        let least = first
+        let tries = 0
+        for (let isSmaller = true; isSmaller && tries < shrinkTries; ) {
+          isSmaller = false
+          for (const candidate of smaller(least)) {
+            if (++tries > shrinkTries) break
+            const again = judge(candidate.offered, await send(candidate))
+            if (again === undefined || kindOf(again) !== kindOf(fault)) continue
+            least = candidate
+            isSmaller = true
+            break
+          }
+        }
+        notes.push(`${count} times, first at ${seed}:${index}: ${fault} | ${written(least, estate)}`)
+      }
+      const sum = (is: (fault: string) => boolean): number =>
+        [...found.values()].filter(({ fault }) => is(fault)).reduce((n, { count }) => n + count, 0)
+      return {
+        findings: [
+          { what: 'requests', value: checked, atLeast: requests },
+          { what: 'operations', value: operations.length },
+          // What an answer looks like is only seen where there is one.
+          { what: 'operations answered 200', value: answeredWell.size, atLeast: Math.round(operations.length * 0.6) },
+          { what: 'answers of 500 or above', value: sum((fault) => fault.startsWith('status-')), atMost: 0 },
+          { what: 'without an answer', value: sum((fault) => fault.startsWith('unanswered')), atMost: 0 },
+          {
+            what: 'answers that the document does not tell of',
+            value: sum((fault) => /^(?:undocumented|mismatch)/.test(fault)),
+            atMost: 0,
+          },
+          { what: 'problems that tell of the inside', value: sum((fault) => fault.startsWith('inside')), atMost: 0 },
+          { what: 'server ended', value: isAlive ? 0 : 1, atMost: 0 },
+        ],
+        notes: [
+          ...notes,
+          `Answers by status: ${[...statuses]
+            .sort(([a], [b]) => a - b)
+            .map(([status, n]) => `${status}: ${n}`)
+            .join(', ')}.`,
+          `slow ${JSON.stringify([...times].sort((a,b)=>b[1][0]-a[1][0]).slice(0,12))}`,
+          `Never answered 200: ${operations
+            .filter(({ id }) => !answeredWell.has(id))
+            .map(({ id }) => id)
+            .join(', ')}.`,
+        ],
+      }
+    }),
+  sabotages: [
+    {
+      what: 'text with U+0000 reaches the database',
+      edits: [
+        {
+          file: 'server/src/platform/http/names.ts',
+          find: "text.includes('\\u0000') || !text.isWellFormed()",
+          replace: 'text === String(Number.NaN)',
+        },
+      ],
+    },
+    {
+      what: 'an answer has a member that the document does not know',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)',
+          replace:
+            "const text = answer instanceof JsonText ? answer.text : JSON.stringify(Array.isArray(answer) || typeof answer !== 'object' ? answer : { ...answer, sqlText: 'select 1' })",
+        },
+      ],
+    },
+    {
+      what: 'sort keys are looked up in a plain object',
+      edits: [
+        {
+          file: 'server/src/platform/list/compile.ts',
+          find: 'names.get((match[2] as string).toLowerCase())',
+          replace:
+            '((Object.fromEntries(names) as never)[(match[2] as string).toLowerCase()] as ReturnType<typeof names.get>)',
+        },
+      ],
+    },
+  ],
+}
+
+/** Some requests sign people out, change what they are or take keys away: that must not quiet the rest. */
+const keepSignedIn = async (premises: Premises, estate: Estate): Promise<void> => {
+  const { wire } = premises
+  for (const principal of estate.principals) {
+    if (principal.is === 'worker') {
+      const got = await wire.send({
+        method: 'POST',
+        path: '/worker/v1/lease',
+        token: principal.token,
+        body: { free: 0, capacity: 1, running: [], version: '1', cpu: 0 },
+      })
+      if (got.status === 401) principal.token = await registerWorker(wire, await premises.workerToken())
+    } else if (principal.is === 'agent')
+      principal.token = await estate.hosts[0].openSession().catch(() => principal.token)
+  }
+  for (const person of Object.values(estate.people)) {
+    const principal = estate.principals.find(({ token }) => token === person.token)
+    await premises.renew(person).catch(() => {})
+    if (principal !== undefined) principal.token = person.token
+  }
+  await premises.renew(premises.admin).catch(() => {})
+}
