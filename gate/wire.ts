@@ -9,7 +9,7 @@ export interface Sent {
   headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON. */
   body?: unknown
-  /** An endless answer is left after its head. */
+  /** An endless answer, or a file of many megabytes, is left after its head. */
   isHeadEnough?: boolean
 }
 
@@ -25,7 +25,7 @@ export type Wire = ReturnType<typeof createWire>
 const bodyOf = (body: unknown): string | Buffer | undefined =>
   body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
 
-const endless = /^(?:text\/event-stream|application\/x-ndjson)/
+const endless = /^(?:text\/event-stream|application\/x-ndjson|application\/octet-stream)/
 
 /** JSON of an answer; undefined when it is none. */
 export const jsonOf = (text: string): unknown => {

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
 import { contractOperations, openApiDocument } from '../server/src/platform/http/openapi.ts'
-import { exampleOf, plain } from '../server/src/platform/http/openapi-schema.ts'
+import { exampleOf, type JsonSchema, plain } from '../server/src/platform/http/openapi-schema.ts'
 import { referenceDir, referenceFiles } from './generate-reference.ts'
 
 const operations = contractOperations()
@@ -43,5 +43,23 @@ describe('the OpenAPI document', () => {
   it.each(bodies)('has a valid example of $what', ({ schema, given }) => {
     const example = given ?? exampleOf(plain(schema))
     expect([...Compile(schema).Errors(example)].map((fault) => `${fault.instancePath} ${fault.message}`)).toEqual([])
+  })
+})
+
+describe('bodies of requests', () => {
+  /** Places of objects that take members nobody named. */
+  const openIn = (schema: JsonSchema, place: string): string[] => [
+    ...(schema.type === 'object' && schema.additionalProperties !== false && schema.patternProperties === undefined
+      ? [place]
+      : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => openIn(inner, `${place}.${name}`)),
+    ...(schema.items === undefined ? [] : openIn(schema.items, `${place}[]`)),
+    ...(schema.anyOf ?? []).flatMap((inner) => openIn(inner, place)),
+  ]
+
+  it('are closed, or whoever sends a member more stores it', () => {
+    const open = operations.flatMap(({ id, body }) => (body === undefined ? [] : openIn(plain(body), id)))
+    // Clients of this call send all they know of a host.
+    expect(open).toEqual(['agentsConfiguration[].agentConfigViewResource'])
   })
 })

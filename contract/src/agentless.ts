@@ -173,7 +173,7 @@ export const updateConnection = operation({
     newComputerName: Type.Optional(nullable(connectionInput.computerName, { description: 'Renames it.' })),
   }),
   response: Connection,
-  errors: ['conflict', 'forbidden_object'],
+  errors: ['not_found', 'conflict', 'forbidden_object'],
 })
 
 export const deleteConnections = operation({

@@ -277,7 +277,7 @@ export const applyKnowledge = operation({
   permission: 'config:write',
   body: closed({ id: Type.String({ maxLength: 64, description: 'Id of the candidate that was looked at.' }) }),
   response: applied,
-  errors: ['conflict'],
+  errors: ['not_found', 'conflict'],
 })
 
 export const rollbackKnowledge = operation({

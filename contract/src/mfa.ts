@@ -57,7 +57,7 @@ export const startTotp = operation({
     secret: Type.String({ description: 'Base32, for typing; shown once.' }),
     uri: Type.String({ description: '`otpauth://totp/...` for a QR code.' }),
   }),
-  errors: ['old_password_wrong', 'unprocessable'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
 })
 
 export const confirmTotp = operation({
@@ -85,7 +85,7 @@ export const removeTotp = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: MfaState,
-  errors: ['old_password_wrong'],
+  errors: ['old_password_wrong', 'too_many_requests'],
 })
 
 export const renewRecoveryCodes = operation({
@@ -97,7 +97,7 @@ export const renewRecoveryCodes = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
-  errors: ['old_password_wrong', 'unprocessable'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
 })
 
 export const startPasskey = operation({
@@ -109,7 +109,7 @@ export const startPasskey = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: closed({ options: webAuthn('For `navigator.credentials.create`.') }),
-  errors: ['old_password_wrong', 'unprocessable'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
 })
 
 export const finishPasskey = operation({
@@ -124,7 +124,7 @@ export const finishPasskey = operation({
     response: webAuthn('What the browser answered.'),
   }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
-  errors: ['mfa_code_wrong', 'conflict'],
+  errors: ['mfa_code_wrong', 'conflict', 'unprocessable'],
 })
 
 export const removePasskey = operation({
@@ -136,7 +136,7 @@ export const removePasskey = operation({
   permission: 'self:write',
   body: closed({ password, id: Type.String({ minLength: 1, maxLength: 1_400 }) }),
   response: MfaState,
-  errors: ['old_password_wrong', 'not_found'],
+  errors: ['old_password_wrong', 'not_found', 'too_many_requests'],
 })
 
 export const startPasskeySignIn = operation({

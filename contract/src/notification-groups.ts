@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { severityNames } from './audit.ts'
 import { ConfigTested } from './general-config.ts'
 import { apiPrefix, closed, nullable, operation, utcTime } from './operation.ts'
@@ -32,6 +32,10 @@ export const QuietHours = closed({
 export type QuietHours = Static<typeof QuietHours>
 
 const isEnabled = (description: string) => Type.Boolean({ description })
+
+/** Some members of a closed shape, and no others: `Type.Partial` alone forgets that it was closed. */
+const partOf = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Partial(closed(properties), { additionalProperties: false })
 
 const emailChannel = {
   isEnabled: isEnabled('Needs a mail server in the configuration to be of effect.'),
@@ -173,9 +177,9 @@ export const NotificationGroupChange = closed({
   ),
   channels: Type.Optional(
     closed({
-      email: Type.Optional(Type.Partial(closed(emailChannel))),
-      webhook: Type.Optional(Type.Partial(closed(webhookChannel))),
-      syslog: Type.Optional(Type.Partial(closed(syslogChannel))),
+      email: Type.Optional(partOf(emailChannel)),
+      webhook: Type.Optional(partOf(webhookChannel)),
+      syslog: Type.Optional(partOf(syslogChannel)),
     }),
   ),
   digestMinutes: Type.Optional(groupMembers.digestMinutes),
@@ -210,9 +214,9 @@ export const testNotificationChannel = operation({
     channel: Type.Enum(channels),
     channels: Type.Optional(
       closed({
-        email: Type.Optional(Type.Partial(closed(emailChannel))),
-        webhook: Type.Optional(Type.Partial(closed(webhookChannel))),
-        syslog: Type.Optional(Type.Partial(closed(syslogChannel))),
+        email: Type.Optional(partOf(emailChannel)),
+        webhook: Type.Optional(partOf(webhookChannel)),
+        syslog: Type.Optional(partOf(syslogChannel)),
       }),
     ),
   }),

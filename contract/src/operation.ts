@@ -46,8 +46,8 @@ export interface Operation<
   readonly streamType?: 'application/gzip'
   readonly response: Response
   readonly responseKind?: ResponseKind
-  /** Media type of a `file` answer. */
-  readonly fileType?: string
+  /** Media type of a `file` answer; several where the request chooses. */
+  readonly fileType?: string | readonly string[]
   /** Problem codes beyond those every operation can give (validation, 401, 403, 404 path, 415, 500, 503). */
   readonly errors?: readonly ErrorCode[]
   /** Example bodies for OpenAPI. */

@@ -335,6 +335,7 @@ export const restorePolicy = operation({
     }),
     dryRun: Type.Optional(Type.Boolean({ default: false })),
   }),
+  errors: ['not_found'],
   response: closed({
     version: Type.Integer({ description: 'Version in force after this call.' }),
     added: Type.Integer(),

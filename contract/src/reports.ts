@@ -522,7 +522,7 @@ export const reportRunFile = operation({
   params: runParams,
   response: Type.String(),
   responseKind: 'file',
-  fileType: 'application/octet-stream',
+  fileType: ['text/csv', 'application/pdf'],
   errors: ['forbidden_object'],
 })
 
@@ -538,7 +538,7 @@ export const exportReport = operation({
   body: closed(rowsAndColumns),
   response: Type.String(),
   responseKind: 'file',
-  fileType: 'application/octet-stream',
+  fileType: ['text/csv', 'application/pdf'],
   errors: ['forbidden_object', 'unprocessable'],
   examples: { request: { list: 'attackTools', format: 'pdf', columns: ['hostIdentifier', 'description', 'lastSeen'] } },
 })

@@ -38,6 +38,7 @@ const lease = operation({
   summary: 'Keeps leases and takes polls',
   body: WorkerLeaseRequest,
   response: WorkerLeaseResponse,
+  errors: ['unauthorized'],
 })
 
 const results = operation({
@@ -48,7 +49,7 @@ const results = operation({
   body: WorkerResultsRequest,
   response: WorkerResultsResponse,
   bodyLimit: workerLimits.bodyBytes,
-  errors: ['payload_too_large'],
+  errors: ['unauthorized', 'payload_too_large'],
 })
 
 export interface WorkerRoutesDeps {

@@ -94,6 +94,7 @@ describe('notification groups', () => {
     for (const [change, status, said] of [
       [{ id: 7 }, 404, /no notification group 7/],
       [{ id: 1, colour: 'red' }, 400, /colour/],
+      [{ id: 1, channels: { email: { bcc: ['all@example.org'] } } }, 400, /channels\.email\.bcc/],
       [mail([]), 400, /recipients: must name somebody/],
       [mail(['soc@example.org\r\nBcc: all@example.org']), 400, /recipients/],
       [mail(['"x" <soc@example.org>']), 400, /recipients/],

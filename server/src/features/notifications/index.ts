@@ -97,7 +97,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   app.register(pinHealthNotice, ({ actor, body }) => notices.togglePin(actor, 'health', body))
   app.register(readRiskNotices, ({ actor }) => notices.markRead(actor, 'risk'))
   app.register(readHealthNotices, ({ actor }) => notices.markRead(actor, 'health'))
-  app.register(getNotice, ({ params }) => notices.story(Number(params.id)))
+  app.register(getNotice, ({ params }) => notices.story(params.id))
   app.register(listWaitingNotices, () => telling.waiting())
   app.register(listNotificationGroups, ({ actor }) => groups.list(actor))
   app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))

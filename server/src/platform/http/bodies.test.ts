@@ -215,3 +215,46 @@ describe('media types', () => {
       ])
   })
 })
+
+describe('forms', () => {
+  const file = '--x\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nType,Identifier,Name,Tags\r\n'
+  it.each([
+    ['with another boundary', 'y', `${file}--x--\r\n`],
+    ['that end early', 'x', file],
+    [
+      'of many fields',
+      'x',
+      `${'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(9)}${file}--x--\r\n`,
+    ],
+  ])('%s are refused', async (_what, boundary, form) => {
+    const answer = await admin.post('/prime/webui/generalconfig/importtags', form, {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+    })
+    expect([answer.statusCode, answer.json().code], answer.body).toEqual([400, 'validation_failed'])
+  })
+
+  it('without a boundary are refused', async () => {
+    const answer = await admin.post('/prime/webui/generalconfig/importtags', file, {
+      'content-type': 'multipart/form-data',
+    })
+    expect(answer.statusCode, answer.body).toBe(400)
+  })
+})
+
+describe('a name in a path', () => {
+  it.each(['x', '1.5', '1e3', '-1', '2147483648', '%F0%9F%98%80', '..%2F1'])(
+    'that has to be a number, given as %s, names nothing',
+    async (given) => {
+      for (const answer of [
+        await admin.get(`/prime/webui/systemNotification/notices/${given}`),
+        await admin.post(`/prime/webui/generalconfig/rollback/${given}`),
+      ])
+        expect([answer.statusCode, answer.json().code], answer.body).toEqual([404, 'not_found'])
+    },
+  )
+
+  it('that is longer than any name names nothing', async () => {
+    const answer = await admin.delete(`/prime/webui/policy/rules/${'x'.repeat(2_000)}`)
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
+  })
+})

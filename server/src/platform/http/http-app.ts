@@ -28,10 +28,9 @@ import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
-import { isBadText } from './names.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
-import { queryReader } from './read-query.ts'
+import { paramsReader, queryReader } from './read-query.ts'
 import { answerUnreadable, bareAnswer, safetyHeaders } from './safety-headers.ts'
 
 /** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
@@ -356,6 +355,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     )
       throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
+    const readParams = paramsReader(known.params)
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
@@ -377,9 +377,6 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       handler: async (request, reply) => {
         const url = request.raw.url ?? ''
         const at = url.indexOf('?')
-        const params = request.params as Record<string, string>
-        for (const [name, value] of Object.entries(params))
-          if (value === '' || isBadText(value)) throw new AppError('not_found', { detail: `There is no such ${name}.` })
         // The multipart parser takes such a body away: here it would look like none.
         if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
           throw new AppError('unsupported_media_type')
@@ -390,6 +387,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
           ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
           : null
         const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+        // Last: what a name leads to is only said to who asked for it rightly.
+        const params = readParams(request.params as Record<string, string>)
         const call = { actor: (request as OurRequest).portcullisActor, params, query, body, request, reply }
         return send(known, request, reply, await inSpan(request, () => handler(call as never)))
       },

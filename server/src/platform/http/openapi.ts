@@ -18,9 +18,13 @@ const answerTypes = ['application/json', 'text/json', 'text/plain'] as const
 
 /** Whether an agent calls it within a session. */
 const isInSession = (operation: AnyOperation): boolean => operation.errors?.includes('agent_session_expired') === true
+/** Whether a worker process calls it by its key. */
+const isByKey = (operation: AnyOperation): boolean =>
+  operation.permission === 'agent' && operation.errors?.includes('unauthorized') === true
 
 const audienceText = (operation: AnyOperation): string => {
   if (operation.permission === 'public') return 'Needs no token.'
+  if (isByKey(operation)) return 'Spoken by the agentless worker, with the key of its process.'
   if (operation.permission === 'agent')
     return isInSession(operation)
       ? 'Spoken by agents, with the token of their session.'
@@ -31,6 +35,7 @@ const audienceText = (operation: AnyOperation): string => {
 
 const securityOf = (operation: AnyOperation): object => {
   if (isInSession(operation)) return { security: [{ agentSession: [] }] }
+  if (isByKey(operation)) return { security: [{ workerKey: [] }] }
   if (operation.permission === 'public' || operation.permission === 'agent') return { security: [] }
   return operation.openOnLoopback === true ? { security: [{ bearer: [] }, {}] } : {}
 }
@@ -119,7 +124,12 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
     switch (operation.responseKind) {
       case 'file':
         return {
-          ...text(operation.fileType ?? 'application/octet-stream', 'The file.', { format: 'binary' }),
+          description: 'The file.',
+          content: Object.fromEntries(
+            [operation.fileType ?? 'application/octet-stream']
+              .flat()
+              .map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
+          ),
           headers: { 'Content-Disposition': header('`attachment` with the name of the file.', 'string') },
         }
       case 'stream': {
@@ -209,6 +219,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
           scheme: 'bearer',
           description: 'Access token of Auth/LocalLogin or auth/signin, or an API token.',
         },
+        workerKey: { type: 'http', scheme: 'bearer', description: 'Key of /worker/v1/register.' },
       },
       schemas: byKey(components.schemas),
       responses: byKey(responses),

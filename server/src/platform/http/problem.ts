@@ -1,6 +1,12 @@
 import { type ErrorCode, errorTable, type Problem } from '@portcullis/contract'
-import { AppError } from '../app-error.ts'
+import { AppError, invalid } from '../app-error.ts'
 import { isUnavailable } from '../db/db.ts'
+
+/** What the reader of forms says of one that is cut off or has no such boundary; these errors carry no code. */
+const brokenForm =
+  /^(?:Unexpected end of multipart data|.+ terminated early due to unexpected end of .+|Multipart: .+)$/
+/** A form of more than the one file that is asked for. */
+const overfullForm = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT'])
 
 /** Any failure as an AppError: what is not ours tells nothing of the inside. */
 export const toAppError = (error: unknown): AppError => {
@@ -13,6 +19,10 @@ export const toAppError = (error: unknown): AppError => {
     return new AppError('unsupported_media_type')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || code.startsWith('FST_ERR_CTP'))
     return new AppError('validation_failed', { detail: 'The request can not be read.' })
+  if (overfullForm.has(code) || (code === '' && brokenForm.test((error as Error | null)?.message ?? '')))
+    return invalid('body', 'is no form of one file: it ends early, has another boundary or too many parts')
+  // Longer than any name that something has here.
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('not_found', { detail: 'There is no such path.' })
   // The client hung up while it sent its body: nobody reads the answer, and it is no failure of the server to log.
   if (code === 'ECONNRESET' && (error as Error).message === 'aborted')
     return new AppError('validation_failed', { detail: 'The request ended before its body did.' })

@@ -106,6 +106,23 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
   }
 }
 
+/** Reader of the values in one operation's path: what its schema does not take names nothing. */
+export const paramsReader = (
+  schema: TObject | undefined,
+): ((given: Readonly<Record<string, string>>) => Record<string, unknown>) => {
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>
+  return (given) => {
+    const result: Record<string, unknown> = {}
+    for (const [name, text] of Object.entries(given)) {
+      const converted =
+        text === '' || isBadText(text) ? { fault: 'is no text' } : convert(text, properties[name] ?? ({} as JsonSchema))
+      if ('fault' in converted) throw new AppError('not_found', { detail: `There is no such ${name}.` })
+      result[name] = converted.value
+    }
+    return result
+  }
+}
+
 /** A 400 that names every fault, at most twenty of them. */
 export const validationError = (errors: readonly FieldError[]): AppError =>
   new AppError(
