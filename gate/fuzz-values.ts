@@ -108,7 +108,7 @@ const deep = (levels: number): unknown => {
 }
 
 /** Something else than was asked for. */
-export const hostileValue = (random: Random): unknown => {
+const hostileValue = (random: Random): unknown => {
   switch (random.below(9)) {
     case 0:
       return null
