@@ -14,8 +14,17 @@ export const assetMessageTypes = [
 ] as const
 export type AssetMessageType = (typeof assetMessageTypes)[number]
 
-/** Readers of one server process at a time; characters of a consumer's name; consumers that are remembered. */
-export const assetStreamLimits = { readers: 32, consumerName: 64, consumers: 200 } as const
+/**
+ * Readers of one server process at a time, and of one account; characters of a consumer's name; consumers that are
+ * remembered, and of one account: nobody takes the places of all others.
+ */
+export const assetStreamLimits = {
+  readers: 32,
+  readersOfAccount: 8,
+  consumerName: 64,
+  consumers: 200,
+  consumersOfAccount: 20,
+} as const
 
 const uuid = Type.String({ description: 'uuid of the agent, as in GET agents.' })
 
@@ -151,7 +160,7 @@ export const assetStream = operation({
   tag,
   summary: 'Follows the inventory: every asset, then every change',
   description:
-    'CloudEvents 1.0, one JSON object a line (`application/x-ndjson`), or as server-sent events when Accept names `text/event-stream` (their id is the sequence as a number, and `Last-Event-ID`, with or without leading zeros, goes before `after`). Messages carry state: of each asset the newest only, as it is when it is sent, so whoever reads from 0 and applies messages in order holds the inventory. Every 15 seconds without a message an empty line (or comment) is sent. It ends when the token does. 32 readers at once: others get 503 with `retry-after`. A position beyond the newest, or another `source`, is 409: the server was restored from a backup; forget what was held and start at 0.',
+    'CloudEvents 1.0, one JSON object a line (`application/x-ndjson`), or as server-sent events when Accept names `text/event-stream` (their id is the sequence as a number, and `Last-Event-ID`, with or without leading zeros, goes before `after`). Messages carry state: of each asset the newest only, as it is when it is sent, so whoever reads from 0 and applies messages in order holds the inventory. Every 15 seconds without a message an empty line (or comment) is sent. It ends when the token does. 32 readers at once, 8 of them of one account: others get 503 with `retry-after`. A position beyond the newest, or another `source`, is 409: the server was restored from a backup; forget what was held and start at 0.',
   permission: 'fleet:read',
   query: closed({
     after: Type.Optional(
@@ -307,7 +316,8 @@ export const listAssetConsumers = operation({
   path: `${base}/consumers`,
   tag,
   summary: 'Lists who follows the asset stream, and how far',
-  description: 'The 200 HTTP readers that were there last, and the sinks. Sinks first, then those seen last.',
+  description:
+    'The 200 HTTP readers that were there last, 20 of each account, and the sinks. Sinks first, then those seen last.',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(AssetConsumer) }),
 })

@@ -1,6 +1,6 @@
-import type { AssetConsumer } from '@portcullis/contract'
+import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
-import { raw, sql } from '#platform/db/sql.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
 export type ConsumerKind = AssetConsumer['kind']
@@ -10,20 +10,31 @@ const shown = (now: Date) => sql`c.kind, c.name, c.position, greatest(0, h.n - c
   coalesce(c.lease_until > ${now}, false) and c.error = '' as "isConnected", ${raw(utcSql('c.last_seen'))} as "lastSeen", c.error`
 
 export const createConsumersStore = (db: Queryable) => ({
-  /** Notes how far a reader is, and that it is there until then; null: it left. */
-  seen: async (name: string, position: number, now: Date, until: Date | null): Promise<void> => {
+  /** Notes how far a reader is, and that it is there until then; null: it left. Who holds its lease is its account. */
+  seen: async (
+    accountId: string | null,
+    name: string,
+    position: number,
+    now: Date,
+    until: Date | null,
+  ): Promise<void> => {
     await db.prepared(sql`
-      insert into asset_consumers as c (kind, name, position, last_seen, lease_until)
-      values ('http', ${name}, ${position}::bigint, ${now}, ${until}::timestamptz)
+      insert into asset_consumers as c (kind, name, position, last_seen, lease_id, lease_until)
+      values ('http', ${name}, ${position}::bigint, ${now}, ${accountId}::uuid, ${until}::timestamptz)
       on conflict (kind, name) do update set position = excluded.position, last_seen = excluded.last_seen,
-        lease_until = excluded.lease_until, error = ''`)
+        lease_id = excluded.lease_id, lease_until = excluded.lease_until, error = ''`)
   },
 
-  /** Keeps the readers seen last; one that is there is never forgotten. */
-  trim: (most: number, now: Date): Promise<number> =>
-    db.execute(sql`
+  /** Keeps the readers seen last, of an account and of all; one that is there is never forgotten. */
+  trim: async (accountId: string | null, now: Date): Promise<void> => {
+    const { consumers, consumersOfAccount } = assetStreamLimits
+    const beyond = (whose: SqlFragment, most: number) => sql`
       delete from asset_consumers c where c.kind = 'http' and (c.lease_until is null or c.lease_until < ${now})
-        and c.name in (select o.name from asset_consumers o where o.kind = 'http' order by o.last_seen desc offset ${most}::int)`),
+        and c.name in (select o.name from asset_consumers o where o.kind = 'http' and ${whose}
+          order by o.last_seen desc, o.name offset ${most}::int)`
+    await db.execute(beyond(sql`o.lease_id is not distinct from ${accountId}::uuid`, consumersOfAccount))
+    await db.execute(beyond(sql`true`, consumers))
+  },
 
   list: (now: Date): Promise<AssetConsumer[]> =>
     db.query<AssetConsumer>(sql`

@@ -30,20 +30,20 @@ export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
       return text.slice(0, assetStreamLimits.consumerName)
     },
 
-    seen: async (name: string, position: number): Promise<void> => {
+    seen: async (accountId: string | null, name: string, position: number): Promise<void> => {
       const last = written.get(name)
       const age = last === undefined ? Number.POSITIVE_INFINITY : performance.now() - last.at
       // Where nothing is new it is written too, but seldom: that it is there.
       if (age < (last?.position === position ? thereMs / 3 : writeMs)) return
       written.set(name, { at: performance.now(), position })
       const now = clock.now()
-      await store.seen(name, position, new Date(now), new Date(now + thereMs))
-      if (last === undefined) await store.trim(assetStreamLimits.consumers, new Date(now))
+      await store.seen(accountId, name, position, new Date(now), new Date(now + thereMs))
+      if (last === undefined) await store.trim(accountId, new Date(now))
     },
 
-    left: async (name: string, position: number): Promise<void> => {
+    left: async (accountId: string | null, name: string, position: number): Promise<void> => {
       written.delete(name)
-      await store.seen(name, position, new Date(clock.now()), null)
+      await store.seen(accountId, name, position, new Date(clock.now()), null)
     },
 
     list: async (): Promise<{ data: AssetConsumer[] }> => ({ data: await store.list(new Date(clock.now())) }),

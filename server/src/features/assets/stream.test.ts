@@ -48,6 +48,7 @@ const follow = async (
 const isAbout = (serial: string) => (message: AssetMessage) => message.subject.endsWith(`\\${serial}`)
 const consumers = async (): Promise<Record<string, unknown>[]> =>
   (await (await t.admin()).get(`${base}/consumers`)).json().data
+const newest = async (): Promise<number> => (await (await t.admin()).get(`${base}/state`)).json().newest
 const leave = async (): Promise<void> => {
   for (const one of open.splice(0)) one.destroy()
   await expect.poll(async () => (await (await t.admin()).get(`${base}/state`)).json().readers).toBe(0)
@@ -115,13 +116,39 @@ describe('a reader of the asset stream', () => {
 
   it('over the most of one server is told to come back', async () => {
     const token = await t.signIn()
-    const all = await Promise.all(Array.from({ length: 32 }, (_, n) => start(`after=0&consumer=many-${n}`, token)))
-    expect(all.map(({ statusCode }) => statusCode)).toEqual(all.map(() => 200))
+    const people = await Promise.all([1, 2, 3, 4].map(() => person(t, { profile: 30 })))
+    const tokens = people.map((one) => one.token)
+    // Eight of an account: nobody takes all places.
+    const own = await Promise.all(Array.from({ length: 8 }, (_, n) => start(`after=0&consumer=many-${n}`, tokens[0])))
+    expect(own.map(({ statusCode }) => statusCode)).toEqual(own.map(() => 200))
+    const ninth = await t.as(tokens[0]).get(`${base}/stream?after=0`)
+    expect([ninth.statusCode, ninth.headers['retry-after']]).toEqual([503, '10'])
+    const others = await Promise.all(
+      tokens.slice(1).flatMap((one) => Array.from({ length: 8 }, (_, n) => start(`after=0&consumer=more-${n}`, one))),
+    )
+    expect(others.map(({ statusCode }) => statusCode)).toEqual(others.map(() => 200))
     const refused = await start('after=0', token)
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '10'])
     await leave()
     expect((await start('after=0&follow=false', token)).statusCode).toBe(200)
     await leave()
+  })
+
+  it('of an account with ever new names puts nobody else out of memory', async () => {
+    const quiet = await start('after=0&follow=false&consumer=the-cmdb')
+    quiet.resume()
+    await expect
+      .poll(async () => (await consumers()).some(({ name, isConnected }) => name === 'the-cmdb' && !isConnected))
+      .toBe(true)
+    const user = await person(t, { profile: 30 })
+    for (let n = 0; n < 210; n++) {
+      t.clock.advance(1_000)
+      await user.api.get(`${base}/stream?follow=false&after=${await newest()}&consumer=flood-${n}`)
+    }
+    const names = (await consumers()).map(({ name }) => String(name))
+    expect(names).toContain('the-cmdb')
+    expect(names.filter((name) => name.startsWith('flood-'))).toHaveLength(20)
+    expect(names).toContain('flood-209')
   })
 
   it('that stalls waits in the database, and misses nothing of what changes meanwhile', async () => {

@@ -59,7 +59,8 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       signal.addEventListener('abort', done)
     })
 
-  const open = new Set<AbortController>()
+  /** Readers, and whose they are. */
+  const open = new Map<AbortController, string | null>()
 
   const serve = async (
     actor: Actor,
@@ -72,10 +73,12 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const given = query.consumer ?? (actor.kind === 'apiToken' ? actor.userName : null)
     const name = given === null ? null : consumers.nameOf(given)
     let position = startOf(request, query)
-    if (closed || open.size >= assetStreamLimits.readers)
+    const { accountId } = actor
+    const isFull = [...open.values()].filter((one) => one === accountId).length >= assetStreamLimits.readersOfAccount
+    if (closed || isFull || open.size >= assetStreamLimits.readers)
       throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
     const ending = new AbortController()
-    open.add(ending)
+    open.set(ending, accountId)
     const { raw } = reply
     // Before anything is waited for: one that is gone by then says so only once.
     raw.on('close', () => ending.abort())
@@ -142,7 +145,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const next = createReader(read)
     try {
       let spokeAt = performance.now()
-      if (name !== null) await consumers.seen(name, position)
+      if (name !== null) await consumers.seen(accountId, name, position)
       while (!ending.signal.aborted && !closed) {
         const { messages, position: reached, isEnd } = await next(position)
         const text = messages.map((message) =>
@@ -152,7 +155,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         if (ending.signal.aborted) break
         if (messages.length > 0) spokeAt = performance.now()
         position = reached
-        if (name !== null) await consumers.seen(name, position)
+        if (name !== null) await consumers.seen(accountId, name, position)
         if (!isEnd) continue
         if (!follow) break
         await pause(askMs, ending.signal)
@@ -169,7 +172,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       open.delete(ending)
       raw.end()
       if (ending.signal.aborted) raw.destroy()
-      if (name !== null) await consumers.left(name, position).catch(() => {})
+      if (name !== null) await consumers.left(accountId, name, position).catch(() => {})
     }
   }
 
@@ -182,7 +185,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     readers: (): number => open.size,
     close: (): void => {
       closed = true
-      for (const one of open) one.abort()
+      for (const one of open.keys()) one.abort()
     },
   }
 }

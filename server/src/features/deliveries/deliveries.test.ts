@@ -203,6 +203,37 @@ describe('mail of a group', () => {
     ])
   })
 
+  it('says that a silent host was heard again, to who was told of its silence', async () => {
+    const mail = opened(await startMail(t))
+    await group(3, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
+    const agentId = randomUUID()
+    const event = (kind: 'silent' | 'heardAgain') => ({
+      kind,
+      agentId,
+      entity: 'WS-1 (10.0.0.1)',
+      hashtags: '',
+      details: '',
+    })
+    await append(t, event('silent'))
+    await tick()
+    await later(16)
+    await append(t, event('heardAgain'))
+    await tick()
+    await later(400)
+    // One that was never silent is no news.
+    await append(t, { ...event('heardAgain'), agentId: randomUUID() })
+    await tick()
+    await later(400)
+    // Silent and heard within one run: nothing is left open.
+    await append(t, event('silent'), event('heardAgain'))
+    await tick()
+    expect((await (await t.admin()).get(base)).json().total).toBe(0)
+    expect(mail.taken.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
+      '[Warning] Silent agent: WS-1 (10.0.0.1)',
+      '[OK, over] Silent agent: WS-1 (10.0.0.1)',
+    ])
+  })
+
   it('reaches who hears of a notice only now, by its tags or its severity', async () => {
     const mail = opened(await startMail(t))
     await group(2, { hashtags: ['server'], channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })

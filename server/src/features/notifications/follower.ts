@@ -3,7 +3,7 @@ import type { EventsApi, FollowedEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
-import { healthCodes, kindOfCode } from './groups.ts'
+import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
 import type { News, NoticeNews } from './news.ts'
 import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
@@ -12,7 +12,7 @@ import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
 const span = 5_000
 /** Codes that make notices; everything else is passed over by the database. */
 const wanted = {
-  codes: [...kindOfCode.keys(), ...Object.values(healthCodes)],
+  codes: [...kindOfCode.keys(), ...Object.values(healthCodes), heardAgainCode],
   severity: 7,
   always: [],
   tags: [],
@@ -83,6 +83,26 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     return { ones, known }
   }
 
+  /** Hosts that a run left heard, not silent: their notices are over, and who was told of them hears that. */
+  const endSilence = async (tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> => {
+    const heard = new Map<string, boolean>()
+    for (const { agent_id, code } of some)
+      if (agent_id !== null && (code === heardAgainCode || kindOfCode.get(code) === 'agentSilent'))
+        heard.set(agent_id, code === heardAgainCode)
+    const ids = [...heard].flatMap(([id, isHeard]) => (isHeard ? [id] : []))
+    if (ids.length === 0) return []
+    return (await store.endSilence(tx, ids, new Date(clock.now()))).map((row) => ({
+      noticeId: row.notice_id,
+      turn,
+      news: 'resolved',
+      before: null,
+      id: 'agentSilent',
+      list: 'risk',
+      severity: row.severity,
+      tags: new Set(row.hashtags.split(',').filter((tag) => tag !== '')),
+    }))
+  }
+
   /** One run of events; false when there was nothing to do, or another replica does it. */
   const step = (): Promise<boolean> =>
     db.transaction(async (tx) => {
@@ -120,12 +140,11 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
           writes.push({ ...write, turn: comesUp ? turn : null })
           told.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
         }
-        if (writes.length > 0) {
-          const ids = await store.write(tx, writes, new Date(clock.now()))
-          await tell(
-            tx,
-            told.map((one, i) => ({ ...one, noticeId: ids[i] as number })),
-          )
+        const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
+        const over = await endSilence(tx, some, turn)
+        if (writes.length + over.length > 0) {
+          const news = told.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
+          await tell(tx, withEnds(news, over))
           await hint(tx)
         }
       }
@@ -146,6 +165,16 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
       return running
     },
   }
+}
+
+/** What is told when some of it is over within the same run: the end alone, and nothing of what nobody had heard of. */
+const withEnds = (news: readonly NoticeNews[], over: readonly NoticeNews[]): NoticeNews[] => {
+  const ended = new Set(over.map(({ noticeId }) => noticeId))
+  const fresh = new Set(news.filter(({ before }) => before === null).map(({ noticeId }) => noticeId))
+  return [
+    ...news.filter(({ noticeId }) => !ended.has(noticeId)),
+    ...over.filter(({ noticeId }) => !fresh.has(noticeId)),
+  ]
 }
 
 const healthKeys = (some: readonly FollowedEvent[]): { kind: string; subject: string }[] =>

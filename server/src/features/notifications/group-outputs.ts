@@ -4,7 +4,7 @@ import { certificatesOf } from '#features/settings/index.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
-import { codesOf, type Group, healthCodes } from './groups.ts'
+import { codesOf, type Group, healthCodes, heardAgainCode } from './groups.ts'
 
 /** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it can not be opened. */
 export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {
@@ -15,7 +15,9 @@ export const outputsOf = ({ definition, config }: Group, openKey: () => Secret |
     codes,
     severity: severityNames.indexOf(config.minimumSeverity),
     // Who hears that something is not well hears that it is again.
-    always: definition.of === 'subsystems' ? [healthCodes.recovered] : [],
+    always: codes.filter(
+      (code) => code === healthCodes.recovered || (definition.of === 'notices' && code === heardAgainCode),
+    ),
     tags: config.hashtags.map(fold),
     entities:
       definition.of === 'subsystems'

@@ -69,6 +69,9 @@ const codesOfKind: Readonly<Record<NoticeKind, number>> = {
 }
 export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
 
+/** A host that had fallen silent is heard: its notice is over. */
+export const heardAgainCode = Number(eventCodes.heardAgain.code)
+
 /** Codes by which the health of a subsystem is told. */
 export const healthCodes = { degraded: Number(eventCodes.degraded.code), recovered: Number(eventCodes.recovered.code) }
 
@@ -161,7 +164,8 @@ export const defaultConfig = (definition: GroupDefinition): GroupConfig => ({
 export const codesOf = (definition: GroupDefinition, off: readonly string[]): number[] => {
   const on = definition.switches.filter(({ id }) => !off.includes(id)).map(({ id }) => id)
   if (definition.of === 'subsystems') return on.length === 0 ? [] : Object.values(healthCodes)
-  if (definition.of === 'notices') return on.map((id) => codesOfKind[id as NoticeKind])
+  if (definition.of === 'notices')
+    return on.flatMap((id) => [codesOfKind[id as NoticeKind], ...(id === 'agentSilent' ? [heardAgainCode] : [])])
   return Object.values(eventCodes)
     .filter(({ category }) => on.includes(category))
     .map(({ code }) => Number(code))

@@ -153,6 +153,13 @@ export const createNoticesStore = () => ({
     return row
   },
 
+  /** Ends the notices of silent hosts that were heard again; answers those that were open. */
+  endSilence: (tx: Tx, agentIds: readonly string[], now: Date) =>
+    tx.query<{ notice_id: number; severity: number; hashtags: string }>(sql`
+      update notices n set dismissed_at = ${now}, dismissed_by = 'system (heard again)'
+      where n.kind = 'agentSilent' and n.subject = any(${agentIds}::text[]) and n.dismissed_at is null
+      returning n.notice_id, n.severity, n.hashtags`),
+
   /** Whether a list has a notice of this id, and whether it is dismissed and pinned. */
   one: async (tx: Tx, list: 'risk' | 'health', id: number, accountId: string) =>
     (

@@ -52,15 +52,17 @@ const newsFor = (group: Group, news: NoticeNews): News | null => {
   return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
 }
 
-const newsWords: Readonly<Record<News, string>> = { opened: '', reopened: ', again', resolved: '' }
-
-/** How bad, whether again, and what: `Critical, again: Attack tool …`. */
-const headOf = ({ news, severityString, title }: ToldNotice & { news: News }): string =>
-  `${news === 'resolved' ? 'OK' : severityString}${newsWords[news]}: ${title}`
+/** How bad, and whether again or over: `Critical, again`. The title of a subsystem says by itself that it is over. */
+const stateOf = ({ news, severityString, kind }: ToldNotice & { news: News }): string =>
+  news === 'resolved'
+    ? kind === 'health'
+      ? 'OK'
+      : 'OK, over'
+    : `${severityString}${news === 'reopened' ? ', again' : ''}`
 
 const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
   const [first] = notices as [ToldNotice & { news: News }]
-  const one = `[${first.news === 'resolved' ? 'OK' : first.severityString}${newsWords[first.news]}] ${first.title}`
+  const one = `[${stateOf(first)}] ${first.title}`
   return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
 }
 
@@ -86,7 +88,12 @@ export const createTelling = ({ db, clock, store, groups, read, deliveries, base
           ...notices
             .slice(0, mostOfMail)
             .map((notice) =>
-              [headOf(notice), cleanText(notice.description, 600), times(notice), `${base}${notice.link}`].join('\n'),
+              [
+                `${stateOf(notice)}: ${notice.title}`,
+                cleanText(notice.description, 600),
+                times(notice),
+                `${base}${notice.link}`,
+              ].join('\n'),
             ),
           ...(more > 0 ? [`And ${more} more, in the console.`] : []),
           `You get this because the notification group "${group.definition.groupName}" mails to you.`,

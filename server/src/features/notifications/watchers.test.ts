@@ -41,6 +41,11 @@ describe('silent hosts', () => {
     await seen(t.clock.now(), 1)
     await t.notifications.watch.silence()
     expect(await eventsOf('0x120014')).toBe(1)
+    // Heard again: it is over, by nobody's hand.
+    await t.notifications.run()
+    expect(await notices('agentSilent')).toEqual([])
+    const story = (await (await t.admin()).get(`/prime/webui/systemNotification/notices/${notice?.id}`)).json()
+    expect(story.dismissedBy).toBe('system (heard again)')
     await seen(t.clock.now() - 80 * hour, 1)
     await t.notifications.watch.silence()
     await t.notifications.run()
