@@ -98,6 +98,7 @@ export const agentsList: ListSpec = {
     serviceVersion: {
       sort: 'dv.folded',
       sortJoin: 'join dictionary dv on dv.id = r.version_id',
+      groups: { from: 'dictionary dv', link: 'r.version_id = dv.id' },
       filter: containsInDictionary('r.version_id'),
       names: ['version'],
     },
@@ -136,6 +137,7 @@ export const agentsList: ListSpec = {
     osVersion: {
       sort: 'dos.folded',
       sortJoin: 'join dictionary dos on dos.id = r.os_id',
+      groups: { from: 'dictionary dos', link: 'r.os_id = dos.id' },
       filter: containsInDictionary('r.os_id'),
     },
     runningMode: constant,

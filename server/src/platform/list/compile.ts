@@ -36,6 +36,8 @@ export interface CompiledList {
   orderBy: SqlFragment
   /** Joins that the order needs. */
   sortJoins?: readonly string[]
+  /** How the first rows are found by the values of the one column that is sorted by (`Column.groups`). */
+  byValue?: { from: string; link: string; key: string; direction: 'asc' | 'desc' } | undefined
   /** True when nothing was filtered. */
   isUnfiltered: boolean
 }
@@ -107,6 +109,8 @@ export const compileList = (
   const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))
   // With one term the ties follow its direction, so that one index serves both directions of a sort.
   const direction = terms.length === 1 && last?.descending === true ? 'desc' : 'asc'
+  const { groups, sort: key } = last?.column ?? {}
+  const isByValue = terms.length === 1 && spec.ties.length === 1 && spec.ties[0] === spec.id
   for (const tie of spec.ties) order.push(raw(`${tie} ${direction}`))
   return {
     where: allOf(conditions.map((c) => c.set)),
@@ -114,8 +118,25 @@ export const compileList = (
     count: conditions.length === 1 ? conditions[0]?.count : undefined,
     orderBy: join(order, ', '),
     sortJoins: [...new Set(terms.flatMap(({ column }) => column.sortJoin ?? []))],
+    byValue: isByValue && groups !== undefined && key !== undefined ? { ...groups, key, direction } : undefined,
     isUnfiltered: conditions.length === 0,
   }
+}
+
+/** Pages that end behind so many rows sort all: each value gives as many. */
+const byValueUpTo = 2_000
+
+/** The ids of a page in order, walking the index of the sort; `p` for what follows. */
+const walk = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment => {
+  const where = list.walkWhere ?? list.where
+  const { byValue } = list
+  if (byValue === undefined || offset + limit > byValueUpTo)
+    return sql`select ${raw(spec.id)} as id from ${from} where ${where} order by ${list.orderBy} limit ${limit}::bigint offset ${offset}::bigint`
+  const direction = raw(byValue.direction)
+  return sql`select g.id from ${raw(byValue.from)} cross join lateral (
+      select ${raw(spec.id)} as id from ${raw(spec.from)} where ${raw(byValue.link)} and ${where}
+      order by ${raw(spec.id)} ${direction} limit ${offset + limit}::bigint) g
+    order by ${raw(byValue.key)} ${direction}, g.id ${direction} limit ${limit}::bigint offset ${offset}::bigint`
 }
 
 /** The statement that gives the page's rows as JSON text, in order. */
@@ -131,7 +152,7 @@ export const pageStatement = (
     ? // Few rows: filter all, then sort them; the planner must not walk the sort index in the hope of an early end.
       sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
           ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
-    : sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.walkWhere ?? list.where} order by ${list.orderBy} limit ${limit}::bigint offset ${offset}::bigint),
+    : sql`p as materialized (${walk(spec, list, from, offset, limit)}),
           ids as (select p.id, row_number() over () as ord from p)`
   return sql`with ${ids}
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
