@@ -12,7 +12,7 @@ interface Finding {
 }
 
 /** What says more of the machine that tests run on than of the product. */
-const ofMachine = ['free space', 'memory', 'open files', 'builds']
+const ofMachine = ['free space', 'memory', 'open files', 'builds', 'database answers']
 
 const doctor = async (dataDir: string, port: string) => {
   const child = spawn(process.execPath, [cli, '--json', 'doctor'], {

@@ -248,7 +248,8 @@ describe('systemd units', () => {
 })
 
 describe('guides of operations', () => {
-  const guides = ['docs/guide/containers.md', 'docs/guide/systemd.md']
+  const guides = ['containers', 'systemd', 'upgrade', 'sizing', 'operations'].map((name) => `docs/guide/${name}.md`)
+  guides.push('docs/security/README.md', 'docs/security/threat-model.md', 'SECURITY.md', 'CHANGELOG.md')
 
   it.each(guides)('%s leads to files that are there', (guide) => {
     const links = [...read(guide).matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)/g)].map((match) => match[1])

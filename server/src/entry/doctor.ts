@@ -71,8 +71,13 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
       const isReadable = applied !== null
       const items = isReadable ? await read.items([...outboundItems, 'SERVER_DOMAIN_NAME']) : new Map<string, string>()
       const channels = isReadable ? await read.channels().catch(() => []) : []
+      const floor = isReadable ? await read.floor() : 0
       return {
-        findings: [ok('database', 'it answers'), ...judgeDatabase(facts, isRunning), schema(applied, migrations)],
+        findings: [
+          ok('database', 'it answers'),
+          ...judgeDatabase(facts, isRunning),
+          schema(applied, floor, migrations),
+        ],
         places: configuredPlaces(items, channels),
         domainName: items.get('SERVER_DOMAIN_NAME') ?? '',
       }

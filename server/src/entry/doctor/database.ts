@@ -60,16 +60,16 @@ const trigrams = ({ trigrams: state, makesTrigrams, user }: DatabaseFacts): Find
 }
 
 /** Applied and own migrations side by side, as a start would judge them. */
-export const schema = (applied: readonly AppliedMigration[] | null, folder: string): Finding => {
+export const schema = (applied: readonly AppliedMigration[] | null, floor: number, folder: string): Finding => {
   const name = 'schema'
   const own = readMigrations(folder)
   const newest = own.at(-1)?.version ?? 0
   if (applied === null) return ok(name, `none yet; the first start makes version ${newest}`)
   const present = applied.at(-1)?.version ?? 0
-  if (present > newest)
+  if (present > newest && floor > newest)
     return error(
       name,
-      `version ${present}, and this release knows ${newest}`,
+      `version ${present}, on which releases run that know ${floor}; this one knows ${newest}`,
       'Start the release that wrote it, or a newer one; or restore the backup from before the upgrade.',
     )
   const other = applied.find((row) => own.some((one) => one.version === row.version && one.checksum !== row.checksum))
@@ -78,6 +78,12 @@ export const schema = (applied: readonly AppliedMigration[] | null, folder: stri
       name,
       `migration ${other.version} (${other.name}) is another one than this release has`,
       'This is not the release that made the database: use that one, or a newer one.',
+    )
+  if (present > newest)
+    return warning(
+      name,
+      `version ${present} of a newer release; this one knows ${newest}, and runs on it`,
+      'For as long as it takes to go back or forth: docs/guide/upgrade.md.',
     )
   const open = own.filter(({ version }) => !applied.some((row) => row.version === version)).length
   return open === 0

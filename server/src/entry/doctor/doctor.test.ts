@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-const ofTests = ['database durability', 'free space', 'memory', 'open files', 'builds']
+const ofTests = ['database durability', 'free space', 'memory', 'open files', 'builds', 'database answers']
 
 /** The doctor, as it is run: `portcullis doctor`, in a process of its own. */
 const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
@@ -201,11 +201,13 @@ describe('portcullis doctor on a database', () => {
     const look = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('schema')
     const query = (text: string) => fleet.db.withClient((client) => client.query(text))
     await query("insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')")
-    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('version 9999') }])
+    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('version 9999') }])
+    await query("comment on table schema_migrations is 'runs-with 9998'")
+    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('know 9998') }])
+    await query('comment on table schema_migrations is null')
     await query("update schema_migrations set checksum = 'x' where version = 1")
     await query('delete from schema_migrations where version = 9999')
     expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('another one') }])
-    await query('delete from schema_migrations where version <> 1')
     await query('delete from schema_migrations')
     expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are to come') }])
   })

@@ -1,8 +1,11 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloneDatabase } from '#test/database.ts'
 import { StartError } from '../start-error.ts'
-import { migrate } from './migrate.ts'
+import { migrate, readMigrations } from './migrate.ts'
 import { sql } from './sql.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
@@ -19,13 +22,64 @@ describe('migrate', () => {
     expect(await migrate(t.db, folder)).toBe(before?.n)
   })
 
-  it('refuses a newer one in a sentence, and leaves it as it is', async () => {
+  it('runs on a newer one that only added, and leaves it as it is: a release can be taken back', async () => {
     await t.db.execute(sql`insert into schema_migrations (version, name, checksum) values (9999, 'future', 'x')`)
+    expect(await migrate(t.db, folder)).toBe(9999)
+    expect(await t.db.query(sql`select name from schema_migrations where version = 9999`)).toHaveLength(1)
+    await t.db.execute(sql`delete from schema_migrations where version = 9999`)
+  })
+
+  it('refuses a newer one that took something away, in a sentence', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))
+    cpSync(folder, dir, { recursive: true })
+    writeFileSync(
+      join(dir, '9998_contracts.sql'),
+      '-- runs-with: 9997\nALTER TABLE tags ADD COLUMN next_release text;\n',
+    )
+    expect(await migrate(t.db, dir)).toBe(9998)
     const error = await migrate(t.db, folder).catch((e: unknown) => e)
     expect(error).toBeInstanceOf(StartError)
-    expect((error as Error).message).toMatch(/^The database has schema version 9999, this release knows \d+\. .*\.$/)
-    await t.db.execute(sql`delete from schema_migrations where version = 9999`)
-    await expect(migrate(t.db, folder)).resolves.toBeGreaterThan(0)
+    expect((error as Error).message).toMatch(
+      /^The database has schema version 9998, .* know 9997; this one knows \d+\. .*\.$/,
+    )
+    // The release before it, which was told to be left running.
+    writeFileSync(join(dir, '9997_expands.sql'), 'SELECT 1;\n')
+    rmSync(join(dir, '9998_contracts.sql'))
+    expect(await migrate(t.db, dir)).toBe(9998)
+    await t.db.execute(sql`delete from schema_migrations where version > 9000`)
+    await t.db.execute(sql`comment on table schema_migrations is null`)
+    rmSync(dir, { recursive: true })
+  })
+
+  it('does not make everybody wait behind it while a long read has a table, and goes on when that has ended', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))
+    cpSync(folder, dir, { recursive: true })
+    writeFileSync(join(dir, '9996_waits.sql'), 'ALTER TABLE tags ADD COLUMN waited_for text;\n')
+    let done: Promise<number> | undefined
+    await t.db.transaction(async (tx) => {
+      await tx.query(sql`select count(*) from tags`)
+      done = migrate(t.db, dir)
+      const isWaiting = () =>
+        t.db.query(sql`select from pg_locks l where l.relation = 'tags'::regclass and not l.granted`)
+      for (let i = 0; i < 500 && (await isWaiting()).length === 0; i++)
+        await new Promise((next) => setTimeout(next, 10))
+      // A read that came later is answered: it does not wait until the first one has ended.
+      await expect(t.db.query(sql`select count(*) from tags`)).resolves.toHaveLength(1)
+    })
+    expect(await done).toBe(9996)
+    await t.db.execute(sql`delete from schema_migrations where version > 9000`)
+    rmSync(dir, { recursive: true })
+  })
+
+  it('asks every migration that takes something away to say which releases still run', () => {
+    // Up to here nothing was released: releases before the first one need not run.
+    const firstRelease = 95
+    const contracts =
+      /\b(DROP (TABLE|COLUMN|VIEW|FUNCTION|TRIGGER)|RENAME|SET NOT NULL|ALTER COLUMN \w+ (SET DATA )?TYPE)\b/i
+    const silent = readMigrations(folder).filter(
+      ({ version, text, runsWith }) => version > firstRelease && contracts.test(text) && runsWith === 0,
+    )
+    expect(silent.map(({ name }) => name)).toEqual([])
   })
 
   it('refuses one whose migrations are not those of this release', async () => {

@@ -2,16 +2,21 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
-import type { Db } from './db.ts'
+import { type Db, isPgError } from './db.ts'
 
 interface Migration {
   version: number
   name: string
   text: string
   checksum: string
+  /** A release that knows this schema version runs on what the migration leaves; 0: any that ran before it. */
+  runsWith: number
 }
 
-/** Migrations of a folder, `NNNN_name.sql`, in order. Forward only: a release runs on the schema of its successor. */
+/**
+ * Migrations of a folder, `NNNN_name.sql`, in order. Forward only: a release runs on the schema of its successor. One that
+ * takes something away says which releases it leaves running, in a line `-- runs-with: NNNN` (ADR 0026).
+ */
 export const readMigrations = (folder: string): Migration[] =>
   readdirSync(folder)
     .filter((file) => /^\d{4}_[a-z0-9_]+\.sql$/.test(file))
@@ -23,33 +28,39 @@ export const readMigrations = (folder: string): Migration[] =>
         name: file.slice(5, -4),
         text,
         checksum: createHash('sha256').update(text).digest('hex'),
+        runsWith: Number(/^-- runs-with: (\d{4})$/m.exec(text)?.[1] ?? 0),
       }
     })
 
 /** Any constant: keeps two replicas from migrating at once. */
 const lockId = 7_205_759
 
-/**
- * Brings the database to this release's schema, all or nothing; refuses a newer one. Returns the schema version.
- * @param upTo the last version to apply, for a backup of an older release
- */
-export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INTEGER): Promise<number> => {
-  const migrations = readMigrations(folder).filter(({ version }) => version <= upTo)
-  const newest = migrations.at(-1)?.version ?? 0
-  return db.withClient(async (client) => {
+/** A statement that waits for a table longer than this is given up, since everybody else waits behind it. */
+const lockTimeoutMs = 2_000
+const tries = 10
+
+/** The schema version that a release has to know to run on a database that a newer one has changed. */
+export const floorSql =
+  "SELECT coalesce(substring(obj_description('schema_migrations'::regclass) from '^runs-with (\\d+)$'), '0')::int AS floor"
+
+const migrateOnce = (db: Db, migrations: readonly Migration[]): Promise<number> =>
+  db.withClient(async (client) => {
+    const newest = migrations.at(-1)?.version ?? 0
     await client.query('BEGIN')
     try {
       await client.query('SELECT pg_advisory_xact_lock($1)', [lockId])
+      await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
       await client.query(
         'CREATE TABLE IF NOT EXISTS schema_migrations (version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
       )
       const { rows } = await client.query<{ version: number; checksum: string; name: string }>(
         'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
       )
+      const floor = (await client.query<{ floor: number }>(floorSql)).rows[0]?.floor ?? 0
       const present = rows.at(-1)?.version ?? 0
-      if (present > newest)
+      if (present > newest && floor > newest)
         throw new StartError(
-          `The database has schema version ${present}, this release knows ${newest}. Start the release that wrote it, or a newer one.`,
+          `The database has schema version ${present}, on which releases run that know ${floor}; this one knows ${newest}. Start the release that wrote it, or a newer one.`,
         )
       for (const row of rows) {
         const own = migrations.find((m) => m.version === row.version)
@@ -59,20 +70,38 @@ export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INT
           )
       }
       const applied = new Set(rows.map((row) => row.version))
-      for (const migration of migrations) {
-        if (applied.has(migration.version)) continue
-        await client.query(migration.text)
+      const open = migrations.filter(({ version }) => !applied.has(version))
+      for (const { text, version, name, checksum } of open) {
+        await client.query(text)
         await client.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', [
-          migration.version,
-          migration.name,
-          migration.checksum,
+          version,
+          name,
+          checksum,
         ])
       }
+      const left = Math.max(0, ...open.map(({ runsWith }) => runsWith))
+      if (left > floor) await client.query(`COMMENT ON TABLE schema_migrations IS 'runs-with ${left}'`)
       await client.query('COMMIT')
-      return newest
+      return Math.max(newest, present)
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {})
       throw error
     }
   })
+
+/**
+ * Brings the database to this release's schema, all or nothing. A newer one stays as it is: refused when it took something
+ * away that this release needs. Returns the schema version.
+ * @param upTo the last version to apply, for a backup of an older release
+ */
+export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INTEGER): Promise<number> => {
+  const migrations = readMigrations(folder).filter(({ version }) => version <= upTo)
+  for (let left = tries; ; left--) {
+    try {
+      return await migrateOnce(db, migrations)
+    } catch (error) {
+      // A long read of another replica has the table; whoever waits for us goes first now.
+      if (!isPgError(error, '55P03') || left <= 1) throw error
+    }
+  }
 }
