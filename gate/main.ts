@@ -2,11 +2,12 @@
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
 import { browserHeaders } from './browser-headers.ts'
+import { contentTypes } from './content-types.ts'
 import { fuzz } from './fuzz.ts'
 import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
 import { sources } from './sources.ts'
 
-const gates: readonly Check[] = [browserHeaders, fuzz, matrix, redos, sources]
+const gates: readonly Check[] = [browserHeaders, contentTypes, fuzz, matrix, redos, sources]
 
 await runChecks('Gates', gates)

@@ -244,6 +244,9 @@ describe('order of checks', () => {
       expect(head.slice(0, 12), lines).toBe('HTTP/1.1 400')
     }
     expect((await raw('GET /prime/webui/agents HTTP/1.1\r\n\r\n')).slice(0, 12)).toBe('HTTP/1.1 400')
+    // Two of them, and a request behind: one refusal, and nothing else is answered.
+    const two = await raw('GET /healthz HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(two.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400'])
   })
 })
 

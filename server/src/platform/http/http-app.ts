@@ -28,6 +28,7 @@ import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
+import { namesOneHost } from './host-header.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
 import { paramsReader, queryReader } from './read-query.ts'
@@ -168,7 +169,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
         if (isDraining) res.setHeader('connection', 'close')
         // Asked here, not by Node: what that answers has no headers.
-        if (req.headers.host === undefined && req.httpVersion === '1.1') {
+        // What follows a refused request on its connection is not looked at: it may be part of its body.
+        if (req.socket.writableEnded) return
+        if (!namesOneHost(req)) {
           req.socket.end(bareAnswer(req.socket, 400))
           return
         }

@@ -1,0 +1,146 @@
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { furnish, pathFor } from './estate.ts'
+import { audienceOf, offeredBy, readDocument } from './operations.ts'
+import { withPremises } from './premises.ts'
+import { ambiguous, converse } from './smuggling.ts'
+import { forEachOf } from './wire.ts'
+
+/** Media types under which a body could get past its schema, by the advisories of frameworks. */
+const types: readonly string[] = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json ; x=1',
+  'application/json\t; charset=utf-8',
+  'application/json\tx',
+  'application/json;',
+  'APPLICATION/JSON',
+  'application/json; charset=utf-16',
+  'application/json; charset=nobody',
+  'application/json, text/plain',
+  'application/jsonx',
+  'application/+json',
+  'application/vnd.gate+json',
+  'application/json-patch+json',
+  'application/x-ndjson',
+  'text/json',
+  'text/plain',
+  'text/plain; application/json',
+  'text/html',
+  'application/xml',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+  '*/*',
+]
+
+/** No operation takes it: a member that nobody named, where an object is asked for, and where none is. */
+const wrong = '{"gate_unknown_member":[1]}'
+
+const standard = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
+const unusual = ['PROPFIND', 'MKCOL', 'LOCK', 'SEARCH', 'PURGE', 'COPY'] as const
+
+export const contentTypes: Check = {
+  name: 'content-types',
+  what: 'A body that no operation takes, under media types by which frameworks were led past their checks; methods that an operation does not have; requests over raw sockets that two readers of HTTP take apart differently.',
+  run: async ({ root }): Promise<Outcome> =>
+    withPremises({ root }, async (premises) => {
+      const { wire, server } = premises
+      const estate = await furnish(premises)
+      const operations = offeredBy(await readDocument(premises))
+      const tokenFor = (id: string): string | undefined => {
+        const audience = audienceOf(id)
+        const is = audience === 'agent' || audience === 'worker' ? audience : undefined
+        return estate.principals.find((principal) =>
+          is === undefined ? principal.name === 'API token of an Administrator' : principal.is === is,
+        )?.token
+      }
+      let requests = 0
+      const taken: string[] = []
+      const bodies = operations.filter(({ method }) => method === 'POST' || method === 'PUT')
+      await forEachOf(
+        bodies.flatMap((offered) => types.map((type) => ({ offered, type }))),
+        8,
+        async ({ offered, type }) => {
+          requests++
+          const got = await wire.send({
+            method: offered.method,
+            path: pathFor(estate, offered),
+            token: tokenFor(offered.id),
+            headers: { 'content-type': type },
+            body: wrong,
+          })
+          // Debug logs are any bytes; those of a command that nobody gave are not looked at.
+          const isRefused =
+            got.status === 400 || got.status === 415 || (offered.id === 'agentDebugLogs' && got.status === 404)
+          if (!isRefused)
+            taken.push(`${offered.method} ${offered.path} as ${type}: ${got.status} ${got.text.slice(0, 150)}`)
+        },
+      )
+
+      const methods: string[] = []
+      const paths = new Map<string, Set<string>>()
+      for (const { path, method } of operations) paths.set(path, (paths.get(path) ?? new Set()).add(method))
+      await forEachOf(
+        [...paths].flatMap(([path, known]) =>
+          [...standard, ...unusual].filter((method) => !known.has(method)).map((method) => ({ path, method })),
+        ),
+        8,
+        async ({ path, method }) => {
+          requests++
+          const got = await wire.send({ method, path: pathFor(estate, { path }), token: estate.principals[3]?.token })
+          const isStandard = (standard as readonly string[]).includes(method) && path !== '/agent/v1/check-in'
+          const isRefused = isStandard
+            ? got.status === 405 && got.headers.allow !== undefined
+            : [400, 404, 405, 501].includes(got.status)
+          if (!isRefused) methods.push(`${method} ${path}: ${got.status}`)
+        },
+      )
+
+      const smuggled: string[] = []
+      await forEachOf(ambiguous, 4, async ({ what, bytes }) => {
+        const { statuses, isClosed } = await converse(server.url, bytes)
+        // A protocol that is none of ours may be hung up on without a word.
+        if (!isClosed || statuses.length > 1 || statuses.some((status) => status !== 400 && status !== 505))
+          smuggled.push(`${what}: answers ${statuses.join(', ') || 'nothing'}, ${isClosed ? 'closed' : 'left open'}`)
+      })
+      return {
+        findings: [
+          { what: 'media types', value: types.length, atLeast: 20 },
+          { what: 'operations with a method that takes a body', value: bodies.length },
+          { what: 'requests', value: requests },
+          { what: 'wrong bodies not answered 400 or 415', value: taken.length, atMost: 0 },
+          { what: 'methods that are none and not answered 405', value: methods.length, atMost: 0 },
+          { what: 'ambiguous requests', value: ambiguous.length },
+          { what: 'ambiguous requests not answered 400 and closed', value: smuggled.length, atMost: 0 },
+          { what: 'server ended', value: server.isRunning() ? 0 : 1, atMost: 0 },
+        ],
+        notes: [...taken.slice(0, 15), ...methods.slice(0, 10), ...smuggled],
+      }
+    }),
+  sabotages: [
+    {
+      what: 'a body under another media type is passed on unread',
+      edits: [
+        {
+          file: 'server/src/platform/http/read-body.ts',
+          find: "if (!empty && decoder === undefined) throw new AppError('unsupported_media_type')",
+          replace: 'if (!empty && decoder === undefined) return null',
+        },
+      ],
+    },
+    {
+      what: 'methods that an operation does not have are not refused',
+      edits: [{ file: 'server/src/compose.ts', find: 'app.seal()', replace: '' }],
+    },
+    {
+      what: 'HTTP is read leniently',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'requireHostHeader: false,',
+          replace: 'requireHostHeader: false, insecureHTTPParser: true,',
+        },
+      ],
+    },
+  ],
+}

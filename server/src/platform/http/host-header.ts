@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * Whether a request names its host as RFC 9112 (3.2) wants it: once, by HTTP/1.0 at most once. Node takes the first of
+ * two, and whoever stands in front may have gone by the second.
+ */
+export const namesOneHost = ({
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): boolean => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
+}
