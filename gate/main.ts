@@ -6,8 +6,9 @@ import { contentTypes } from './content-types.ts'
 import { fuzz } from './fuzz.ts'
 import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
+import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
 
-const gates: readonly Check[] = [browserHeaders, contentTypes, fuzz, matrix, redos, sources]
+const gates: readonly Check[] = [browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources]
 
 await runChecks('Gates', gates)

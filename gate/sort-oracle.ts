@@ -1,0 +1,210 @@
+import { spawnSync } from 'node:child_process'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { furnish } from './estate.ts'
+import { resolverOf } from './fuzz-requests.ts'
+import { contractById, filled, type Offered, type OpenApi, offeredBy, readDocument, type Schema } from './operations.ts'
+import { type Premises, withPremises } from './premises.ts'
+import { forEachOf, jsonOf } from './wire.ts'
+
+/** One spelling of a name: without case and underscores. */
+const folded = (name: string): string => name.toLowerCase().replaceAll('_', '')
+
+const camel = (column: string): string => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Names that a list may be sorted or filtered by: its parameters, and members of what it answers. */
+const namesOf = (document: OpenApi, offered: Offered): Set<string> => {
+  const resolve = resolverOf(document)
+  const names = new Set((offered.described.parameters ?? []).map(({ name }) => folded(name)))
+  const walk = (given: Schema | undefined, depth: number): void => {
+    if (given === undefined || depth > 6) return
+    const schema = resolve(given)
+    for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+      names.add(folded(name))
+      walk(inner, depth + 1)
+    }
+    walk(schema.items, depth + 1)
+    for (const inner of schema.anyOf ?? []) walk(inner, depth + 1)
+  }
+  walk(offered.described.responses['200']?.content?.['application/json']?.schema, 0)
+  return names
+}
+
+/** Documented names of fields of the field's clients, beside those of query and answer. */
+const aliases = new Set(
+  [
+    'date',
+    'source',
+    'hostUuid',
+    'ipAddress',
+    'vendor',
+    'productInfo',
+    'isUnapprovedPeripheral',
+    'lastConfiguration',
+  ].map(folded),
+)
+
+/** What sort keys were smuggled in as, elsewhere. */
+const injections = [
+  'uuid;select pg_sleep(3)--',
+  '(select 1)',
+  'uuid,(select version())',
+  'uuid asc nulls first',
+  '1',
+  'constructor',
+  '__proto__',
+  'toString',
+  'hasOwnProperty',
+  'uuid_asc_desc',
+  "uuid' or '1'='1",
+  'case when 1=1 then uuid else host end',
+]
+
+const columnsOf = async ({ rows }: Premises): Promise<string[]> =>
+  (
+    await rows<{ column_name: string }>(
+      "select distinct column_name from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')",
+    )
+  ).map(({ column_name }) => column_name)
+
+/** Runs sqlmap on the parameters of two lists; undefined where it is not installed. */
+const trySqlmap = (url: string, token: string): { injectable: string[] } | undefined => {
+  if (spawnSync('sqlmap', ['--version']).status !== 0) return undefined
+  const injectable: string[] = []
+  for (const target of [
+    'agents?SortBy=hostIdentifier&GlobalSearch=host&Status=Armed&PageSize=5',
+    'events/getevents?SortBy=date&GlobalSearch=host&PageSize=5',
+    'peripherals?SortBy=deviceID&GlobalSearch=stick&Vid=0781&PageSize=5',
+  ]) {
+    const { stdout } = spawnSync(
+      'sqlmap',
+      [
+        '-u',
+        `${url}/prime/webui/${target}`,
+        '-H',
+        `Authorization: Bearer ${token}`,
+        '--dbms=PostgreSQL',
+        '--batch',
+        '--level=3',
+        '--risk=1',
+        '--threads=4',
+        '--flush-session',
+        '--disable-coloring',
+      ],
+      { encoding: 'utf8', timeout: 600_000, maxBuffer: 64 * 1024 * 1024 },
+    )
+    if (!stdout.includes('do not appear to be injectable')) injectable.push(`${target}: ${stdout.slice(-600)}`)
+  }
+  return { injectable }
+}
+
+export const sortOracle: Check = {
+  name: 'sort-oracle',
+  what: 'Every list, sorted and filtered by each column of every table that is in no answer of it, and by what is no name at all: whoever can sort by a secret can read it bit by bit. sqlmap over the parameters of three lists in the full form.',
+  run: async ({ isQuick, root }): Promise<Outcome> =>
+    withPremises({ root }, async (premises) => {
+      const { wire, server } = premises
+      const estate = await furnish(premises)
+      const document = await readDocument(premises)
+      const token = estate.principals.find(({ name }) => name === 'API token of an Administrator')?.token as string
+      const columns = await columnsOf(premises)
+      const lists = offeredBy(document).filter(
+        ({ described, method }) =>
+          method === 'GET' && (described.parameters ?? []).some(({ name }) => name === 'SortBy'),
+      )
+      const exports = offeredBy(document).filter(({ id }) => {
+        const properties = contractById.get(id)?.body as
+          | { anyOf?: { properties?: object }[]; properties?: object }
+          | undefined
+        return [properties, ...(properties?.anyOf ?? [])].some(
+          (schema) => 'sortBy' in ((schema?.properties ?? {}) as object),
+        )
+      })
+      let requests = 0
+      const taken: string[] = []
+      const failed: string[] = []
+      const note = (line: string, status: number): void => {
+        if (status >= 500 || status === 0) failed.push(`${line}: ${status}`)
+        else if (status !== 400) taken.push(`${line}: ${status}`)
+      }
+      await forEachOf(lists, 4, async (offered) => {
+        const allowed = namesOf(document, offered)
+        const path = filled(offered.path, { uuid: estate.hosts[0].agentId })
+        const ask = async (query: string): Promise<void> => {
+          requests++
+          const { status } = await wire.send({ method: 'GET', path: `${path}?${query}`, token })
+          note(`GET ${path}?${query}`, status)
+        }
+        for (const column of columns) {
+          if (allowed.has(folded(column)) || aliases.has(folded(column))) continue
+          await ask(`SortBy=${column}_desc`)
+          if (camel(column) !== column) await ask(`SortBy=-${camel(column)}`)
+          if (!column.startsWith('_')) await ask(`${column}=a`)
+        }
+        for (const key of injections) await ask(`SortBy=${encodeURIComponent(key)}`)
+      })
+      await forEachOf(exports, 4, async (offered) => {
+        for (const name of [...injections, 'public_key', 'password_hash', 'token_hash', 'secret', 'publicKey']) {
+          for (const body of [{ sortBy: name }, { columns: [name] }, { filter: { [name]: 'a' } }, { [name]: 'a' }]) {
+            requests++
+            const right = offered.example as object | null
+            const { status } = await wire.send({
+              method: offered.method,
+              path: offered.path,
+              token,
+              body: { ...right, ...body },
+            })
+            note(`${offered.method} ${offered.path} ${JSON.stringify(body)}`, status)
+          }
+        }
+      })
+      // The answer says which keys there are: none of them may be one that the answer of the list does not have.
+      const told: string[] = []
+      for (const offered of lists) {
+        const path = filled(offered.path, { uuid: estate.hosts[0].agentId })
+        const { text } = await wire.send({ method: 'GET', path: `${path}?SortBy=!`, token })
+        const keys = /must be one of ([^"]*?), with _asc/.exec(text)?.[1]?.split(', ') ?? []
+        const allowed = namesOf(document, offered)
+        for (const key of keys)
+          if (!allowed.has(folded(key))) told.push(`${path} is sorted by ${key}, which it does not answer`)
+        if (keys.length === 0)
+          told.push(`${path} does not say what it is sorted by: ${JSON.stringify(jsonOf(text)).slice(0, 200)}`)
+      }
+      const mapped = isQuick ? undefined : trySqlmap(server.url, token)
+      return {
+        findings: [
+          { what: 'lists', value: lists.length, atLeast: 10 },
+          { what: 'exports with an order', value: exports.length, atLeast: 1 },
+          { what: 'columns of the database', value: columns.length, atLeast: 100 },
+          { what: 'requests', value: requests },
+          { what: 'hidden columns or no names that were taken', value: taken.length, atMost: 0 },
+          { what: 'keys that the answer does not have', value: told.length, atMost: 0 },
+          { what: 'answers of 500 or above', value: failed.length, atMost: 0 },
+          ...(mapped === undefined
+            ? []
+            : [{ what: 'lists injectable by sqlmap', value: mapped.injectable.length, atMost: 0 }]),
+        ],
+        notRun:
+          mapped === undefined
+            ? [
+                isQuick
+                  ? 'sqlmap: it takes minutes; the full form runs it'
+                  : 'sqlmap: not installed (apt-get install sqlmap)',
+              ]
+            : [],
+        notes: [...taken.slice(0, 15), ...told, ...failed.slice(0, 5), ...(mapped?.injectable ?? [])],
+      }
+    }),
+  sabotages: [
+    {
+      what: 'hosts can be sorted by the key of their agent',
+      edits: [
+        {
+          file: 'server/src/platform/list/compile.ts',
+          find: 'const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())',
+          replace:
+            "const found = match === null ? undefined : (names.get((match[2] as string).toLowerCase()) ?? (match[2] === 'public_key' ? [...names.values()].find(({ column }) => column.sort !== undefined) : undefined))",
+        },
+      ],
+    },
+  ],
+}
