@@ -2,6 +2,7 @@
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
 import { fullDisk } from './full-disk.ts'
+import { idleConnections } from './idle-connections.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { lateReports } from './late-reports.ts'
@@ -9,6 +10,7 @@ import { pauseDatabase } from './pause-database.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
 import { stopServer } from './stop-server.ts'
+import { thunderingHerd } from './thundering-herd.ts'
 
 const drills: readonly Check[] = [
   killServer,
@@ -18,7 +20,9 @@ const drills: readonly Check[] = [
   fullDisk,
   lateReports,
   slowClients,
+  idleConnections,
   rollingRestart,
+  thunderingHerd,
 ]
 
 await runChecks('Drills', drills)

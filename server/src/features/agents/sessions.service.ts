@@ -4,6 +4,7 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
+import { createSlots } from '#platform/slots.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { SessionTokens } from './session-token.ts'
 import type { SessionsStore } from './sessions.store.ts'
@@ -15,6 +16,12 @@ const nonceLifeMs = 600_000
 const freshMs = 300_000
 /** Proofs of the far future are remembered until then; beyond it only a newer proof of the same start is taken. */
 const farMs = 10 * 365 * 86_400_000
+
+/**
+ * Sessions that are opened at once: each holds one of 12 connections for six statements. After an outage all hosts come
+ * together; those who would wait for over 3 s come back spread, and the others' check-ins find a connection meanwhile.
+ */
+const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 15 } }
 
 export const createSessionsService = ({
   db,
@@ -28,9 +35,10 @@ export const createSessionsService = ({
   store: SessionsStore
   tokens: SessionTokens
   events: EnrollmentDeps['events']
-}) => ({
-  /** Opens a session for who proves to hold the agent's key. An old start that comes back is a copied key: an event says so. */
-  open: async (request: SessionRequest, ip: string): Promise<SessionResponse> => {
+}) => {
+  const slots = createSlots(openings)
+
+  const openOne = async (request: SessionRequest, ip: string): Promise<SessionResponse> => {
     if (!isId(request.agentId)) throw new AppError('agent_unknown')
     const agent = await store.agent(request.agentId)
     if (agent === undefined || agent.public_key === null)
@@ -78,7 +86,15 @@ export const createSessionsService = ({
       serverTime: new Date(now).toISOString(),
       nextSeq,
     }
-  },
+  }
 
-  forgetNonces: () => store.forgetNonces(new Date(clock.now())),
-})
+  return {
+    /** Opens a session for who proves to hold the agent's key. An old start that comes back is a copied key: an event says so. */
+    open: async (request: SessionRequest, ip: string): Promise<SessionResponse> => {
+      await slots.enter()
+      return openOne(request, ip).finally(slots.leave)
+    },
+
+    forgetNonces: () => store.forgetNonces(new Date(clock.now())),
+  }
+}

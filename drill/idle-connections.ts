@@ -1,0 +1,193 @@
+import { rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls, createSecureContext } from 'node:tls'
+import { agentPaths } from '@portcullis/contract'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { temporaryFolder } from '../rig/database.ts'
+import { createLookInside } from '../rig/look-inside.ts'
+import { startProbe } from '../rig/probe.ts'
+import { startServer } from '../rig/server-process.ts'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { openSession, startLoaded } from './loaded-fleet.ts'
+
+/** Connections that are opened at once. */
+const atOnce = 100
+/** The bar of one idle connection, in kB of the server's resident memory. */
+const mostKb = 15
+
+interface Crowd {
+  /** Those that were answered as they should. */
+  good: number
+  isOpen(): number
+  close(): void
+}
+
+/** Opens `count` connections, says `hello` on each, and waits until each was answered by a line that begins as it should. */
+const gather = async (
+  count: number,
+  open: () => Socket,
+  hello: (index: number) => string,
+  expected: string,
+): Promise<Crowd> => {
+  const sockets: Socket[] = []
+  let good = 0
+  const join = (index: number): Promise<void> =>
+    new Promise((resolve) => {
+      const socket = open()
+      sockets.push(socket)
+      socket.on('error', () => resolve())
+      socket.on('close', () => resolve())
+      socket.once('data', (line: Buffer) => {
+        if (line.toString('latin1').startsWith(expected)) good += 1
+        resolve()
+      })
+      socket.write(hello(index))
+    })
+  for (let at = 0; at < count; at += atOnce)
+    await Promise.all(Array.from({ length: Math.min(atOnce, count - at) }, (_, i) => join(at + i)))
+  return {
+    good,
+    isOpen: () => sockets.filter((socket) => !socket.destroyed).length,
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** What a crowd costs, from the first of it to its idle end. */
+const weigh = async (
+  what: string,
+  count: number,
+  bar: number | undefined,
+  server: { pid: number; url: string },
+  inside: ReturnType<typeof createLookInside>,
+  assemble: () => Promise<Crowd>,
+): Promise<Finding[]> => {
+  const before = await inside.look(server.pid)
+  const crowd = await assemble()
+  const after = await inside.look(server.pid)
+  // Over TLS the caller has no probe of its own; loopback and the same process either way.
+  const probe = server.url.startsWith('http:')
+    ? startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
+    : null
+  await pause(3_000)
+  const healthy = await probe?.stop()
+  const stillOpen = crowd.isOpen()
+  crowd.close()
+  // A server that just was busy has memory left that it takes first: then what lives in it tells more than its size.
+  const live = after.heapUsed + after.external - before.heapUsed - before.external
+  const kb = Math.max(after.rss - before.rss, live) / 1024 / count
+  return [
+    { what: `${what}: answered`, value: crowd.good, atLeast: count },
+    { what: `${what}: open after three idle seconds`, value: stillOpen, atLeast: count },
+    {
+      what: `${what}: memory of each`,
+      value: Math.round(kb * 10) / 10,
+      unit: 'kB',
+      ...(bar === undefined ? {} : { atMost: bar }),
+    },
+    ...(healthy === undefined
+      ? []
+      : [
+          { what: `${what}: healthy p99 beside them`, value: healthy.p99, unit: 'ms', atMost: 250 },
+          { what: `${what}: healthy requests that failed`, value: healthy.failed, atMost: 0 },
+        ]),
+  ]
+}
+
+const wakeHello = (token: string): string =>
+  `GET ${agentPaths.wake} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nAuthorization: Bearer ${token}\r\n\r\n`
+
+const plain = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
+
+/** Each crowd has a server of its own: one that held another crowd has its memory still. */
+const withInside = async <T>(work: (inside: ReturnType<typeof createLookInside>) => Promise<T>): Promise<T> => {
+  const folder = temporaryFolder('idle')
+  try {
+    return await work(createLookInside(folder))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the first ones make once is no part of what the others cost. */
+const warm = async (open: () => Socket, hello: string): Promise<void> => {
+  const few = await gather(100, open, () => hello, 'HTTP/1.1')
+  few.close()
+  await pause(500)
+}
+
+const weighWake = (count: number, root: string): Promise<Finding[]> =>
+  withInside(async (inside) => {
+    const { server, hosts } = await startLoaded({ root, agents: count, env: inside.env })
+    try {
+      const { hostname, port } = new URL(server.url)
+      const open = (): Socket => connect({ host: hostname, port: Number(port) })
+      const transport = createTransport({ server: new URL(server.url), connections: 32 })
+      const tokens: string[] = []
+      for (let at = 0; at < hosts.length; at += 200)
+        tokens.push(
+          ...(await Promise.all(
+            hosts
+              .slice(at, at + 200)
+              .map(async (host) => String((await openSession(transport, host)).answer.body.token)),
+          )),
+        )
+      transport.close()
+      await warm(open, wakeHello(tokens[0] as string))
+      return await weigh('wake sockets', count, mostKb, server, inside, () =>
+        gather(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
+      )
+    } finally {
+      await server.stop()
+    }
+  })
+
+const weighKept = (what: string, count: number, isTls: boolean, root: string): Promise<Finding[]> =>
+  withInside(async (inside) => {
+    const server = await startServer({ databaseUrl: undefined, root, isTls, env: inside.env })
+    try {
+      const { hostname, port } = new URL(server.url)
+      const secureContext = isTls ? createSecureContext({ ca: server.ca as string }) : undefined
+      const open = (): Socket =>
+        secureContext === undefined
+          ? connect({ host: hostname, port: Number(port) })
+          : connectTls({ host: hostname, port: Number(port), secureContext })
+      await warm(open, plain)
+      return await weigh(what, count, isTls ? undefined : mostKb, server, inside, () =>
+        gather(count, open, () => plain, 'HTTP/1.1 200'),
+      )
+    } finally {
+      await server.stop()
+    }
+  })
+
+/** D10: connections that are open and say nothing. */
+export const idleConnections: Check = {
+  name: 'D10',
+  what: 'Ten thousand connections that were used once and are kept alive, then as many wake sockets of hosts, then connections over TLS: what each costs the server (growth of its resident memory or of what lives in its heap and buffers after a collection of garbage, whichever is more), and how a healthy client fares beside them. TLS is told for information.',
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const counts = isQuick ? { kept: 10_000, wake: 3_000, tls: 500 } : { kept: 10_000, wake: 10_000, tls: 10_000 }
+    return {
+      findings: [
+        ...(await weighWake(counts.wake, root)),
+        ...(await weighKept('kept alive', counts.kept, false, root)),
+        ...(await weighKept('kept alive over TLS', counts.tls, true, root)),
+      ],
+    }
+  },
+  sabotages: [
+    {
+      what: 'a wake socket keeps 64 kB for itself',
+      edits: [
+        {
+          file: 'server/src/ingest/wake.ts',
+          find: 'sockets.set(session.agentId, ws)',
+          replace: 'sockets.set(session.agentId, Object.assign(ws, { kept: Buffer.alloc(65_536, 1) }))',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,120 @@
+import { agentPaths } from '@portcullis/contract'
+import pg from 'pg'
+import type { PlayedHost } from '../bench/loader/hosts.ts'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { residentBytes } from '../rig/proc.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { openSession, startLoaded } from './loaded-fleet.ts'
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** What the herd met. */
+interface Met {
+  back: number
+  shed: number
+  /** Told to come later without being told when. */
+  shedWithoutTime: number
+  broken: number
+  refused: string[]
+}
+
+/** D17: all hosts come back in the same moment. */
+export const thunderingHerd: Check = {
+  name: 'D17',
+  what: 'A fleet was away for ten minutes, so that every host is shown as not connected. All of them come back in the same moment, each over a connection of its own, with a new session and a check-in; one that is told to come later does, after the time that it is told and up to half of that more. Without their retry being spread beforehand it is the worst that they can do.',
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const agents = isQuick ? 3_000 : 10_000
+    const { server, hosts } = await startLoaded({ root, agents })
+    const client = new pg.Client(server.connection)
+    const transport = createTransport({ server: new URL(server.url), connections: agents, timeoutMs: 30_000 })
+    try {
+      await client.connect()
+      await client.query("UPDATE agent_heartbeats SET last_seen = now() - interval '10 minutes', connected = false")
+      await client.query('UPDATE agent_rows SET connected = false')
+      const connected = async (): Promise<number> =>
+        Number((await client.query('SELECT count(*) AS n FROM agent_rows WHERE connected')).rows[0].n)
+      const away = agents - (await connected())
+      const memoryBefore = residentBytes(server.pid)
+      let memory = memoryBefore
+      const met: Met = { back: 0, shed: 0, shedWithoutTime: 0, broken: 0, refused: [] }
+      const later = async (retryAfterMs: number): Promise<void> => {
+        met.shed += 1
+        if (retryAfterMs <= 0) met.shedWithoutTime += 1
+        await pause((retryAfterMs || 1_000) * (1 + Math.random() / 2))
+      }
+      const comeBack = async (host: PlayedHost): Promise<void> => {
+        for (let backoffMs = 500; ; backoffMs = Math.min(backoffMs * 2, 30_000)) {
+          try {
+            const { answer, bootId } = await openSession(transport, host)
+            if (answer.status === 503 || answer.status === 429) {
+              await later(answer.retryAfterMs)
+              continue
+            }
+            const beat = { bootId, seq: 1, inventoryHash: host.inventoryHash, clock: Date.now() }
+            const taken =
+              answer.status === 200
+                ? await transport.post(agentPaths.checkIn, () => JSON.stringify(beat), String(answer.body.token))
+                : answer
+            if (taken.status === 200) {
+              met.back += 1
+              return
+            }
+            if (taken.status === 503 || taken.status === 429) await later(taken.retryAfterMs)
+            else if (taken.status === 408 || taken.status === 409) {
+              // Asked for twice: the first time was given up, and answered later.
+              met.broken += 1
+              await pause(backoffMs * (0.5 + Math.random() / 2))
+            } else {
+              met.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
+              return
+            }
+          } catch {
+            met.broken += 1
+            await pause(backoffMs * (0.5 + Math.random() / 2))
+          }
+        }
+      }
+      const watch = setInterval(() => {
+        memory = Math.max(memory, residentBytes(server.pid))
+      }, 200)
+      const startedAt = performance.now()
+      await Promise.all(hosts.map(comeBack))
+      const backSeconds = (performance.now() - startedAt) / 1_000
+      while ((await connected()) < agents && performance.now() - startedAt < 120_000) await pause(100)
+      const greenSeconds = (performance.now() - startedAt) / 1_000
+      clearInterval(watch)
+      return {
+        findings: [
+          { what: 'hosts that were away', value: away, atLeast: agents },
+          { what: 'hosts that are back', value: met.back, atLeast: agents },
+          { what: 'all acknowledged after', value: Math.round(backSeconds * 10) / 10, unit: 's', atMost: 60 },
+          { what: 'all shown as connected after', value: Math.round(greenSeconds * 10) / 10, unit: 's', atMost: 60 },
+          { what: 'shown as connected', value: await connected(), atLeast: agents },
+          { what: 'told to come later', value: met.shed },
+          { what: 'told to come later without a time', value: met.shedWithoutTime, atMost: 0 },
+          { what: 'requests that were given up', value: met.broken },
+          { what: 'refused', value: met.refused.length, atMost: 0 },
+          { what: 'memory, most', value: Math.round(memory / 2 ** 20), unit: 'MiB' },
+          { what: 'memory, growth', value: Math.round((memory - memoryBefore) / 2 ** 20), unit: 'MiB', atMost: 512 },
+        ],
+        notes: met.refused.slice(0, 3),
+      }
+    } finally {
+      transport.close()
+      await client.end().catch(() => {})
+      await server.stop()
+    }
+  },
+  sabotages: [
+    {
+      what: 'a host that comes back stays shown as away',
+      edits: [
+        {
+          file: 'server/src/ingest/check-ins.ts',
+          find: 'if (away.length > 0) await deps.beats.connect(away.sort())',
+          replace: 'if (away.length > 1e9) await deps.beats.connect(away.sort())',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,35 @@
+/**
+ * Loaded into the server before the product (`--import`): tells on request what only the process itself knows. It runs
+ * beside the product, which does not know of it.
+ */
+import { renameSync, writeFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { isMainThread } from 'node:worker_threads'
+
+const file = process.env.RIG_INSIDE_FILE
+/** The timer that watches the loop sleeps so long between two looks; its delays are what comes on top. */
+const resolutionMs = 5
+
+// Threads of the server load this, too.
+if (file !== undefined && isMainThread) {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const loop = monitorEventLoopDelay({ resolution: resolutionMs })
+  loop.enable()
+  let looks = 0
+  const delay = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs)
+  process.on('SIGUSR2', () => {
+    const delays = { count: loop.count, p99Ms: delay(loop.percentile(99)), maxMs: delay(loop.max) }
+    collect()
+    collect()
+    const { rss, heapUsed, external } = process.memoryUsage()
+    looks += 1
+    const look = { looks, delays, rss, heapUsed, external, resources: process.getActiveResourcesInfo().length }
+    writeFileSync(`${file}.new`, JSON.stringify(look))
+    renameSync(`${file}.new`, file)
+    // What the collection itself took is no delay of the product.
+    setImmediate(() => loop.reset())
+  })
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { agentPaths } from '@portcullis/contract'
+import { expect, it } from 'vitest'
+import { startTestApp } from '#test/app.ts'
+import { agentPost, enrolAgent } from '#test/builders.ts'
+
+it('hosts that all open a session at once leave connections to the others', async () => {
+  const t = await startTestApp({ listen: true })
+  const admin = await t.admin()
+  const [slow, other] = [await enrolAgent(t), await enrolAgent(t)]
+  let opened: Promise<{ status: number }[]> = Promise.resolve([])
+  await t.db.withClient(async (client) => {
+    // What each session of this host waits for.
+    await client.query('BEGIN')
+    await client.query('SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 FOR UPDATE', [slow.agentId])
+    opened = Promise.all(Array.from({ length: 40 }, () => agentPost(t, agentPaths.session, slow.proven(randomUUID()))))
+    // All of them have come, and those that may wait for the host.
+    await expect.poll(() => t.db.figures().used, { timeout: 10_000 }).toBeGreaterThanOrEqual(6)
+    expect(t.db.figures().waiting).toBe(0)
+    await other.checkIn()
+    expect((await admin.get('/prime/webui/agents')).statusCode).toBe(200)
+    await client.query('COMMIT')
+  })
+  const statuses = new Set((await opened).map(({ status }) => status))
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+  await t.close()
+})
