@@ -145,6 +145,43 @@ describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
     expect(follower.held()).toEqual(await inventoryOfApp(t))
   })
 
+  it('go on when an operator removed what was told of old places, the newest message too', async () => {
+    const admin = await t.admin()
+    const moveTo = (address: string) =>
+      t.db.execute(sql`update agents set address = ${address} where agent_id = ${agent.agentId}::uuid`)
+    await moveTo('10.9.0.1')
+    await publish()
+    await moveTo('10.9.0.2')
+    await publish()
+    await admin.post('/prime/webui/assetproducer/SendMonitorOldLocation')
+    for (let n = 0; n < 3; n++) {
+      t.clock.advance(120_000)
+      await Promise.all([publish(), publish(other)])
+    }
+    const places = async () =>
+      (await nats.held()).filter(({ subject }) => subject.startsWith('portcullis.assets.location.'))
+    expect((await places()).length).toBeGreaterThan(0)
+    expect((await nats.held()).at(-1)?.subject).toMatch(/^portcullis\.assets\.location\./)
+    await nats.manage((manager) =>
+      manager.streams.purge('PORTCULLIS_ASSETS', { filter: 'portcullis.assets.location.>' }),
+    )
+    expect(await places()).toEqual([])
+    // The other server connects anew, and finds no last message that would say where to go on.
+    await t.db.execute(
+      sql`update asset_consumers set lease_until = null, lease_id = gen_random_uuid() where kind = 'nats'`,
+    )
+    await agent.session()
+    await agent.plug(storageStick({ serial: 'after-purge', portPath: '1-9' }))
+    for (let n = 0; n < 3; n++) {
+      t.clock.advance(120_000)
+      await Promise.all([publish(), publish(other)])
+    }
+    const { follower, held } = await followNats()
+    expect(follower.held()).toEqual(await inventoryOfApp(t))
+    expect(new Set(held.map(({ id }) => id)).size).toBe(held.length)
+    expect(await places()).toEqual([])
+  })
+
   it('go where an operator made the stream himself', async () => {
     await nats.manage(async (manager) => {
       await manager.streams.delete('PORTCULLIS_ASSETS')
