@@ -1,6 +1,7 @@
 /** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { audit } from './audit.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { contentTypes } from './content-types.ts'
 import { fuzz } from './fuzz.ts'
@@ -9,6 +10,6 @@ import { redos } from './redos.ts'
 import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
 
-const gates: readonly Check[] = [browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources]
+const gates: readonly Check[] = [audit, browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources]
 
 await runChecks('Gates', gates)

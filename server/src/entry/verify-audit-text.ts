@@ -14,6 +14,8 @@ const number = (n: number): string => n.toLocaleString('en')
 const range = (from: number, to: number): string =>
   from === to ? `record ${number(from)}` : `records ${number(from)} to ${number(to)}`
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 const recordText = ({ record, since, to, fault, found, checkpoint, line }: BrokenRecord): string[] => {
   const there = found === null ? 'something that is no record' : `record ${number(found)}`
   const what: Readonly<Record<BrokenRecord['fault'], string>> = {
@@ -32,7 +34,7 @@ const recordText = ({ record, since, to, fault, found, checkpoint, line }: Broke
     `BROKEN at record ${number(record)} (line ${number(line)}): ${what[fault]}.`,
     ...(since < record && fault !== 'rewritten'
       ? [
-          `Records ${number(since)} to ${number(record - 1)} follow from each other, but no checkpoint vouches for them: whoever made their hashes anew changed them, too.`,
+          `${capital(range(since, record - 1))} ${since === record - 1 ? 'follows' : 'follow'} from what was before, but no checkpoint vouches for it: if hashes were made anew, the change begins there.`,
         ]
       : []),
     ...(fault === 'cut-off' ? [] : ['What comes behind it was not judged.']),
@@ -65,7 +67,9 @@ export const auditReport = (verdict: TrailVerdict, copies: readonly Copy[]): str
             `${number(checkpoints)} genuine ${checkpoints === 1 ? 'checkpoint agrees' : 'checkpoints agree'}; the newest is ${number(covered.number)} of ${covered.time} by key ${covered.keyId}, and covers records up to ${number(covered.auditTrailID)}.`,
           ]),
     ...(copies.length > 0 && uncovered > 0
-      ? [`Not covered: ${range(records - uncovered + 1, records)}; they could be made anew, or cut off, unseen.`]
+      ? [
+          `Not covered: ${range(records - uncovered + 1, records)}; what is not covered could be made anew, or cut off, unseen.`,
+        ]
       : []),
     ...copies
       .filter(({ count, isDatabase }) => count < most && !isDatabase)

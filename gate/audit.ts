@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process'
+import { createPublicKey } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { AuditStatus } from '@portcullis/contract'
+import type { verifyTrail } from '@portcullis/domain'
+import { temporaryFolder } from '../rig/database.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { tryMutations } from '../server/test/audit-mutations.ts'
+import { api, type Premises, withPremises } from './premises.ts'
+
+/** A checkpoint comes with so many records. */
+const everyRecords = 1_000
+
+const statusOf = async ({ call, admin }: Premises): Promise<AuditStatus> =>
+  (await call('GET', `${api}/admin/audit`, undefined, admin.token)) as AuditStatus
+
+/** Changes until there are so many records. */
+const changeUntil = async (premises: Premises, wanted: number): Promise<void> => {
+  const { call, admin } = premises
+  for (;;) {
+    const { newestAuditTrailID: newest } = await statusOf(premises)
+    if (newest >= wanted) return
+    const names = Array.from({ length: Math.min(64, wanted - newest) }, (_, i) => `audit gate ${newest + i} \u202e"\\`)
+    await Promise.all(names.map((name) => call('POST', `${api}/agents/enrollmenttokens`, { name }, admin.token)))
+  }
+}
+
+/** Waits until the server says what is awaited; its timer looks every two seconds. */
+const untilStatus = async (premises: Premises, is: (status: AuditStatus) => boolean): Promise<AuditStatus> => {
+  const end = performance.now() + 20_000
+  for (;;) {
+    const status = await statusOf(premises)
+    if (is(status) || performance.now() > end) return status
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+const fileOf = async ({ server, admin }: Premises, path: string): Promise<Buffer> => {
+  const answer = await fetch(`${server.url}${api}/admin/audit/${path}`, {
+    headers: { authorization: `Bearer ${admin.token}` },
+  })
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+const codeOf = (root: string, args: readonly string[]): Promise<number> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [join(root, 'server/src/entry/verify-audit.ts'), ...args], (error) =>
+      resolve(error === null ? 0 : Number(error.code)),
+    )
+  })
+
+/** Whatever is changed in an audit trail is found and named, and a server whose trail was changed signs nothing more. */
+export const audit: Check = {
+  name: 'audit',
+  what: "A server's trail of some 2,100 records with its checkpoints is changed in 1,000 ways, 250 in the short form (bytes, texts, hashes, columns, order, deletions, insertions, cuts, forged and missing checkpoints, all made anew by another key): each is found, and what was touched first is named. The server does not sign a record that was changed in its table.",
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const folder = temporaryFolder('audit')
+    const at = (name: string): string => join(folder, name)
+    try {
+      return await withPremises({ root, env: { PORTCULLIS_AUDIT_DIR: at('sink') } }, async (premises) => {
+        const first = await untilStatus(premises, ({ lastCheckpoint }) => lastCheckpoint !== null)
+        await changeUntil(premises, (first.lastCheckpoint?.auditTrailID ?? 0) + 2 * everyRecords + 100)
+        const status = await untilStatus(premises, ({ lastCheckpoint }) => (lastCheckpoint?.number ?? 0) >= 3)
+        // A sink that is written late has another two seconds.
+        await untilStatus(premises, ({ secondSink }) => secondSink.isCurrent)
+        const sink = existsSync(at('sink')) ? readdirSync(at('sink')).filter((name) => name.endsWith('.jsonl')) : []
+        const checkpoints = Buffer.concat(sink.sort().map((name) => readFileSync(join(at('sink'), name))))
+        const trail = await fileOf(premises, 'trail')
+        writeFileSync(at('trail'), trail)
+        writeFileSync(at('checkpoints'), checkpoints)
+        writeFileSync(at('key'), status.publicKey)
+        const given = ['--file', at('trail'), '--checkpoints', at('checkpoints'), '--key', at('key')]
+        const whole = await codeOf(root, given)
+
+        const verifier = (await import(pathToFileURL(join(root, 'domain/src/audit-verify.ts')).href)) as {
+          verifyTrail: typeof verifyTrail
+        }
+        const count = isQuick ? 250 : 1_000
+        const report = await tryMutations(
+          { trail, checkpoints, keys: [createPublicKey(status.publicKey)] },
+          { count, seed: Date.now() % 1_000_000, verify: verifier.verifyTrail },
+        )
+        writeFileSync(at('trail'), trail.toString().replace('enrolment_token.created', 'enrolment_token.deleted'))
+        const edited = await codeOf(root, given)
+
+        // A minute after the last checkpoint the next one comes by itself: the record that is changed has to be newer.
+        await changeUntil(premises, (await statusOf(premises)).newestAuditTrailID + 1)
+        const { newestAuditTrailID: newest } = await statusOf(premises)
+        await premises.rows('alter table audit_records disable trigger user')
+        await premises.rows(`update audit_records set record = replace(record, 'gate', 'door') where audit_id = $1`, [
+          newest,
+        ])
+        const before = (await statusOf(premises)).lastCheckpoint?.auditTrailID ?? 0
+        await changeUntil(premises, before + everyRecords)
+        const after = await untilStatus(premises, ({ problem }) => problem !== '')
+        const signed = (after.lastCheckpoint?.auditTrailID ?? 0) >= newest
+        return {
+          findings: [
+            { what: 'records', value: trail.toString('latin1').split('\n').length - 1, atLeast: 2 * everyRecords },
+            {
+              what: 'checkpoints outside of the database',
+              value: checkpoints.toString().split('\n').length - 1,
+              atLeast: 3,
+            },
+            { what: 'exit code of verify-audit for the whole trail', value: whole, atMost: 0 },
+            { what: 'exit code of verify-audit for an edited trail', value: edited, atLeast: 1, atMost: 1 },
+            { what: 'changes tried', value: report.tried, atLeast: count },
+            { what: 'changes not found', value: report.tried - report.detected, atMost: 0 },
+            { what: 'changes found and named wrongly', value: report.detected - report.named, atMost: 0 },
+            { what: 'changed records that the server signed', value: signed ? 1 : 0, atMost: 0 },
+            {
+              what: 'changed records that the server named',
+              value: after.problem.includes(`Record ${newest} `) ? 1 : 0,
+              atLeast: 1,
+            },
+          ],
+          notes: report.failures.slice(0, 10),
+        }
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    {
+      what: 'records are not held against checkpoints',
+      edits: [{ file: 'domain/src/audit-verify.ts', find: 'due.hash !== found.hash', replace: "due.hash === ''" }],
+    },
+    {
+      what: 'a trail that ends early is whole',
+      edits: [
+        {
+          file: 'domain/src/audit-verify.ts',
+          find: 'broken === null && due !== null)',
+          replace: 'broken === null && due !== null && false)',
+        },
+      ],
+    },
+    {
+      what: 'the columns of a record are not looked at',
+      edits: [{ file: 'domain/src/audit-verify.ts', find: '!columnsAgree(found)', replace: 'false' }],
+    },
+    {
+      what: 'signatures are not looked at',
+      edits: [{ file: 'domain/src/audit-verify.ts', find: 'judgeSignature(found, keys)', replace: "'good'" }],
+    },
+    {
+      what: 'the server signs what it has not read',
+      edits: [
+        {
+          file: 'server/src/features/audit/checkpoints.service.ts',
+          find: 'if (broken !== null) throw',
+          replace: 'if (broken === -1) throw',
+        },
+      ],
+    },
+    {
+      what: 'nothing is written outside of the database',
+      edits: [
+        { file: 'server/src/features/audit/checkpoints.service.ts', find: 'await sink.append(next)', replace: '' },
+      ],
+    },
+  ],
+}
