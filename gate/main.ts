@@ -9,7 +9,8 @@ import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
 import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
+import { tokens } from './tokens.ts'
 
-const gates: readonly Check[] = [audit, browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources]
+const gates: readonly Check[] = [audit, browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources, tokens]
 
 await runChecks('Gates', gates)

@@ -1,0 +1,292 @@
+import { createHmac } from 'node:crypto'
+import { agentPaths, workerPaths } from '@portcullis/contract'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { loadKeys } from '../server/src/platform/keys.ts'
+import { flipped, forgeries } from './forgeries.ts'
+import { registerWorker } from './host.ts'
+import { api, type Premises, withPremises } from './premises.ts'
+import { sendRaw } from './raw.ts'
+import { forEachOf, type Got, jsonOf, type Sent, type Wire } from './wire.ts'
+
+/** What revocations have to reach every replica in. */
+const revokedWithinMs = 1_000
+
+const poll = { free: 0, capacity: 1, running: [], version: '1', cpu: 0 }
+
+interface Ledger {
+  tried: number
+  taken: string[]
+  late: string[]
+  slowestMs: number
+  revocations: number
+}
+
+const isTaken = ({ status }: Got): boolean => status < 400 && status > 0
+
+const tryForged = async (premises: Premises, ledger: Ledger): Promise<void> => {
+  const { wire, admin, keyFile, addPerson, addHost, addWorker, call } = premises
+  const key = loadKeys(keyFile).derive('access-token').reveal()
+  const victim = await addPerson('gate-victim', 10)
+  const host = await addHost('gate-forged')
+  const enrolled = await call('POST', `${api}/agents/enrollmenttokens`, { name: 'public', maxUses: 1 }, admin.token)
+  const refused = async (what: string, sent: Sent): Promise<void> => {
+    ledger.tried++
+    const got = await wire.send(sent)
+    if (got.status !== 401) ledger.taken.push(`${what}: ${got.status} ${got.text.slice(0, 120)}`)
+  }
+  const profile = { method: 'GET', path: `${api}/admin/profile` }
+  // Made by the same hands, but right: if this is refused, so is everything else, for the wrong reason.
+  const [header, claims] = victim.token.split('.') as [string, string]
+  const right = `${header}.${claims}.${createHmac('sha256', key).update(`${header}.${claims}`).digest('base64url')}`
+  if (!isTaken(await wire.send({ ...profile, token: right }))) ledger.taken.push('a token that is right is refused')
+
+  const publicKey = JSON.stringify(loadKeys(keyFile).command.publicKeyDer.toString('base64')) + String(enrolled.id)
+  for (const { what, token } of forgeries(victim.token, key, publicKey)) await refused(what, { ...profile, token })
+  const apiToken = String(
+    (await call('POST', `${api}/admin/apiTokens`, { name: 'gate', userProfile: 10 }, admin.token)).token,
+  )
+  const workerKey = await addWorker()
+  const changed = [
+    ...flipped(victim.token).map((f) => ({ ...f, what: `access token, ${f.what}`, sent: profile })),
+    ...flipped(apiToken).map((f) => ({ ...f, what: `API token, ${f.what}`, sent: profile })),
+    ...flipped(host.token).map((f) => ({
+      ...f,
+      what: `session of a host, ${f.what}`,
+      sent: { method: 'POST', path: agentPaths.checkIn, body: host.checkIn() },
+    })),
+    ...flipped(workerKey).map((f) => ({
+      ...f,
+      what: `key of a worker, ${f.what}`,
+      sent: { method: 'POST', path: workerPaths.lease, body: poll },
+    })),
+  ]
+  await forEachOf(changed, 8, async ({ what, sent, token }) => refused(what, { ...sent, token }))
+  await forEachOf(flipped(victim.refreshToken), 8, async ({ what, token }) =>
+    refused(`refresh token, ${what}`, {
+      method: 'POST',
+      path: `${api}/Auth/RefreshToken`,
+      body: { refreshToken: token },
+    }),
+  )
+
+  // The right tokens in places where they do not count.
+  const places: readonly [string, Sent][] = [
+    ['in the query', { method: 'GET', path: `${api}/admin/profile?_access_token=${victim.token}` }],
+    ['as a ticket', { method: 'GET', path: `${api}/admin/profile?_ticket=${victim.token}` }],
+    ['in a cookie', { ...profile, headers: { cookie: `token=${victim.token}; access_token=${victim.token}` } }],
+    ['as Basic', { ...profile, headers: { authorization: `Basic ${victim.token}` } }],
+    ['named twice', { ...profile, headers: { authorization: `Bearer Bearer ${victim.token}` } }],
+    ['with another behind', { ...profile, headers: { authorization: `Bearer ${victim.token}, Bearer x` } }],
+    ['without Bearer', { ...profile, headers: { authorization: victim.token } }],
+    ['in another header', { ...profile, headers: { 'x-access-token': victim.token, 'x-auth-token': victim.token } }],
+    ['refresh token as access token', { ...profile, token: victim.refreshToken }],
+    ['session of a host as access token', { ...profile, token: host.token }],
+    ['key of a worker as access token', { ...profile, token: workerKey }],
+    [
+      'access token at a check-in',
+      { method: 'POST', path: agentPaths.checkIn, token: victim.token, body: host.checkIn() },
+    ],
+    [
+      'access token at the policy of a host',
+      { method: 'POST', path: agentPaths.policy, token: victim.token, body: { nonce: 'n'.repeat(32) } },
+    ],
+    ['access token at the worker', { method: 'POST', path: workerPaths.lease, token: victim.token, body: poll }],
+    ['session of a host at the worker', { method: 'POST', path: workerPaths.lease, token: host.token, body: poll }],
+    [
+      'key of a worker at a check-in',
+      { method: 'POST', path: agentPaths.checkIn, token: workerKey, body: host.checkIn() },
+    ],
+  ]
+  for (const [what, sent] of places) await refused(what, sent)
+
+  // Wake sockets: no token but that of a session opens one.
+  for (const [what, token, due] of [
+    ['nobody', '', 401],
+    ['an access token', victim.token, 401],
+    ['an API token', apiToken, 401],
+    ['the key of a worker', workerKey, 401],
+    ['a session', host.token, 101],
+  ] as const) {
+    ledger.tried++
+    const { status } = await sendRaw(
+      premises.server.url,
+      `GET ${agentPaths.wake} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AQIDBAUGBwgJCgsMDQ4PEA==\r\n${token === '' ? '' : `authorization: Bearer ${token}\r\n`}\r\n`,
+    )
+    if (status !== due) ledger.taken.push(`wake socket with ${what}: ${status} where ${due} is due`)
+  }
+
+  // A ticket is for one GET.
+  const ticket = async (): Promise<string> =>
+    String((await call('POST', `${api}/Auth/Ticket`, undefined, victim.token)).ticket)
+  const once = await ticket()
+  const path = `${api}/agents?_ticket=${once}`
+  if (!isTaken(await wire.send({ method: 'GET', path }))) ledger.taken.push('a new ticket is refused')
+  await refused('a ticket for the second time', { method: 'GET', path })
+  await refused('a ticket at a POST', {
+    method: 'POST',
+    path: `${api}/assetproducer/ReplayAll?_ticket=${await ticket()}`,
+  })
+  await refused('a ticket at the live stream', { method: 'GET', path: `${api}/live?_ticket=${await ticket()}` })
+}
+
+/** Repeats a request on a replica until it is refused. */
+const refusedAfter = async (wire: Wire, sent: Sent): Promise<number> => {
+  const startedAt = performance.now()
+  for (;;) {
+    const { status } = await wire.send(sent)
+    const ms = performance.now() - startedAt
+    if (status === 401 || status === 403 || ms > 10 * revokedWithinMs) return ms
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** What ends a credential on one replica ends it on the other, too. */
+const tryRevoked = async (premises: Premises, ledger: Ledger): Promise<void> => {
+  const { wires, admin, addPerson, addHost, call, workerToken } = premises
+  const [first, second] = wires as [Wire, Wire]
+  const profile = (token: string): Sent => ({ method: 'GET', path: `${api}/admin/profile`, token })
+  const manage = (token: string): Sent => ({
+    method: 'GET',
+    path: `${api}/events/GetAuditsIntegration?PageSize=1`,
+    token,
+  })
+  const asAdmin = (method: string, path: string, body?: unknown) => () =>
+    call(method, `${api}/${path}`, body, admin.token)
+
+  const revoked = async (what: string, sent: Sent, end: () => Promise<unknown>): Promise<void> => {
+    for (const wire of [first, second])
+      if (!isTaken(await wire.send(sent))) ledger.late.push(`${what}: did not count before`)
+    await end()
+    for (const [i, wire] of [first, second].entries()) {
+      ledger.revocations++
+      const ms = await refusedAfter(wire, sent)
+      ledger.slowestMs = Math.max(ledger.slowestMs, Math.round(ms))
+      if (ms > revokedWithinMs)
+        ledger.late.push(`${what}: still counted on replica ${i + 1} after ${Math.round(ms)} ms`)
+    }
+  }
+  const person = (name: string, profileNumber: 10 | 20 | 30 = 30) => addPerson(`gate-${name}`, profileNumber)
+
+  const disabled = await person('disabled')
+  await revoked(
+    'disabled account',
+    profile(disabled.token),
+    asAdmin('POST', 'admin/updateuser', { userName: disabled.userName, isEnabled: false }),
+  )
+  const deleted = await person('deleted')
+  await revoked('deleted account', profile(deleted.token), asAdmin('POST', 'admin/deleteUsers', [deleted.userName]))
+  const demoted = await person('demoted', 20)
+  await revoked(
+    'demoted account',
+    manage(demoted.token),
+    asAdmin('POST', 'admin/updateuser', { userName: demoted.userName, userProfile: 30 }),
+  )
+  const changing = await person('changing')
+  await revoked('changed password', profile(changing.token), () =>
+    call(
+      'POST',
+      `${api}/admin/updateuserdetails`,
+      { oldPassword: changing.password, newPassword: 'another password of his' },
+      changing.token,
+    ),
+  )
+  const leaving = await person('leaving')
+  await revoked('signed out', profile(leaving.token), () =>
+    call('POST', `${api}/Auth/Logout`, undefined, leaving.token),
+  )
+  const reset = await person('reset')
+  await revoked(
+    'password set by an Administrator',
+    profile(reset.token),
+    asAdmin('POST', 'admin/updateuser', { userName: reset.userName, password: 'set by somebody else' }),
+  )
+
+  const owner = await person('owner', 20)
+  const tokenOf = async () => {
+    const made = await call('POST', `${api}/admin/apiTokens`, { name: 'gate' }, owner.token)
+    return { id: String(made.id), token: String(made.token) }
+  }
+  const single = await tokenOf()
+  await revoked('revoked API token', manage(single.token), () =>
+    call('DELETE', `${api}/admin/apiTokens/${single.id}`, undefined, owner.token),
+  )
+  const lowered = await tokenOf()
+  await revoked(
+    'API token of a demoted account',
+    manage(lowered.token),
+    asAdmin('POST', 'admin/updateuser', { userName: owner.userName, userProfile: 30 }),
+  )
+  const orphan = await tokenOf().catch(async () => {
+    await premises.renew(owner)
+    return tokenOf()
+  })
+  await revoked(
+    'API token of a disabled account',
+    profile(orphan.token),
+    asAdmin('POST', 'admin/updateuser', { userName: owner.userName, isEnabled: false }),
+  )
+
+  const host = await addHost('gate-removed')
+  await revoked(
+    'removed host',
+    { method: 'POST', path: agentPaths.policy, token: host.token, body: { nonce: 'bm9uY2Utb2YtMzItY2hhcmFjdGVycw' } },
+    asAdmin('POST', 'agents/deleteAgents', [host.agentId]),
+  )
+  const key = await registerWorker(first, await workerToken())
+  await revoked(
+    'removed worker',
+    { method: 'POST', path: workerPaths.lease, token: key, body: poll },
+    asAdmin('DELETE', 'agents/agentless/workerpollerdetails'),
+  )
+
+  // A refresh token that was used is a stolen one: its session ends, the thief's new token too.
+  const robbed = await person('robbed')
+  const refresh = async () =>
+    first.send({ method: 'POST', path: `${api}/Auth/RefreshToken`, body: { refreshToken: robbed.refreshToken } })
+  const fresh = jsonOf((await refresh()).text) as { token?: string }
+  await revoked('session of a refresh token that was used twice', profile(String(fresh.token)), refresh)
+}
+
+export const tokens: Check = {
+  name: 'tokens',
+  what: 'Forged access tokens, each token with each of its characters changed, tokens in places where they do not count, the keys of hosts and workers on routes of people and the other way round; two replicas: what ends a credential on one ends it on both within a second.',
+  run: async ({ root }): Promise<Outcome> =>
+    withPremises({ root, replicas: 2 }, async (premises) => {
+      const ledger: Ledger = { tried: 0, taken: [], late: [], slowestMs: 0, revocations: 0 }
+      await tryForged(premises, ledger)
+      await tryRevoked(premises, ledger)
+      return {
+        findings: [
+          { what: 'forged or misplaced credentials', value: ledger.tried, atLeast: 300 },
+          { what: 'not answered 401', value: ledger.taken.length, atMost: 0 },
+          { what: 'revocations, on each of two replicas', value: ledger.revocations, atLeast: 20 },
+          { what: 'slowest revocation', value: ledger.slowestMs, unit: 'ms', atMost: revokedWithinMs },
+          { what: 'revocations that were late', value: ledger.late.length, atMost: 0 },
+          { what: 'server ended', value: premises.servers.every((server) => server.isRunning()) ? 0 : 1, atMost: 0 },
+        ],
+        notes: [...ledger.taken.slice(0, 15), ...ledger.late],
+      }
+    }),
+  sabotages: [
+    {
+      what: 'the end of an access token is not looked at, nor whom it is for',
+      edits: [
+        {
+          file: 'server/src/features/accounts/access-tokens.ts',
+          find: '          issuer,\n          audience,\n          typ: type,\n          currentDate: new Date(clock.now()),',
+          replace: '          currentDate: new Date(0),',
+        },
+      ],
+    },
+    {
+      what: 'the signature of a session of a host is not looked at',
+      edits: [
+        {
+          file: 'server/src/features/agents/session-token.ts',
+          find: 'if (!timingSafeEqual(mac(payload), bytes.subarray(36))) return null',
+          replace: 'if (timingSafeEqual(mac(payload), Buffer.alloc(16))) return null',
+        },
+      ],
+    },
+  ],
+}
