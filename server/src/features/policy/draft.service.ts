@@ -153,7 +153,7 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
         if (tools.length > 0)
           warnings.push({
             code: 'allows-attack-tool',
-            text: `${tools.length} of the matching devices are known attack tools; they stay blocked unless that is overridden.`,
+            text: `${tools.length} of the matching devices ${tools.length === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless that is overridden.`,
             ruleId: null,
           })
         const blockedNow = moved.filter(stops).length
