@@ -7,6 +7,7 @@ import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
+import { restoreBackup } from './restore-backup.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
 import { stopServer } from './stop-server.ts'
@@ -22,6 +23,7 @@ const drills: readonly Check[] = [
   slowClients,
   idleConnections,
   rollingRestart,
+  restoreBackup,
   thunderingHerd,
 ]
 

@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   onCrash?(): void
 }
 
+export type RigDatabase = Awaited<ReturnType<typeof startDatabase>>
+
 /** A folder that the database may pass through: it runs as another user when this is root. */
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))

@@ -98,12 +98,13 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
   const { agentId, reported, checkIn } = await enrolHost(transport, token, name)
   let seq = 0
   let isOver = false
+  let isGone = false
   let pending: string | null = null
 
   /** Repeats until it is acknowledged; false: it was refused for good. */
   const send = async (said: Record<string, unknown>): Promise<boolean> => {
     const body = { seq: ++seq, clock: Date.now(), ...said }
-    for (;;) {
+    while (!isGone) {
       const answer = await checkIn(body)
       if (answer?.status === 200) return true
       if (answer?.status === 503) reported.shed++
@@ -114,6 +115,7 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
       reported.resent++
       await pause(50 + Math.random() * 50)
     }
+    return false
   }
   await send({ inventoryHash: inventoryHash([]), inventory: [] })
 
@@ -122,6 +124,8 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
     reported,
     /** Serial of the report that is not acknowledged yet. */
     pending: (): string | null => pending,
+    /** Sends one more check-in, after a run has ended; true: it was taken. */
+    again: (): Promise<boolean> => send({ inventoryHash: inventoryHash([]), inventory: [] }),
     /** Reports until `stop`; `restMs` between two reports. */
     run: async (restMs = 0): Promise<void> => {
       while (!isOver) {
@@ -140,6 +144,10 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
     },
     stop: (): void => {
       isOver = true
+    },
+    /** Its server does not come back: it gives up. */
+    leave: (): void => {
+      isGone = true
     },
   }
 }

@@ -67,7 +67,9 @@ export const startTrial = async ({
   const reach = (url: string): Transport => createTransport({ server: new URL(url), connections: count, timeoutMs })
   let server: ServerProcess | undefined
   let transport: Transport | undefined
+  let leave = (): void => {}
   const stop = async (): Promise<void> => {
+    leave()
     await server?.end()
     transport?.close()
     await database?.stop()
@@ -87,6 +89,9 @@ export const startTrial = async ({
         enrolReportingHost(() => transport as Transport, String(token), `${name}-${i}`),
       ),
     )
+    leave = () => {
+      for (const host of fleet) host.leave()
+    }
     let memoryAtFirst = residentBytes(first.pid)
     let memory = memoryAtFirst
     let running: Promise<unknown> = Promise.resolve()
@@ -106,6 +111,12 @@ export const startTrial = async ({
       },
       /** Enrols one more host, which does nothing by itself. */
       enrol: (name: string): Promise<EnrolledHost> => enrolHost(() => transport as Transport, String(token), name),
+      /** Leads the hosts to another server from now on; the trial ends it. */
+      moveTo: (other: ServerProcess): void => {
+        transport?.close()
+        server = other
+        transport = reach(other.url)
+      },
       /** Lets the hosts report; `restMs` between two reports of one. */
       run: (restMs = 0): void => {
         running = Promise.all(fleet.map((host) => host.run(restMs)))
