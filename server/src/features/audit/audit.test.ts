@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AuditRecord } from '@portcullis/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -97,6 +99,20 @@ describe('the audit trail', () => {
       sql`truncate audit_records`,
     ])
       await expect(t.server.db.execute(statement)).rejects.toThrow(/append-only/)
+  })
+
+  it('is never removed: no statement of the product takes anything from it', () => {
+    const root = new URL('../../..', import.meta.url).pathname
+    const statement =
+      /(update|delete\s+from|truncate(\s+table)?|drop\s+table(\s+if\s+exists)?)\s+audit_(records|checkpoints)\b/i
+    const own = ['src', 'migrations'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(ts|sql)$/.test(name) && !name.endsWith('.test.ts'))
+        .map((name) => join(root, folder, name)),
+    )
+    expect(own.length).toBeGreaterThan(300)
+    expect(own.filter((file) => statement.test(readFileSync(file, 'utf8')))).toEqual([])
+    expect(statement.test('delete from audit_records r where r.created_at < now()')).toBe(true)
   })
 
   it('that can not be written stops the change itself', async () => {
