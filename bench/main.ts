@@ -11,6 +11,7 @@ import { type Prepared, withFleet } from './fleet.ts'
 import { benchInsights } from './insights.ts'
 import { benchKernel } from './kernel.ts'
 import { benchList } from './list.ts'
+import { describeLoad } from './load.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
@@ -81,13 +82,7 @@ const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
 const onFleet = chosen.filter((name) => Object.hasOwn(ofFleet, name))
 for (const size of onFleet.length === 0 ? [] : sizes)
   await withFleet({ databaseUrl, agents: size, isQuick }, async (prepared) => {
-    const { fleet, loadSeconds } = prepared
-    tell({
-      name: 'load',
-      conditions: `${fleet.agents} hosts with ${fleet.peripherals} peripherals, by COPY`,
-      agents: size,
-      figures: [{ what: 'time to load the fleet', value: round(loadSeconds, 0), unit: 's', better: 'less' }],
-    })
+    tell({ ...(await describeLoad(prepared)), agents: size })
     for (const name of Object.keys(ofFleet).filter((one) => onFleet.includes(one))) {
       await eventLoopDelay(prepared)
       const result = await (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared)

@@ -9,7 +9,7 @@ import { streamList } from './stream.ts'
 
 /** Pages above this many rows are streamed; below, one round trip is cheaper. */
 const streamFrom = 2_000
-/** Under this share of rows a filter is run first and its rows sorted, else the sort index is walked (design.md 4). */
+/** Under this share of rows a filter is run first and its rows sorted, else the sort index is walked. */
 const filterFirstShare = 0.05
 
 export interface ListDeps {
