@@ -50,7 +50,7 @@ function tryImage(folder) {
       const { from, sources, target } = copyOf(text)
       const base = from === undefined ? ROOT : stages.get(from)
       for (const source of sources) {
-        const path = join(base, source.replace(/^\/opt\/portcullis\//, ''))
+        const path = join(base, source.replace(/^\/opt\/portcullis(\/|$)/, ''))
         if (from === undefined && !isAllowed(source)) throw new Error(`.dockerignore leaves ${source} out`)
         if (!existsSync(path)) throw new Error(`COPY ${source}: there is none`)
         const name = sources.length > 1 || (target.endsWith('/') && !statSync(path).isDirectory())

@@ -1,5 +1,5 @@
 /** `npm run worker -- --server URL --token T`: an agentless worker. Polls hosts over SSH for a server; keeps nothing. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import packageFile from '../package.json' with { type: 'json' }
@@ -14,6 +14,7 @@ const usage = `Usage: npm run worker -- --server URL --token TOKEN|--token-file 
   --token-file   file that holds it
   --name         name it is shown by; this machine's by default
   --concurrency  hosts that are polled at a time, 1 to 1000; 64 by default
+  --key-file     file that its key is kept in over restarts, 0600; a token serves once, and is not needed once this is there
   --ca           file with the certificate of the server's own authority`
 
 const fail = (line: string): never => {
@@ -32,12 +33,22 @@ const readToken = async (given: string | undefined, file: string | undefined): P
   return text.split('\n')[0]?.trim() ?? ''
 }
 
+const keptIn = (file: string) => ({
+  read: (): string | null => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null),
+  write: (key: string): void => {
+    // Whole or not at all: half a key would cost another token.
+    writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true })
+    renameSync(`${file}.new`, file)
+  },
+})
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       server: { type: 'string' },
       token: { type: 'string' },
       'token-file': { type: 'string' },
+      'key-file': { type: 'string' },
       name: { type: 'string' },
       concurrency: { type: 'string' },
       ca: { type: 'string' },
@@ -58,7 +69,8 @@ const main = async (): Promise<void> => {
   const capacity = Number(values.concurrency ?? '64')
   if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000) return fail('--concurrency is 1 to 1000.')
   const token = await readToken(values.token, values['token-file'])
-  if (token === '') return fail(usage)
+  const keyFile = values['key-file']
+  if (token === '' && (keyFile === undefined || !existsSync(keyFile))) return fail(usage)
   const worker = createWorkerProcess({
     client: createClient({ server, ...(values.ca === undefined ? {} : { ca: readFileSync(values.ca, 'utf8') }) }),
     token,
@@ -68,6 +80,7 @@ const main = async (): Promise<void> => {
     poll: pollHost,
     say: (line) => process.stdout.write(`worker: ${line}\n`),
     isOwn: values.own === true,
+    ...(keyFile === undefined ? {} : { kept: keptIn(keyFile) }),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, worker.stop)
   // The server that started it is gone: nobody would hear of its results.

@@ -24,6 +24,8 @@ export interface WorkerOptions {
   say(line: string): void
   /** True for the process that the server itself starts: its token serves again after the worker was deleted. */
   isOwn: boolean
+  /** Where its key is kept over a restart, since a token serves once; absent: nowhere. */
+  kept?: { read(): string | null; write(key: string): void }
 }
 
 interface Running {
@@ -84,7 +86,17 @@ const cpuMeter = () => {
 }
 
 /** The process: takes polls, runs them side by side, brings results; until it is stopped or its key is revoked for good. */
-export const createWorkerProcess = ({ client, token, name, version, capacity, poll, say, isOwn }: WorkerOptions) => {
+export const createWorkerProcess = ({
+  client,
+  token,
+  name,
+  version,
+  capacity,
+  poll,
+  say,
+  isOwn,
+  kept,
+}: WorkerOptions) => {
   const running = new Map<string, Running>()
   const results: PollResult[] = []
   const cpu = cpuMeter()
@@ -180,13 +192,15 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
   const register = async (): Promise<string> => {
     const { key, pollerId } = await client.register({ token, name, version })
     say(`registered as ${pollerId}`)
+    kept?.write(key)
     return key
   }
 
   return {
     /** Runs until it is stopped; rejects when the server does not want it any more. */
     run: async (): Promise<void> => {
-      let key: string | null = null
+      let key = kept?.read() ?? null
+      let isKept = key !== null
       let backOff = 500
       while (!isStopping || results.length > 0) {
         let wait = leaseMs
@@ -198,6 +212,10 @@ export const createWorkerProcess = ({ client, token, name, version, capacity, po
           if (error instanceof Refused && error.status === 401) {
             endAll()
             key = null
+            // What was kept is not known any more; a token that was given since may be.
+            const wasKept = isKept
+            isKept = false
+            if (wasKept) continue
             if (!isOwn) throw new Error('The server revoked the key of this worker. Register it with a new token.')
             say('the worker was deleted; coming back as a new one')
             wait = comeBackMs

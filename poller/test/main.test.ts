@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -22,6 +22,60 @@ describe('the process of a worker', () => {
     const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
     expect(await ended).toBe(0)
     clearTimeout(late)
+  })
+
+  it('keeps its key over a restart, and asks with its token only when that is not known any more', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-worker-'))
+    const calls: string[] = []
+    let known = 'key-1'
+    let heard: () => void = () => {}
+    const server = createServer((request, answer) => {
+      request.resume()
+      request.on('end', () => {
+        const key = request.headers.authorization?.replace('Bearer ', '') ?? ''
+        calls.push(request.url === workerPaths.register ? 'register' : key)
+        heard()
+        const [status, body] =
+          request.url === workerPaths.register
+            ? [200, { pollerId: 'p', key: known }]
+            : key === known
+              ? [200, { polls: [], stop: [], nextMs: 1_000 }]
+              : [401, { code: 'unauthorized', detail: 'no' }]
+        answer.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const file = join(dir, 'key')
+    /** Runs until the server has heard so much of it. */
+    const run = async (many: number, token: string): Promise<string[]> => {
+      calls.length = 0
+      const enough = new Promise<void>((resolve) => {
+        heard = () => {
+          if (calls.length >= many) resolve()
+        }
+      })
+      const args = [
+        '--server',
+        `http://127.0.0.1:${port}`,
+        '--key-file',
+        file,
+        ...(token === '' ? [] : ['--token', token]),
+      ]
+      const child = spawn(process.execPath, [main, ...args], { stdio: 'ignore' })
+      await enough
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+      return calls.slice(0, many)
+    }
+    expect(await run(2, 'a-token')).toEqual(['register', 'key-1'])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await run(1, '')).toEqual(['key-1'])
+    known = 'key-2'
+    expect(await run(3, 'another-token')).toEqual(['key-1', 'register', 'key-2'])
+    expect(readFileSync(file, 'utf8')).toBe('key-2\n')
+    server.close()
+    rmSync(dir, { recursive: true })
   })
 
   it('takes its token from a file', async () => {
