@@ -49,7 +49,7 @@ const migrateOnce = (db: Db, migrations: readonly Migration[]): Promise<number> 
     await client.query('BEGIN')
     try {
       await client.query('SELECT pg_advisory_xact_lock($1)', [lockId])
-      await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+      await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)])
       await client.query(
         'CREATE TABLE IF NOT EXISTS schema_migrations (version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
       )
