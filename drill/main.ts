@@ -12,6 +12,7 @@ import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
 import { stopServer } from './stop-server.ts'
 import { thunderingHerd } from './thundering-herd.ts'
+import { upgrade } from './upgrade.ts'
 
 const drills: readonly Check[] = [
   killServer,
@@ -23,6 +24,7 @@ const drills: readonly Check[] = [
   slowClients,
   idleConnections,
   rollingRestart,
+  upgrade,
   restoreBackup,
   thunderingHerd,
 ]

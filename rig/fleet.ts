@@ -1,11 +1,16 @@
 /** A fleet beneath a running server, loaded as the benchmarks load theirs. */
-import { seedDesigns } from '../bench/loader/designs.ts'
-import { loadFleet } from '../bench/loader.ts'
-import { fromRoot } from './root.ts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as Designs from '../bench/loader/designs.ts'
+import type * as Loader from '../bench/loader.ts'
+import { root as ownRoot } from './root.ts'
 import type { Trial } from './trial.ts'
 
-/** Lets the server judge some designs, then copies hosts that carry them into its database. */
-export const loadBeneath = async (trial: Trial, agents: number, designs: number): Promise<void> => {
+/** Lets the server judge some designs, then copies hosts that carry them into its database, as the release in `root` has them. */
+export const loadBeneath = async (trial: Trial, agents: number, designs: number, root = ownRoot): Promise<void> => {
+  const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href)
+  const { loadFleet } = (await part('bench/loader.ts')) as typeof Loader
+  const { seedDesigns } = (await part('bench/loader/designs.ts')) as typeof Designs
   const { url, call, signIn } = trial.server()
   const token = await signIn()
   const { token: enrolment } = await call(
@@ -18,7 +23,7 @@ export const loadBeneath = async (trial: Trial, agents: number, designs: number)
     ca: undefined,
     token: String(enrolment),
     count: designs,
-    usbIdsFile: fromRoot('knowledge/usb.ids'),
+    usbIdsFile: join(root, 'knowledge/usb.ids'),
   })
   await loadFleet(trial.connection, { agents, peripheralsPerAgent: 12, nowMs: Date.now() })
 }

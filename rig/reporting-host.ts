@@ -54,7 +54,12 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
     return answer
   }
   const expect = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-    const answer = await post(path, body)
+    let answer = await post(path, body)
+    // A server that has just started may have more to do than it can: it says so, and hosts come again.
+    for (let tries = 0; answer?.status === 503 && tries < 20; tries++) {
+      await pause(1_000)
+      answer = await post(path, body)
+    }
     if (answer?.status !== 200) throw new Error(`${path}: ${answer?.status} ${JSON.stringify(answer?.body)}`)
     return answer.body
   }

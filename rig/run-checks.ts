@@ -107,6 +107,7 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
     options: {
       quick: { type: 'boolean' },
       minutes: { type: 'string' },
+      from: { type: 'string' },
       'self-test': { type: 'boolean' },
       save: { type: 'string' },
     },
@@ -121,7 +122,8 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
     process.exit(2)
   }
   const chosen = positionals.length === 0 ? checks : checks.filter(({ name }) => positionals.includes(name))
-  const settings = { isQuick: values.quick === true, minutes, root }
+  const from = values.from === undefined ? {} : { from: values.from }
+  const settings = { isQuick: values.quick === true, minutes, root, ...from }
   if (values['self-test'] === true) {
     process.exitCode = (await testChecks(chosen, settings)) ? 0 : 1
     return

@@ -9,7 +9,7 @@ const copied = ['contract', 'domain', 'server', 'agent', 'poller', 'cli', 'knowl
 const linked = ['build', 'console']
 
 /** Packages are linked, our own ones to the copy, or the original's contract would be checked. */
-const linkPackages = (from: string, to: string): void => {
+export const linkPackages = (from: string, to: string): void => {
   if (!existsSync(from)) return
   mkdirSync(to, { recursive: true })
   for (const name of readdirSync(from)) {

@@ -67,11 +67,16 @@ export const startTrial = async ({
   const reach = (url: string): Transport => createTransport({ server: new URL(url), connections: count, timeoutMs })
   let server: ServerProcess | undefined
   let transport: Transport | undefined
+  let shared: Transport | undefined
+  // Closed at the end only: what is on its way to a server that is left has to be answered.
+  const opened: Transport[] = []
+  const way = (): Transport => (shared !== undefined && Math.random() < 0.5 ? shared : (transport as Transport))
   let leave = (): void => {}
   const stop = async (): Promise<void> => {
     leave()
     await server?.end()
     transport?.close()
+    for (const one of opened) one.close()
     await database?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -85,9 +90,7 @@ export const startTrial = async ({
       await first.signIn(),
     )
     const fleet = await Promise.all(
-      Array.from({ length: count }, (_, i) =>
-        enrolReportingHost(() => transport as Transport, String(token), `${name}-${i}`),
-      ),
+      Array.from({ length: count }, (_, i) => enrolReportingHost(way, String(token), `${name}-${i}`)),
     )
     leave = () => {
       for (const host of fleet) host.leave()
@@ -98,6 +101,8 @@ export const startTrial = async ({
     const acknowledged = (): number => fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
     return {
       connection,
+      /** As `DATABASE_URL` names the one apart. */
+      databaseUrl: database?.url ?? '',
       clusterDir,
       dataDir,
       fleet,
@@ -116,6 +121,11 @@ export const startTrial = async ({
         transport?.close()
         server = other
         transport = reach(other.url)
+      },
+      /** Leads each request of the hosts to one or the other server, by chance; undefined: to the first one only. */
+      shareWith: (other: ServerProcess | undefined): void => {
+        shared = other === undefined ? undefined : reach(other.url)
+        if (shared !== undefined) opened.push(shared)
       },
       /** Lets the hosts report; `restMs` between two reports of one. */
       run: (restMs = 0): void => {

@@ -24,6 +24,8 @@ export interface CheckSettings {
   isQuick: boolean
   /** Minutes that a soak takes; undefined: the check's own. */
   minutes: number | undefined
+  /** Release that an upgrade starts from, as git names it; undefined: the last one. */
+  from?: string
   /** Checkout that is tried; another one for a self-test. */
   root: string
 }

@@ -1,0 +1,139 @@
+/** D13: a new release beside the old one, and back. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../rig/database.ts'
+import { loadBeneath } from '../rig/fleet.ts'
+import { freePort } from '../rig/free-port.ts'
+import { watchLocks } from '../rig/locks.ts'
+import { previousRelease, unpackRelease } from '../rig/other-release.ts'
+import { startProbe } from '../rig/probe.ts'
+import { type ServerProcess, startServerProcess } from '../rig/server.ts'
+import { withClient } from '../rig/stored.ts'
+import { pause, startTrial } from '../rig/trial.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+
+const hosts = 16
+
+export const upgrade: Check = {
+  name: 'D13',
+  what: 'The previous release serves 10,000 hosts (1,000 in the short form); this one is started beside it on the same database and migrates it, both serve the same hosts and people, then this one is stopped again and the previous one goes on. No request fails and no table is closed for longer than a second. At last this release starts on a database that a later one has added to.',
+  run: async ({ isQuick, root, from }): Promise<Outcome> => {
+    const name = from ?? previousRelease()
+    if (name === undefined)
+      return { findings: [], notRun: ['upgrade: the history of this checkout does not hold the previous release'] }
+    const folder = temporaryFolder('upgrade')
+    const release = unpackRelease(name)
+    const env = { PORTCULLIS_KEY_FILE: join(folder, 'portcullis.key') }
+    try {
+      const trial = await startTrial({ name: 'upgraded', root: release.root, hosts, env })
+      const started: ServerProcess[] = []
+      const startNew = async (): Promise<ServerProcess> => {
+        const server = await startServerProcess({
+          databaseUrl: trial.databaseUrl,
+          dataDir: join(folder, `new-${started.length}`),
+          port: await freePort(),
+          root,
+          env,
+        })
+        started.push(server)
+        return server
+      }
+      try {
+        const old = trial.server()
+        await loadBeneath(trial, isQuick ? 1_000 : 10_000, 300, release.root)
+        const headers = { authorization: `Bearer ${await old.signIn()}` }
+        const reader = { path: '/prime/webui/agents?PageSize=50', perSecond: 20, headers }
+        const schemaOf = (): Promise<number> =>
+          withClient(trial.connection, async (client) => {
+            const { rows } = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM schema_migrations')
+            return rows[0]?.n ?? 0
+          })
+        const schemaBefore = await schemaOf()
+        const atOld = startProbe({ ...reader, url: old.url })
+        trial.run(20)
+        await pause(500)
+        const failed = (): number => trial.fleet.reduce((sum, { reported }) => sum + reported.resent, 0)
+        const before = failed()
+        const locks = await watchLocks(trial.connection)
+        const startedAt = performance.now()
+        const fresh = await startNew()
+        const upgradeMs = performance.now() - startedAt
+        const { longestMs, table } = await locks.stop()
+        const migrations = (await schemaOf()) - schemaBefore
+        const atNew = startProbe({ ...reader, url: fresh.url })
+        trial.shareWith(fresh)
+        await pause(isQuick ? 2_000 : 30_000)
+        trial.shareWith(undefined)
+        const readNew = await atNew.stop()
+        await pause(200)
+        await fresh.end()
+        await pause(isQuick ? 1_000 : 10_000)
+        const readOld = await atOld.stop()
+        const failedHosts = failed() - before
+        const { findings, notes } = await trial.settle()
+        await old.end()
+        // What a later release may do: add, and say so. The one before it has to start on that.
+        await withClient(trial.connection, async (client) => {
+          await client.query('ALTER TABLE agents ADD COLUMN of_a_later_release int')
+          await client.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, 'later', '')")
+        })
+        const again = await startNew().then(
+          async (server) => ({ ok: (await server.signIn()) !== '', why: '' }),
+          (error: Error) => ({ ok: false, why: error.message }),
+        )
+        return {
+          findings: [
+            { what: 'migrations', value: migrations, atLeast: 1 },
+            { what: 'new release serves after', value: Math.round(upgradeMs), unit: 'ms', atMost: 120_000 },
+            { what: 'longest lock of a table', value: longestMs, unit: 'ms', atMost: 1_000 },
+            ...findings,
+            { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
+            { what: 'reads at the old release', value: readOld.sent, atLeast: 10 },
+            { what: 'failed reads at the old release', value: readOld.failed, atMost: 0 },
+            { what: 'reads at the new release', value: readNew.sent, atLeast: 10 },
+            { what: 'failed reads at the new release', value: readNew.failed, atMost: 0 },
+            { what: 'starts on the schema of a later release', value: again.ok ? 1 : 0, atLeast: 1 },
+          ],
+          notes: [
+            ...notes,
+            `from ${name}`,
+            ...(table === '' ? [] : [`the longest lock was on ${table}`]),
+            ...readOld.failures,
+            ...readNew.failures,
+            ...(again.ok ? [] : [again.why]),
+          ],
+        }
+      } finally {
+        for (const server of started) await server.end()
+        await trial.stop()
+      }
+    } finally {
+      release.remove()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    {
+      what: 'a migration holds a table for two seconds',
+      red: 'longest lock',
+      edits: [
+        {
+          file: 'server/migrations/0092_audit_checkpoints.sql',
+          find: 'CREATE TABLE audit_checkpoints',
+          replace: 'LOCK TABLE agents IN ACCESS EXCLUSIVE MODE;\nSELECT pg_sleep(2);\nCREATE TABLE audit_checkpoints',
+        },
+      ],
+    },
+    {
+      what: 'a migration takes away what the old release writes',
+      red: 'old release',
+      edits: [
+        {
+          file: 'server/migrations/0092_audit_checkpoints.sql',
+          find: 'CREATE TABLE audit_checkpoints',
+          replace: 'ALTER TABLE agent_rows RENAME COLUMN severity TO severity_of_host;\nCREATE TABLE audit_checkpoints',
+        },
+      ],
+    },
+  ],
+}

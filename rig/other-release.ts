@@ -1,0 +1,42 @@
+/** Another release of the product beside this one, taken from the history of the checkout. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from './database.ts'
+import { fromRoot, root } from './root.ts'
+import { linkPackages } from './sabotage.ts'
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+
+/** The release before this one: the last tag, else the one that is written down. Undefined: the history is not here. */
+export const previousRelease = (): string | undefined => {
+  for (const find of [
+    () => git('describe', '--tags', '--abbrev=0'),
+    () => (JSON.parse(readFileSync(fromRoot('drill/previous-release.json'), 'utf8')) as { commit: string }).commit,
+  ])
+    try {
+      const name = find()
+      git('cat-file', '-e', `${name}^{commit}`)
+      return name
+    } catch {
+      // Not tagged yet, or a copy without its history.
+    }
+  return undefined
+}
+
+/** Unpacks a release into a folder of its own; it runs on the packages of this one. */
+export const unpackRelease = (name: string): { root: string; remove(): void } => {
+  const folder = temporaryFolder('release')
+  const archive = join(folder, 'release.tar')
+  git('archive', '--output', archive, name)
+  execFileSync('tar', ['-xf', archive, '-C', folder])
+  rmSync(archive)
+  rmSync(join(folder, 'build'), { recursive: true, force: true })
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  linkPackages(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const part of ['contract', 'domain', 'server', 'agent', 'poller', 'cli'])
+    linkPackages(join(root, part, 'node_modules'), join(folder, part, 'node_modules'))
+  if (existsSync(join(root, 'build'))) symlinkSync(join(root, 'build'), join(folder, 'build'))
+  return { root: folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
