@@ -33,8 +33,8 @@ export const Checkpoints = () => {
               'no checkpoint yet'
             ) : (
               <span key="signed">
-                {count(last.auditTrailID)} of {count(newestAuditTrailID)} lines, by checkpoint {count(last.number)}{' '}
-                <Time value={last.time} />
+                {count(last.auditTrailID)} of {count(newestAuditTrailID)} lines, by checkpoint {count(last.number)} of{' '}
+                <Time value={last.time} form="local" />
                 {uncovered === 0 ? '' : `; ${count(uncovered)} wait for the next one`}
               </span>
             ),
