@@ -5,12 +5,26 @@ import { audit } from './audit.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { contentTypes } from './content-types.ts'
 import { fuzz } from './fuzz.ts'
+import { idor } from './idor.ts'
+import { massAssignment } from './mass-assignment.ts'
 import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
 import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
 import { tokens } from './tokens.ts'
 
-const gates: readonly Check[] = [audit, browserHeaders, contentTypes, fuzz, matrix, redos, sortOracle, sources, tokens]
+const gates: readonly Check[] = [
+  audit,
+  browserHeaders,
+  contentTypes,
+  fuzz,
+  idor,
+  massAssignment,
+  matrix,
+  redos,
+  sortOracle,
+  sources,
+  tokens,
+]
 
 await runChecks('Gates', gates)

@@ -1,0 +1,251 @@
+import type { UserProfile } from '@portcullis/contract'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { furnish, pathFor } from './estate.ts'
+import { audienceOf, offeredBy, profileFor, readDocument } from './operations.ts'
+import { api, type Person, type Premises, withPremises } from './premises.ts'
+import { forEachOf } from './wire.ts'
+
+/** Members by which a person became more elsewhere; as JSON, since `__proto__` is a member of its own there only. */
+const members: readonly string[] = [
+  '"role":10',
+  '"roles":["admin"]',
+  '"isAdmin":true',
+  '"profile":10',
+  '"userProfile":10',
+  '"id":"01977f6e-0000-7c3e-8f2a-000000000000"',
+  '"accountId":"01977f6e-0000-7c3e-8f2a-000000000000"',
+  '"permissions":["config:write"]',
+  '"passwordHash":"x"',
+  '"password_hash":"x"',
+  '"tokenVersion":0',
+  '"createdAt":"2000-01-01T00:00:00Z"',
+  '"createdBy":"admin"',
+  '"owner":"admin"',
+  '"__proto__":{"userProfile":10,"isAdmin":true}',
+  '"constructor":{"prototype":{"userProfile":10}}',
+]
+
+const nameOf = (member: string): string => /^"(\w+)"/.exec(member)?.[1] as string
+
+/** Shapes that clients fill as they like: members of these places are read by nobody. */
+const openPlaces = new Set(['agentConfigViewResource', 'response'])
+
+/** The JSON of a body with one member more, in each of its objects in turn that does not have it. */
+const withMember = (body: unknown, member: string): string[] => {
+  const mark = '"gate mark":0'
+  const found: string[] = []
+  const walk = (value: unknown, put: (changed: unknown) => unknown): void => {
+    if (Array.isArray(value)) {
+      // One item stands for all.
+      if (value.length > 0) walk(value[0], (changed) => put([changed, ...value.slice(1)]))
+    } else if (typeof value === 'object' && value !== null) {
+      const known = Object.keys(value).map((name) => name.toLowerCase())
+      if (!known.includes(nameOf(member).toLowerCase()))
+        found.push(JSON.stringify(put({ 'gate mark': 0, ...value })).replace(mark, () => member))
+      for (const [name, inner] of Object.entries(value))
+        if (!openPlaces.has(name)) walk(inner, (changed) => put({ ...value, [name]: changed }))
+    }
+  }
+  walk(body, (changed) => changed)
+  return found
+}
+
+/** An account that was read may be sent back: what nobody changes is ignored in it. */
+const readOnly = (id: string, member: string): boolean =>
+  nameOf(member) === 'createdAt' && (id === 'addUser' || id === 'updateUser')
+
+interface Ledger {
+  requests: number
+  taken: string[]
+  other: string[]
+}
+
+/** What accounts and tokens are, but for when they were used. */
+const standing = async ({ rows }: Premises): Promise<string> =>
+  JSON.stringify([
+    await rows(
+      'select user_name, user_profile, password_hash, is_enabled, auth_source, created_at from accounts order by user_name',
+    ),
+    await rows('select * from (select count(*)::int as n, min(user_profile) as least from api_tokens) t'),
+  ])
+
+const everyBody = async (
+  premises: Premises,
+  ledger: Ledger,
+  isQuick: boolean,
+): Promise<{ operations: number; isSame: boolean }> => {
+  const estate = await furnish(premises)
+  const operations = offeredBy(await readDocument(premises)).filter(
+    ({ example }) => typeof example === 'object' && example !== null,
+  )
+  const before = await standing(premises)
+  const cases = operations.flatMap((offered) =>
+    // The short form takes every third of them with each operation, in turn.
+    members
+      .filter((member, i) => (!isQuick || (i + offered.id.length) % 3 === 0) && !readOnly(offered.id, member))
+      .flatMap((member) => withMember(offered.example, member).map((body) => ({ offered, body, member }))),
+  )
+  await forEachOf(cases, 8, async ({ offered, member, body }) => {
+    const audience = audienceOf(offered.id)
+    if (audience === undefined) return
+    const roles =
+      audience === 'agent' || audience === 'worker'
+        ? estate.principals.filter(({ is }) => is === audience)
+        : estate.principals.filter(({ name }) => name.startsWith('API token'))
+    for (const principal of roles) {
+      ledger.requests++
+      const { status, text } = await premises.wire.send({
+        method: offered.method,
+        path: pathFor(estate, offered),
+        token: principal.token,
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+      const mayCall =
+        principal.profile === undefined ||
+        audience === 'public' ||
+        audience === 'proof' ||
+        principal.profile <= profileFor(audience as never)
+      const due = mayCall ? 400 : 403
+      if (status === due) continue
+      const line = `${principal.name}: ${offered.method} ${offered.path} with ${member} in ${body.slice(0, 150)}: ${status} ${text.slice(0, 200)}`
+      if (status < 400) ledger.taken.push(line)
+      else ledger.other.push(line)
+    }
+  })
+  return { operations: operations.length, isSame: before === (await standing(premises)) }
+}
+
+/** Ways up, and ways to leave nobody at the top. */
+const climb = async (premises: Premises, ledger: Ledger): Promise<number> => {
+  const { wire, admin, addPerson, rows, renew } = premises
+  const user = await addPerson('climbing-user', 30)
+  const manager = await addPerson('climbing-manager', 20)
+  const second = await addPerson('climbing-administrator', 10)
+  const victim = await addPerson('victim', 30)
+  const profileOf = async (person: Person): Promise<UserProfile | undefined> =>
+    (
+      await rows<{ user_profile: UserProfile }>('select user_profile from accounts where user_name = $1', [
+        person.userName,
+      ])
+    )[0]?.user_profile
+  let steps = 0
+  const refused = async (who: Person, path: string, body: unknown, ...due: number[]): Promise<void> => {
+    steps++
+    const { status, text } = await wire.send({ method: 'POST', path: `${api}/${path}`, token: who.token, body })
+    const line = `${who.userName}: POST ${path} ${JSON.stringify(body)}: ${status} ${text.slice(0, 200)} where ${due.join(' or ')} is due`
+    if (status < 400) ledger.taken.push(line)
+    else if (!due.includes(status)) ledger.other.push(line)
+  }
+  for (const profile of [10, 20]) {
+    await refused(user, 'admin/updateuserdetails', { userProfile: profile }, 400)
+    await refused(user, 'admin/updateuser', { userName: user.userName, userProfile: profile }, 403)
+    await refused(user, 'admin/adduser', { userName: 'made-by-user', userProfile: profile }, 403)
+    await refused(user, 'admin/apiTokens', { name: 'up', userProfile: profile }, 403)
+    await refused(manager, 'admin/adduser', { userName: 'made-by-manager', userProfile: profile }, 403)
+    await refused(manager, 'admin/updateuser', { userName: victim.userName, userProfile: profile }, 403)
+  }
+  await refused(manager, 'admin/updateuser', { userName: manager.userName, userProfile: 10 }, 403)
+  await refused(manager, 'admin/apiTokens', { name: 'up', userProfile: 10 }, 403)
+  for (const change of [
+    { password: 'taken over by a manager' },
+    { email: 'x@example.org' },
+    { isEnabled: false },
+    { mustChangePassword: true },
+  ])
+    await refused(manager, 'admin/updateuser', { userName: admin.userName, ...change }, 403)
+  await refused(manager, 'admin/deleteUsers', [victim.userName, admin.userName], 403)
+  await refused(manager, 'admin/resetmfa', { userName: admin.userName }, 403)
+  await refused(second, 'admin/updateuser', { userName: second.userName, userProfile: 30 }, 409)
+  await refused(second, 'admin/updateuser', { userName: second.userName.toUpperCase(), userProfile: 20 }, 409)
+  await refused(second, 'admin/updateuser', { userName: second.userName, isEnabled: false }, 409)
+  await refused(second, 'admin/deleteUsers', [victim.userName, second.userName], 409)
+  for (const person of [user, manager, second, victim, admin])
+    if ((await profileOf(person)) !== person.profile)
+      ledger.taken.push(`${person.userName} has another profile now, or is gone`)
+
+  const back = { userName: victim.userName, createdAt: '2000-01-01T00:00:00Z', authSource: 'OIDC', mfaEnabled: true }
+  await wire.send({ method: 'POST', path: `${api}/admin/updateuser`, token: second.token, body: back })
+  const [stored] = await rows<{ created_at: Date; auth_source: string }>(
+    'select created_at, auth_source from accounts where user_name = $1',
+    [victim.userName],
+  )
+  if (stored?.created_at.getFullYear() === 2000 || stored?.auth_source !== 'Local')
+    ledger.taken.push('a member that nobody changes was changed by updateuser')
+
+  // Two Administrators who take each other down at once: one of them stays.
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(
+      [[admin, second] as const, [second, admin] as const].map(([by, whom]) =>
+        wire.send({
+          method: 'POST',
+          path: `${api}/admin/updateuser`,
+          token: by.token,
+          body: { userName: whom.userName, userProfile: 30 },
+        }),
+      ),
+    )
+    steps += 2
+    const left = await rows(
+      "select user_name from accounts where user_profile = 10 and is_enabled and user_name in ('admin', 'climbing-administrator')",
+    )
+    const others = await rows('select 1 from accounts where user_profile = 10 and is_enabled')
+    if (others.length === 0)
+      ledger.taken.push(`nobody is Administrator any more: ${answers.map(({ status }) => status).join()}`)
+    const still = left[0]?.user_name === admin.userName ? admin : second
+    const fallen = still === admin ? second : admin
+    await renew(still)
+    await wire.send({
+      method: 'POST',
+      path: `${api}/admin/updateuser`,
+      token: still.token,
+      body: { userName: fallen.userName, userProfile: 10 },
+    })
+    await renew(fallen)
+  }
+  return steps
+}
+
+export const massAssignment: Check = {
+  name: 'mass-assignment',
+  what: 'Every JSON body of the document with members that would make somebody more than he is, in each of its objects, as each profile, hosts and workers; ways up by accounts and API tokens; two Administrators who demote each other at once.',
+  run: async ({ root, isQuick }): Promise<Outcome> => {
+    const ledger: Ledger = { requests: 0, taken: [], other: [] }
+    // Apart: the Administrators of the one would be somebody left in the other.
+    const steps = await withPremises({ root }, (premises) => climb(premises, ledger))
+    const { operations, isSame } = await withPremises({ root }, (premises) => everyBody(premises, ledger, isQuick))
+    return {
+      findings: [
+        { what: 'operations with a body', value: operations, atLeast: 80 },
+        { what: 'requests with a member more', value: ledger.requests },
+        { what: 'steps up or down', value: steps, atLeast: 30 },
+        { what: 'taken', value: ledger.taken.length, atMost: 0 },
+        { what: 'refused for another reason than due', value: ledger.other.length, atMost: 0 },
+        { what: 'accounts changed', value: isSame ? 0 : 1, atMost: 0 },
+      ],
+      notes: [...ledger.taken.slice(0, 15), ...ledger.other.slice(0, 15)],
+    }
+  },
+  sabotages: [
+    {
+      what: 'members that nobody named are passed on',
+      edits: [
+        {
+          file: 'contract/src/operation.ts',
+          find: 'Type.Object(properties, { additionalProperties: false, ...options })',
+          replace: 'Type.Object(properties, { ...options })',
+        },
+      ],
+    },
+    {
+      what: 'a Manager gives any profile',
+      edits: [
+        {
+          file: 'server/src/features/accounts/accounts.service.ts',
+          find: 'if (present !== profiles.user || wanted !== profiles.user)',
+          replace: 'if (present !== profiles.user && wanted !== profiles.user)',
+        },
+      ],
+    },
+  ],
+}
