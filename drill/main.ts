@@ -1,6 +1,7 @@
 /** `npm run drill -- [name…] [--quick]`: what the product does when things break; nothing that it acknowledged is lost. */
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
+import { brokenPeers } from './broken-peers.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
 import { killDatabase } from './kill-database.ts'
@@ -10,6 +11,7 @@ import { pauseDatabase } from './pause-database.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
+import { soak } from './soak.ts'
 import { stopServer } from './stop-server.ts'
 import { thunderingHerd } from './thundering-herd.ts'
 import { upgrade } from './upgrade.ts'
@@ -23,9 +25,11 @@ const drills: readonly Check[] = [
   lateReports,
   slowClients,
   idleConnections,
+  brokenPeers,
   rollingRestart,
   upgrade,
   restoreBackup,
+  soak,
   thunderingHerd,
 ]
 

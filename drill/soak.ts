@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../rig/database.ts'
+import { createLookInside, type Look } from '../rig/look-inside.ts'
+import { startProbe } from '../rig/probe.ts'
+import { startServer } from '../rig/server-process.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const mib = 2 ** 20
+/** What a heap moves up and down by itself between two looks, in MiB: a short soak can not tell less from a leak. */
+const noiseMib = 4
+/** The bar of a soak of two hours and more, in MiB an hour. */
+const slopeBar = 1
+
+interface Point {
+  hours: number
+  mib: number
+}
+
+/** Growth per hour by least squares. */
+const slopeOf = (points: readonly Point[]): number => {
+  const meanX = points.reduce((sum, { hours }) => sum + hours, 0) / points.length
+  const meanY = points.reduce((sum, point) => sum + point.mib, 0) / points.length
+  const over = points.reduce((sum, point) => sum + (point.hours - meanX) * (point.mib - meanY), 0)
+  const under = points.reduce((sum, { hours }) => sum + (hours - meanX) ** 2, 0)
+  return over / under
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    child.once('exit', () => resolve(text))
+  })
+
+/** D15: hours of ordinary work. */
+export const soak: Check = {
+  name: 'D15',
+  what: 'A simulated fleet checks in, plugs and unplugs; people sign in, read lists and export them. After a third of the time as warm-up: what lives in the memory of the server (heap and buffers after a collection of garbage) by least squares over the time, its open handles, and the p99 of a healthy client in the second half against the first. 20 minutes unless --minutes says otherwise.',
+  run: async ({ isQuick, minutes: given, root }): Promise<Outcome> => {
+    const minutes = given ?? (isQuick ? 0.5 : 20)
+    const agents = isQuick ? 1_000 : 10_000
+    const folder = temporaryFolder('soak')
+    const inside = createLookInside(folder)
+    const server = await startServer({ databaseUrl: undefined, root, env: inside.env })
+    let fleet: ChildProcess | undefined
+    const kill = (): void => void fleet?.kill('SIGKILL')
+    process.once('exit', kill)
+    try {
+      let admin = await server.signIn()
+      const { token } = await server.call(
+        '/prime/webui/agents/enrollmenttokens',
+        { name: 'soak', maxUses: agents },
+        admin,
+      )
+      const seconds = minutes * 60
+      const args = ['--server', server.url, '--token', String(token), '--agents', String(agents), '--json']
+      // Longer than the soak: it is ended by a signal, and then says what it did.
+      args.push('--interval', isQuick ? '2' : '10', '--duration', '0', '--wake', '500', '--plug-rate', '20')
+      fleet = spawn(process.execPath, [join(root, 'cli/simulator/main.ts'), ...args], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const said = endOf(fleet)
+      const joined = async (): Promise<number> =>
+        Number((await server.call('/prime/webui/agents?PageSize=1', undefined, admin)).recordsTotal)
+      while ((await joined()) < agents && fleet.exitCode === null) await pause(500)
+      const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
+      const looks: { look: Look; hours: number }[] = []
+      const p99: number[] = []
+      let failed = 0
+      let worked = 0
+      const startedAt = performance.now()
+      const elapsed = (): number => (performance.now() - startedAt) / 1_000
+      const work = async (): Promise<void> => {
+        admin = await server.signIn()
+        await server.call('/prime/webui/agents?PageSize=1000', undefined, admin)
+        for (const path of ['/prime/webui/agents/AgentExportFile', '/prime/webui/events/getevents?PageSize=500'])
+          await fetch(server.url + path, { headers: { authorization: `Bearer ${admin}` } }).then(async (answer) => {
+            await answer.arrayBuffer()
+            if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
+          })
+        worked += 1
+      }
+      const failures: string[] = []
+      const stepMs = Math.max(1_000, (seconds * 1_000) / 120)
+      let half = false
+      while (elapsed() < seconds) {
+        const next = performance.now() + stepMs
+        await work().catch((error: unknown) => {
+          failed += 1
+          failures.push(String(error))
+        })
+        const look = await inside.look(server.pid)
+        if (elapsed() > seconds / 3) looks.push({ look, hours: elapsed() / 3_600 })
+        else probe.restart()
+        if (!half && elapsed() > (seconds * 2) / 3) {
+          half = true
+          p99.push(probe.read().p99)
+          probe.restart()
+        }
+        await pause(Math.max(0, next - performance.now()))
+      }
+      const healthy = await probe.stop()
+      p99.push(healthy.p99)
+      fleet.kill('SIGTERM')
+      const report = JSON.parse((await said).trim().split('\n').at(-1) || '{}') as Record<string, number>
+      const memoryBar = minutes >= 120 ? slopeBar : slopeBar + (noiseMib * 60) / minutes
+      const live = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: (look.heapUsed + look.external) / mib })))
+      const resident = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: look.rss / mib })))
+      const handles = looks.map(({ look }) => look.resources)
+      const middle = (values: readonly number[]): number =>
+        [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
+      const cut = Math.floor(handles.length / 2)
+      const [first = 0, second = 0] = p99
+      return {
+        findings: [
+          { what: 'minutes', value: minutes },
+          { what: 'hosts', value: report.agents ?? 0, atLeast: agents },
+          { what: 'check-ins', value: report.checkIns ?? 0, atLeast: agents },
+          { what: 'requests of hosts that failed', value: report.errors ?? Number.NaN, atMost: 0 },
+          { what: 'rounds of people', value: worked, atLeast: 5 },
+          { what: 'rounds of people that failed', value: failed, atMost: 0 },
+          { what: 'growth of what lives in memory', value: round(live), unit: 'MiB/h', atMost: round(memoryBar) },
+          { what: 'growth of resident memory', value: round(resident), unit: 'MiB/h' },
+          { what: 'handles, second half', value: middle(handles.slice(cut)) },
+          {
+            what: 'handles, growth',
+            value: middle(handles.slice(cut)) - middle(handles.slice(0, cut)),
+            atMost: 50,
+          },
+          { what: 'p99, first half', value: first, unit: 'ms' },
+          { what: 'p99, second half', value: second, unit: 'ms' },
+          // A tenth of some milliseconds is nothing that a shared machine can tell.
+          { what: 'p99, growth', value: round(second - first), unit: 'ms', atMost: Math.max(20, round(first / 10)) },
+        ],
+        notes: [
+          ...failures.slice(0, 3),
+          ...(minutes < 120
+            ? [`The bar of ${slopeBar} MiB/h is for two hours and more; ${minutes} minutes tell ${round(memoryBar)}.`]
+            : []),
+        ],
+      }
+    } finally {
+      kill()
+      process.removeListener('exit', kill)
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    {
+      what: 'each check-in leaves a kilobyte behind',
+      edits: [
+        {
+          file: 'server/src/ingest/check-ins.ts',
+          find: '    beat: (beat: Beat) => settled(beats.add(beat)),',
+          replace:
+            '    beat: (beat: Beat) => settled((((globalThis as any).kept ??= []).push(Buffer.alloc(4096, 1)), beats.add(beat))),',
+        },
+      ],
+    },
+  ],
+}
