@@ -1,0 +1,82 @@
+/** Every page of the console in a browser, with what came of the texts in it. */
+import { chromiumPath, launchBrowser, openWindow } from '../../e2e/browser.ts'
+import type { Premises } from '../premises.ts'
+
+const pages = [
+  '/',
+  '/agents',
+  '/agentless',
+  '/peripherals',
+  '/peripherals?view=models',
+  '/insights',
+  '/rollouts',
+  '/commands',
+  '/policy',
+  '/policy/grants',
+  '/policy/history',
+  '/policy/requests',
+  '/policy/simulator',
+  '/approvals',
+  '/quarantines',
+  '/reports',
+  '/events',
+  '/notices',
+  '/settings/audit',
+  '/settings/assets',
+  '/settings/deliveries',
+  '/settings/enrolment',
+  '/settings/health',
+  '/settings/history',
+  '/settings/knowledge',
+  '/settings/tags',
+  '/settings/notifications',
+]
+
+/** Run in the page: elements that only a text could have made, and whether a text is in sight. */
+const look = `({
+  made: document.querySelectorAll('img[src="x"], iframe, base, form[action*="evil"], a[href^="javascript:"], link[href*="evil"], meta[http-equiv="refresh"], svg[onload], [onerror]').length,
+  isShown: /alert\\(1\\)|onerror=|cmd\\|/.test(document.body.innerText),
+})`
+
+export interface Seen {
+  pages: number
+  /** Pages on which a text of a host was in sight. */
+  showing: number
+  faults: string[]
+}
+
+/** Null: there is no browser here. */
+export const lookAtPages = async (
+  { server, admin }: Premises,
+  agentIds: readonly string[],
+  isQuick: boolean,
+): Promise<Seen | null> => {
+  if (chromiumPath === undefined) return null
+  const browser = await launchBrowser()
+  const faults: string[] = []
+  let showing = 0
+  try {
+    const { page, wrong } = await openWindow(browser, server.url, 1440, 2400)
+    await page.addInitScript(
+      "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))",
+    )
+    await page.goto('/')
+    await page.getByLabel('User name').fill(admin.userName)
+    await page.getByLabel('Password', { exact: true }).fill(admin.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation').first().waitFor()
+    const all = [...pages, ...agentIds.slice(0, isQuick ? 4 : agentIds.length).map((id) => `/agents/${id}`)]
+    for (const path of all) {
+      await page.goto(path, { waitUntil: 'domcontentloaded' })
+      await page.waitForLoadState('load')
+      await page.waitForTimeout(isQuick ? 500 : 1_500)
+      const found = (await page.evaluate(look)) as { made: number; isShown: boolean }
+      if (found.made > 0) faults.push(`${path}: ${found.made} elements were made of a text`)
+      if (found.isShown) showing++
+      for (const what of wrong.splice(0)) faults.push(`${path}: ${what}`)
+    }
+    return { pages: all.length, showing, faults }
+  } finally {
+    await browser.close()
+  }
+}
