@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Got } from './wire.ts'
 
 /** The head of an answer, and what follows it. */
-export const readAnswer = (text: string): Got => {
+const readAnswer = (text: string): Got => {
   const end = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, end < 0 ? text.length : end).split('\r\n')
   const headers: Record<string, string> = {}

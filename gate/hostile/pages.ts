@@ -69,8 +69,12 @@ export const lookAtPages = async (
     for (const path of all) {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
       await page.waitForLoadState('load')
-      await page.waitForTimeout(isQuick ? 500 : 1_500)
-      const found = (await page.evaluate(look)) as { made: number; isShown: boolean }
+      // Until a text is in sight; pages that show none are looked at for so long.
+      let found = { made: 0, isShown: false }
+      for (let tries = 0; tries < (isQuick ? 6 : 20) && !found.isShown; tries++) {
+        await page.waitForTimeout(250)
+        found = (await page.evaluate(look)) as typeof found
+      }
       if (found.made > 0) faults.push(`${path}: ${found.made} elements were made of a text`)
       if (found.isShown) showing++
       for (const what of wrong.splice(0)) faults.push(`${path}: ${what}`)
