@@ -2,6 +2,7 @@
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
 import { brokenPeers } from './broken-peers.ts'
+import { clockSkew } from './clock-skew.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
 import { killDatabase } from './kill-database.ts'
@@ -23,6 +24,7 @@ const drills: readonly Check[] = [
   pauseDatabase,
   fullDisk,
   lateReports,
+  clockSkew,
   slowClients,
   idleConnections,
   brokenPeers,

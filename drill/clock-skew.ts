@@ -1,0 +1,116 @@
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import { fromRoot } from '../rig/root.ts'
+import { withClient } from '../rig/stored.ts'
+import { startTrial } from '../rig/trial.ts'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+
+const hour = 3_600_000
+
+/** Wrong clocks of hosts, in milliseconds, by the name of who has them. */
+const hostClocks = { right: 0, 'two hours ahead': 2 * hour, 'a day behind': -24 * hour } as const
+const reports = 5
+
+/** Hosts with wrong clocks report to a server whose clock is wrong, too. */
+const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
+  const name = skewMs === 0 ? 'right clock' : skewMs > 0 ? 'two hours ahead' : 'a day behind'
+  const trial = await startTrial({
+    name: 'skewed',
+    root,
+    hosts: 1,
+    env: { NODE_OPTIONS: `--import ${fromRoot('rig/skewed-clock.mjs')}`, RIG_SKEW_MS: String(skewMs) },
+  })
+  try {
+    const { call, signIn } = trial.server()
+    let refused = 0
+    let outOfOrder = 0
+    let wrongTimes = 0
+    let unseenSkews = 0
+    for (const [whose, clock] of Object.entries(hostClocks)) {
+      const host = await trial.enrol(`clock-${clock}`)
+      const at = (): number => Date.now() + clock
+      const took: (number | undefined)[] = []
+      const post = async (body: Record<string, unknown>): Promise<void> => {
+        took.push((await host.checkIn({ clock: at(), ...body }))?.status)
+      }
+      await post({ seq: 1, inventoryHash: inventoryHash([]), inventory: [] })
+      for (let n = 0; n < reports; n++) {
+        const device = storageStick({ serial: `${whose}-${n}` })
+        // Its clock is set back in the middle: what comes later by its number is still later.
+        const set = n > 2 ? -hour : 0
+        await post({
+          seq: n + 2,
+          clock: at() + set,
+          inventoryHash: inventoryHash([device]),
+          changes: [{ op: 'attached', at: at() + set, device }],
+        })
+      }
+      refused += took.filter((status) => status !== 200).length
+      await withClient(trial.connection, async (client) => {
+        const { rows } = await client.query<{ serial: string; present: boolean }>(
+          'SELECT serial, present FROM peripherals WHERE agent_id = $1',
+          [host.agentId],
+        )
+        const there = rows.filter(({ present }) => present).map(({ serial }) => serial)
+        if (there.join() !== `${whose}-${reports - 1}`) outOfOrder += 1
+        const { rows: events } = await client.query<{ at: Date }>(
+          'SELECT created_at AS at FROM events WHERE agent_id = $1 ORDER BY event_id',
+          [host.agentId],
+        )
+        // Times are those at which the server heard of it, never the host's.
+        const now = Date.now() + skewMs
+        wrongTimes += events.filter(({ at: time }) => Math.abs(time.getTime() - now) > 10 * 60_000).length
+        if (events.length < reports) wrongTimes += 1
+        const { rows: beats } = await client.query<{ skew: number }>(
+          'SELECT skew_seconds AS skew FROM agent_heartbeats WHERE agent_id = $1',
+          [host.agentId],
+        )
+        const expected = (clock - hour - skewMs) / 1_000
+        if (Math.abs((beats[0]?.skew ?? Number.NaN) - expected) <= 60) return
+        unseenSkews += 1
+      })
+    }
+    const token = await signIn()
+    const parts = (await call('/prime/webui/admin/SubsystemHealth', undefined, token)) as unknown
+    const clock = (Array.isArray(parts) ? (parts as { name: string; status: string }[]) : []).find(
+      (part) => part.name === 'clock',
+    )?.status
+    return [
+      { what: `server ${name}: reports that were refused`, value: refused, atMost: 0 },
+      { what: `server ${name}: hosts whose last report is not what is shown`, value: outOfOrder, atMost: 0 },
+      { what: `server ${name}: events with another time than the server's`, value: wrongTimes, atMost: 0 },
+      { what: `server ${name}: hosts whose wrong clock is not stored`, value: unseenSkews, atMost: 0 },
+      {
+        what: `server ${name}: its clock is called wrong`,
+        value: clock === 'OK' ? 0 : 1,
+        ...(skewMs === 0 ? { atMost: 0 } : { atLeast: 1 }),
+      },
+    ]
+  } finally {
+    await trial.stop()
+  }
+}
+
+/** D8: clocks that are wrong. */
+export const clockSkew: Check = {
+  name: 'D8',
+  what: 'Hosts whose clocks are right, two hours ahead and a day behind, and set back in between, report to a server whose clock is right, two hours ahead and a day behind. Reports count in the order of their numbers, events have the time of the server, a wrong clock is told. A clock is wrong by a module that is loaded into the server.',
+  run: async ({ root }): Promise<Outcome> => {
+    const findings: Finding[] = []
+    for (const skew of [0, 2 * hour, -24 * hour]) findings.push(...(await withServer(skew, root)))
+    return { findings }
+  },
+  sabotages: [
+    {
+      what: 'the clock of a host decides about the time of events',
+      red: 'another time',
+      edits: [
+        {
+          file: 'server/src/ingest/reports.ts',
+          find: 'const now = new Date(clock.now())\n',
+          replace: 'const now = new Date(items[0]?.request.clock ?? clock.now())\n',
+        },
+      ],
+    },
+  ],
+}
