@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
-import pg from 'pg'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { createClient } from '../rig/client.ts'
 import { temporaryFolder } from '../rig/database.ts'
 import { freePort } from '../rig/free-port.ts'
 import { createLookInside } from '../rig/look-inside.ts'
@@ -43,7 +43,7 @@ export const brokenPeers: Check = {
       root,
       env: { ...inside.env, PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'error' },
     })
-    const client = new pg.Client(server.connection)
+    const client = createClient(server.connection)
     const transport = createTransport({ server: new URL(server.url), connections: hosts })
     try {
       await client.connect()

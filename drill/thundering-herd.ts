@@ -1,7 +1,7 @@
 import { agentPaths } from '@portcullis/contract'
-import pg from 'pg'
 import type { PlayedHost } from '../bench/loader/hosts.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { createClient } from '../rig/client.ts'
 import { residentBytes } from '../rig/proc.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
@@ -25,7 +25,7 @@ export const thunderingHerd: Check = {
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const agents = isQuick ? 3_000 : 10_000
     const { server, hosts } = await startLoaded({ root, agents })
-    const client = new pg.Client(server.connection)
+    const client = createClient(server.connection)
     const transport = createTransport({ server: new URL(server.url), connections: agents, timeoutMs: 30_000 })
     try {
       await client.connect()
