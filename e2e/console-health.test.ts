@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('health', () => {
   })
 
   it('shows up to where the audit trail is signed, and hands the trail out', async () => {
-    await part('audit').getByText('in order', { exact: true }).waitFor()
+    await part('audit').getByText('OK', { exact: true }).waitFor()
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit' }).click()
     await page.waitForURL('/settings/audit')
     const checkpoints = page.getByRole('region', { name: 'Checkpoints' })
