@@ -1,12 +1,7 @@
 /** What the running server says of itself (`/openapi.json`), and what the contract of this checkout says it has to be. */
 import * as contract from '@portcullis/contract'
-import {
-  type AnyOperation,
-  type Audience,
-  type Permission,
-  permissionTable,
-  type UserProfile,
-} from '@portcullis/contract'
+import { type AnyOperation, type Permission, permissionTable, type UserProfile } from '@portcullis/contract'
+import { writtenPermissions } from './permissions.ts'
 import type { Premises } from './premises.ts'
 import { jsonOf } from './wire.ts'
 
@@ -104,11 +99,10 @@ const spoken: Readonly<Record<string, For>> = {
   workerResults: 'worker',
 }
 
-/** Who an operation is for; undefined: nobody ever said. */
+/** Who an operation is for, as written down apart from the contract; undefined: nobody ever said. */
 export const audienceOf = (id: string): For | undefined => {
   if (Object.hasOwn(spoken, id)) return spoken[id]
-  const audience: Audience | undefined = contractById.get(id)?.permission
-  return audience === 'agent' ? undefined : audience
+  return Object.hasOwn(writtenPermissions, id) ? writtenPermissions[id] : undefined
 }
 
 /** The lowest profile that may call it. */

@@ -70,20 +70,28 @@ const markdownOf = (title: string, results: readonly Result[], isQuick: boolean)
     ]),
   ].join('\n')
 
-/** Tries every sabotage of the checks; one that stays green is a red. */
+const missedOf = ({ outcome }: Result): string[] => outcome.findings.filter((f) => !isMet(f)).map(({ what }) => what)
+
+/**
+ * Tries every sabotage of the checks; one that stays green is a red. What the product misses unbroken, on a slow machine
+ * perhaps, says nothing of the sabotage: a bar has to be missed that is met without it.
+ */
 const testChecks = async (checks: readonly Check[], settings: CheckSettings): Promise<boolean> => {
   let isGood = true
-  for (const check of checks) {
+  for (const check of checks.filter(({ sabotages = [] }) => sabotages.length > 0)) {
+    const missedAnyway = missedOf(await runOne(check, { ...settings, isQuick: true }))
     for (const sabotage of check.sabotages ?? []) {
-      const { passed, seconds, outcome } = await withSabotage(sabotage, (broken) =>
+      const result = await withSabotage(sabotage, (broken) =>
         runOne(check, { ...settings, isQuick: true, root: broken }),
       )
+      const { seconds, outcome } = result
       // A broken copy that does not even run would be red for the wrong reason.
       const missed = outcome.findings.filter((f) => !isMet(f))
+      const newly = missedOf(result).filter((what) => !missedAnyway.includes(what))
       const isSeen =
-        !passed &&
-        !missed.some(({ what }) => what === 'ended with an error') &&
-        (sabotage.red === undefined || missed.some(({ what }) => what.includes(sabotage.red as string)))
+        newly.length > 0 &&
+        !newly.includes('ended with an error') &&
+        (sabotage.red === undefined || newly.some((what) => what.includes(sabotage.red as string)))
       isGood &&= isSeen
       const red = missed.map((f) => `${f.what} ${f.value}`)
       say(

@@ -32,7 +32,7 @@ import { namesOneHost } from './host-header.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
 import { paramsReader, queryReader } from './read-query.ts'
-import { answerUnreadable, bareAnswer, safetyHeaders } from './safety-headers.ts'
+import { answerUnreadable, safetyHeaders } from './safety-headers.ts'
 
 /** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
 export interface Call<O> {
@@ -166,13 +166,16 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       fail(error, request, reply.headers(safetyHeaders(options.tls !== null)), false),
     serverFactory: (handler: http.RequestListener) => {
+      const refused = new WeakSet<Socket>()
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
         if (isDraining) res.setHeader('connection', 'close')
         // Asked here, not by Node: what that answers has no headers.
         // What follows a refused request on its connection is not looked at: it may be part of its body.
-        if (req.socket.writableEnded) return
+        if (refused.has(req.socket)) return
         if (!namesOneHost(req)) {
-          req.socket.end(bareAnswer(req.socket, 400))
+          refused.add(req.socket)
+          // In its turn: what was asked before it on this connection is answered first.
+          res.writeHead(400, { ...safetyHeaders(options.tls !== null), connection: 'close', 'content-length': 0 }).end()
           return
         }
         if (options.fastPath?.(req, res) !== true) handler(req, res)
