@@ -154,7 +154,8 @@ export const formRequest = (
   const values = Object.fromEntries(
     Object.entries(valuesFor(estate, offered, random.chance(0.7))).map(([name, value]) => [
       name,
-      random.chance(0.15) ? hostileText(random) : value,
+      // Nothing at all would be the path above it.
+      random.chance(0.15) ? hostileText(random) || value : value,
     ]),
   )
   const headers: Record<string, string> = {}

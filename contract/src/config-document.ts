@@ -74,7 +74,7 @@ export const applyConfigDocument = operation({
       removed: Type.Array(Type.String()),
     }),
   }),
-  errors: ['conflict', 'licence_invalid', 'second_person_required'],
+  errors: ['not_found', 'conflict', 'licence_invalid', 'second_person_required'],
   examples: {
     request: example,
     response: {

@@ -73,7 +73,7 @@ export const confirmTotp = operation({
       description: 'Ten codes that serve once each; shown once. Empty: there are some already.',
     }),
   }),
-  errors: ['mfa_code_wrong', 'unprocessable'],
+  errors: ['mfa_code_wrong', 'unprocessable', 'too_many_requests'],
 })
 
 export const removeTotp = operation({
