@@ -86,6 +86,23 @@ describe('the configuration as a document', () => {
     expect(rules.data.map(({ vid }) => vid).sort()).toEqual(['0781', '1050'])
   })
 
+  it('waits its turn beside whoever changes one of its parts', async () => {
+    const admin = await t.admin()
+    const work = Array.from({ length: 12 }, (_, i) => [
+      apply({
+        rules: [rule(`1${String(i).padStart(3, '0')}`)],
+        notificationGroups: [{ id: 1, minimumSeverity: i % 2 === 0 ? 'Error' : 'Warning' }],
+        settings: { CUSTOM_LOGIN_TITLE: `Plant ${i}` },
+      }),
+      admin.post('/prime/webui/generalconfig/SetServerDomainName', { SERVER_DOMAIN_NAME: `p${i}.example.org` }),
+      admin.post('/prime/webui/systemNotification/notifications/update', {
+        id: 1,
+        minimumSeverity: i % 2 === 0 ? 'Warning' : 'Error',
+      }),
+    ]).flat()
+    expect((await Promise.all(work)).map(({ statusCode }) => statusCode)).toEqual(work.map(() => 200))
+  })
+
   it('that is wrong anywhere changes nothing at all', async () => {
     const before = await read()
     for (const [body, status, message] of [

@@ -15,9 +15,9 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 
 export interface DocumentDeps {
   db: Db
-  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'applyAll'>
+  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'lock' | 'applyAll'>
   tags: Pick<TagsApi, 'ensureTags' | 'names'>
-  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'changeGroups'>
+  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'lockGroups' | 'changeGroups'>
   policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
 }
 
@@ -44,6 +44,10 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
       given.rules ?? null,
       {
         before: async (tx) => {
+          // Whoever changes one of these locks it and then takes the head of the audit. So does this: the rules write
+          // audit first, and a lock asked for behind that would wait for somebody who waits for the head.
+          await settings.lock(tx)
+          await notifications.lockGroups(tx)
           const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
           added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
           await tags.ensureTags(tx, wantedTags)

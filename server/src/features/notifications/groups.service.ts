@@ -229,6 +229,9 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
 
     judge,
 
+    /** Has changes of groups wait for the caller's transaction; before anything that writes audit. */
+    lock: store.lock,
+
     /** Changes groups in a transaction of the caller, who had them judged; answers what changed of each. */
     changeAll: async (tx: Tx, actor: Actor, changes: readonly NotificationGroupChange[]) => {
       await store.lock(tx)

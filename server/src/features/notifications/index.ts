@@ -113,6 +113,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
     listGroups: groups.list,
     judgeGroups: groups.judge,
     changeGroups: groups.changeAll,
+    lockGroups: groups.lock,
     plans: groups.plans,
     webhookOf: groups.webhookOf,
     isRecipient: groups.isRecipient,

@@ -152,6 +152,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     read: settings.read,
     readSet: settings.readSet,
     guardAll: settings.guardAll,
+    lock: settings.lock,
     applyAll: settings.applyAll,
     values: settings.values,
     noteUse: settings.noteUse,

@@ -251,6 +251,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       })
     },
 
+    /** Has changes of the configuration wait for the caller's transaction. Whoever writes audit before he changes items calls it first: they lock in this order. */
+    lock: async (tx: Tx): Promise<void> => {
+      await store.lock(tx)
+    },
+
     /** Writes items whose owner has judged and audited them, in its transaction. */
     write: async (tx: Tx, actor: Actor, given: Readonly<Record<string, string>>): Promise<void> => {
       const names = Object.keys(given)
