@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createPublicKey } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AuditStatus } from '@portcullis/contract'
@@ -59,6 +59,8 @@ export const audit: Check = {
     const folder = temporaryFolder('audit')
     const at = (name: string): string => join(folder, name)
     try {
+      // A folder that is named has to be there.
+      mkdirSync(at('sink'))
       return await withPremises({ root, env: { PORTCULLIS_AUDIT_DIR: at('sink') } }, async (premises) => {
         const first = await untilStatus(premises, ({ lastCheckpoint }) => lastCheckpoint !== null)
         await changeUntil(premises, (first.lastCheckpoint?.auditTrailID ?? 0) + 2 * everyRecords + 100)

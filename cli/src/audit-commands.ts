@@ -49,6 +49,13 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
       show({ keyId, publicKey }, () => (typeof out === 'string' ? `key ${plain(keyId)}: ${out}` : publicKey.trimEnd()))
     })
 
+  audit
+    .command('anchor')
+    .description(
+      'says that the database is as it ought to be, after a restore; on the machine of the server, on record',
+    )
+    .action(() => runEntry('anchor-audit', []))
+
   const download = (name: string, what: string, path: string): void => {
     audit
       .command(name)
@@ -72,12 +79,18 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
     .option('--checkpoints <path>', 'folder or file of checkpoints; more than one are compared', gather, [])
     .option('--key <path>', 'public key of the checkpoints, PEM; more than one after a change of key', gather, [])
     .action((options: OptionValues) =>
-      runEntry('verify-audit', [
-        ...(typeof options.file === 'string' ? ['--file', options.file] : []),
-        ...(options.database === true ? ['--database'] : []),
-        ...(options.checkpoints as string[]).flatMap((path) => ['--checkpoints', path]),
-        ...(options.key as string[]).flatMap((path) => ['--key', path]),
-        ...(program.opts().json === true ? ['--json'] : []),
-      ]),
+      runEntry(
+        'verify-audit',
+        [
+          ...(typeof options.file === 'string' ? ['--file', options.file] : []),
+          ...(options.database === true ? ['--database'] : []),
+          ...(options.checkpoints as string[]).flatMap((path) => ['--checkpoints', path]),
+          ...(options.key as string[]).flatMap((path) => ['--key', path]),
+          ...(program.opts().json === true ? ['--json'] : []),
+        ],
+        2,
+      ),
     )
+    // 1 says that the trail is broken; what could not be read of the command line says nothing of it.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 }

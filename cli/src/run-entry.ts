@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Runs an entry of the server in a process of its own; what it says is what it says. */
-export const runEntry = async (name: string, args: readonly string[]): Promise<void> => {
+/**
+ * Runs an entry of the server in a process of its own; what it says is what it says.
+ * @param whenKilled exit code when a signal ended it
+ */
+export const runEntry = async (name: string, args: readonly string[], whenKilled = 1): Promise<void> => {
   const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' })
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 1))
+    child.once('exit', (code) => resolve(code ?? whenKilled))
   })
 }

@@ -72,6 +72,6 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     setUp: 'Schedule a list under Reports.',
   },
   audit: {
-    cure: 'A checkpoint or its second sink is missing, or the trail is not as it was written: free or mount the folder of checkpoints; in the other case keep both as they are, and run `npm run cli -- verify-audit`. docs/guide/audit.md says what each message means.',
+    cure: 'A checkpoint or its second sink is missing, or the trail is not as it was written: free or mount the folder of checkpoints, let the server write beside its key file; in the other case keep both as they are, and run `npm run cli -- verify-audit`. docs/guide/audit.md says what each message means.',
   },
 }

@@ -82,9 +82,14 @@ export interface TrailVerdict {
   covered: Pick<AuditCheckpoint, 'number' | 'auditTrailID' | 'time' | 'keyId'> | null
   /** Unbroken records that no checkpoint covers: their order and text could be replaced as a whole. */
   uncovered: number
+  /** Covered records whose checkpoint was made over ten minutes after them, and so vouches for them only since then. */
+  coveredLate: { records: number; first: number; last: number } | null
   brokenRecord: BrokenRecord | null
   brokenCheckpoint: BrokenCheckpoint | null
 }
+
+/** A checkpoint comes within a minute; this is late. */
+const lateMs = 10 * 60_000
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
@@ -173,6 +178,9 @@ export const verifyTrail = async (
   let due = await next()
   let covered: AuditCheckpoint | null = null
   let agreed = 0
+  const coveredLate = { records: 0, first: 0, last: 0 }
+  /** Numbers of those behind the last good checkpoint. */
+  let late: number[] = []
   let count = 0
   let line = 0
   let hash: Uint8Array = AUDIT_GENESIS
@@ -209,9 +217,14 @@ export const verifyTrail = async (
       else {
         hash = own
         count = record
+        if (due !== null && Date.parse(due.time) - Date.parse(`${found.createdAt}Z`) > lateMs) late.push(record)
         if (due?.auditTrailID === record) {
           covered = due
           agreed++
+          coveredLate.records += late.length
+          coveredLate.first ||= late[0] ?? 0
+          coveredLate.last = late.at(-1) ?? coveredLate.last
+          late = []
           due = await next()
         }
       }
@@ -252,6 +265,7 @@ export const verifyTrail = async (
             keyId: covered.keyId,
           },
     uncovered: proven - (covered?.auditTrailID ?? 0),
+    coveredLate: coveredLate.records === 0 ? null : coveredLate,
     brokenRecord: broken,
     brokenCheckpoint,
   }

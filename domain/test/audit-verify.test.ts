@@ -61,6 +61,7 @@ describe('a whole trail', () => {
       checkpoints: 3,
       covered: { number: 3, auditTrailID: 9, time: '2031-05-04T10:11:12.000Z', keyId: [...keys.keys()][0] },
       uncovered: 1,
+      coveredLate: null,
       brokenRecord: null,
       brokenCheckpoint: null,
     })
@@ -121,6 +122,28 @@ describe('a trail that was changed', () => {
     const verdict = await verify(change(lines))
     expect(verdict).toMatchObject({ ok: false, brokenRecord: expected, brokenCheckpoint: null })
     expect(verdict.records).toBe((verdict.brokenRecord?.record ?? 0) - 1)
+  })
+
+  it('says which records were covered late, and holds that against nobody', async () => {
+    const at = (times: readonly string[]): string[] => {
+      let previous = CHECKPOINT_GENESIS
+      return times.map((time, i) => {
+        const id = 3 * (i + 1)
+        const hash = hashes[id - 1]?.toString('hex') ?? ''
+        const line = signCheckpoint({ number: i + 1, auditTrailID: id, hash, time, previous }, privateKey)
+        previous = checkpointHash(line)
+        return line
+      })
+    }
+    const [soon, late] = ['2031-05-04T10:21:12.000Z', '2031-05-04T10:21:12.001Z']
+    expect(await verify(lines, at([soon, late, soon]))).toMatchObject({
+      ok: true,
+      coveredLate: { records: 3, first: 4, last: 6 },
+    })
+    expect(await verify(lines, at([soon, soon, soon]))).toMatchObject({ coveredLate: null })
+    expect(await verify(lines, at([late, soon, late]))).toMatchObject({
+      coveredLate: { records: 6, first: 1, last: 9 },
+    })
   })
 
   it('and cut off behind the last checkpoint, or rewritten there, is not found out', async () => {

@@ -66,6 +66,7 @@ export interface ComposeOptions {
     | 'outboundAllow'
     | 'reportsDir'
     | 'auditDir'
+    | 'isAuditDirGiven'
     | 'natsUrl'
     | 'kafkaBrokers'
   > &
@@ -143,7 +144,16 @@ export const compose = async (options: ComposeOptions) => {
   const lists = { db, exportDb, clock }
 
   const audit = auditFeature(app, { db, clock })
-  const checkpoints = auditCheckpoints(app, { ...lists, log, audit, key: keys.audit, dir: config.auditDir })
+  const checkpoints = auditCheckpoints(app, {
+    ...lists,
+    log,
+    audit,
+    key: keys.audit,
+    dir: config.auditDir,
+    mayMakeDir: !config.isAuditDirGiven,
+    anchor: { keyFile: config.keyFile, key: keys.derive('audit anchor') },
+  })
+  await checkpoints.prepare()
   const events = eventsFeature(app, { ...lists, log })
   const tags = tagsFeature(app, { ...lists, audit })
   const envelope = createEnvelope(keys.sealing)

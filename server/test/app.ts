@@ -71,6 +71,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       tracing: options.tracing ?? null,
       reportsDir: join(keyDir, 'reports'),
       auditDir: options.auditDir ?? join(keyDir, 'audit-checkpoints'),
+      isAuditDirGiven: options.auditDir !== undefined,
       kafkaBrokers: options.kafkaBrokers ?? [],
       natsUrl: options.natsUrl === undefined ? null : new Secret(options.natsUrl),
     },

@@ -10,6 +10,7 @@ import { certificate } from './doctor/certificate.ts'
 import { judgeDatabase, schema } from './doctor/database.ts'
 import { connect, createDoctorRead } from './doctor/doctor.read.ts'
 import {
+  auditFolder,
   dataDirectory,
   freeSpace,
   hasOwnCluster,
@@ -129,6 +130,7 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
     look('key file', () => keyFile(config, uid, hasOwnCluster(config) || database.domainName !== null)),
     look('other secrets', () => secretFiles(config, env)),
     look('reports', () => reportsFolder(config)),
+    look('audit checkpoints', () => auditFolder(config, uid)),
     look('licence keys', () => licenceKeys(config)),
     look('TLS certificate', certificates),
     look('port', () => port),

@@ -53,12 +53,17 @@ const checkpointText = ({ checkpoint, fault, line }: BrokenCheckpoint): string =
   return `BROKEN checkpoint ${number(checkpoint)} (line ${number(line)}): ${what[fault]}.`
 }
 
+/** With why nothing is proven although nothing is broken; empty when it is. */
+export type Verdict = TrailVerdict & { notProven: string[] }
+
 /** What was found, for people. */
-export const auditReport = (verdict: TrailVerdict, copies: readonly Copy[]): string[] => {
-  const { records, checkpoints, covered, uncovered, brokenRecord, brokenCheckpoint } = verdict
+export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[] => {
+  const { coveredLate: late, records, checkpoints, covered, uncovered, brokenRecord, brokenCheckpoint } = verdict
   const most = Math.max(0, ...copies.map(({ count }) => count))
   return [
-    records === 0 ? 'No record.' : `${records === 1 ? 'Record 1 is' : `Records 1 to ${number(records)} are`} chained.`,
+    records === 0
+      ? 'The trail is empty: a new server writes its first record with its first account.'
+      : `${records === 1 ? 'Record 1 is' : `Records 1 to ${number(records)} are`} chained.`,
     ...(copies.length === 0
       ? ['No checkpoints were given: a trail that was cut off, or made anew as a whole, looks like this one.']
       : covered === null
@@ -71,11 +76,17 @@ export const auditReport = (verdict: TrailVerdict, copies: readonly Copy[]): str
           `Not covered: ${range(records - uncovered + 1, records)}; what is not covered could be made anew, or cut off, unseen.`,
         ]
       : []),
+    ...(late === null
+      ? []
+      : [
+          `Covered late: ${number(late.records)} of ${range(late.first, late.last)}, by checkpoints made over ten minutes after them. They vouch for what was there then.`,
+        ]),
     ...copies
       .filter(({ count, isDatabase }) => count < most && !isDatabase)
       .map(({ name, count }) => `${name} has ${number(count)} checkpoints of ${number(most)}.`),
     ...(brokenCheckpoint === null ? [] : [checkpointText(brokenCheckpoint)]),
     ...(brokenRecord === null ? [] : recordText(brokenRecord)),
+    ...verdict.notProven.map((why) => `Not proven: ${why}.`),
     ...(verdict.ok ? ['The trail is whole.'] : []),
   ]
 }

@@ -1,10 +1,17 @@
 /** `portcullis verify-audit`: holds an audit trail against its chain and its checkpoints. Needs no server, and for files no database. */
-import { createPublicKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkpointKeyId, compareCheckpoints, type TrailVerdict, verifyTrail } from '@portcullis/domain'
-import { checkpointFiles, hasCheckpoints, readCheckpointLines, trailLines } from '#features/audit/index.ts'
+import {
+  checkpointFiles,
+  formerKeysFile,
+  hasCheckpoints,
+  publicKeysOf,
+  readCheckpointLines,
+  trailLines,
+} from '#features/audit/index.ts'
 import { loadConfig } from '#platform/config.ts'
 import { createDb, type Db } from '#platform/db/db.ts'
 import { type OpenDatabase, openDatabase } from '#platform/db/open-database.ts'
@@ -12,16 +19,14 @@ import { loadKeys } from '#platform/keys.ts'
 import { streamLines } from '#platform/list/stream.ts'
 import { createLog } from '#platform/log.ts'
 import { StartError } from '#platform/start-error.ts'
-import { auditReport, type Copy } from './verify-audit-text.ts'
-
-const pem = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
+import { auditReport, type Copy, type Verdict } from './verify-audit-text.ts'
 
 const readKeys = (files: readonly string[]): Map<string, KeyObject> =>
   new Map(
     files.flatMap((file) => {
-      const keys = [...readText(file).matchAll(pem)].map(([text]) => createPublicKey(text))
+      const keys = publicKeysOf(readText(file))
       if (keys.length === 0) throw new StartError(`${file} holds no public key in PEM.`)
-      return keys.map((key): [string, KeyObject] => [checkpointKeyId(key), key])
+      return keys
     }),
   )
 
@@ -66,38 +71,58 @@ const chooseCopy = async (sources: readonly Source[]): Promise<{ longest: Source
   return { longest, copies }
 }
 
+/** Why nothing, or not all that was asked for, is proven where nothing is broken. */
+const doubts = ({ records, covered }: TrailVerdict, copies: readonly Copy[], missing: readonly string[]): string[] => [
+  ...missing.map((dir) => `the folder of checkpoints ${dir} is not there`),
+  ...copies
+    .filter(({ count, isDatabase }) => count === 0 && !isDatabase)
+    .map(({ name }) => `${name} has no checkpoint`),
+  ...(records === 0 ? ['there is no record, and nothing says that there was none'] : []),
+  ...(records > 0 && covered === null ? ['no checkpoint covers a record'] : []),
+]
+
 /** What the database lacks and another copy has was taken out of it: there it is written first. */
-const withCopies = (verdict: TrailVerdict, copies: readonly Copy[]): TrailVerdict => {
+const withCopies = (verdict: TrailVerdict, copies: readonly Copy[], missing: readonly string[]): Verdict => {
   const most = Math.max(0, ...copies.map(({ count }) => count))
   const short = copies.find(({ isDatabase, count }) => isDatabase && count < most)
   const differs = copies.find((copy) => copy.differs !== null)?.differs ?? null
   const lacking =
     short === undefined ? null : { checkpoint: short.count + 1, fault: 'missing' as const, line: short.count + 1 }
   const brokenCheckpoint = verdict.brokenCheckpoint ?? differs ?? lacking
-  return { ...verdict, brokenCheckpoint, ok: verdict.ok && brokenCheckpoint === null }
+  const isBroken = !verdict.ok || brokenCheckpoint !== null
+  const notProven = isBroken ? [] : doubts(verdict, copies, missing)
+  return { ...verdict, brokenCheckpoint, notProven, ok: !isBroken && notProven.length === 0 }
 }
 
 const verify = async (
   trail: () => AsyncIterable<Uint8Array>,
   sources: readonly Source[],
   keys: ReadonlyMap<string, KeyObject>,
-): Promise<{ verdict: TrailVerdict; copies: Copy[] }> => {
+  missing: readonly string[] = [],
+): Promise<{ verdict: Verdict; copies: Copy[] }> => {
   const { longest, copies } = await chooseCopy(sources)
   const verdict = await verifyTrail(trail(), longest === null ? null : { bytes: longest.open(), keys })
-  return { verdict: withCopies(verdict, copies), copies }
+  return { verdict: withCopies(verdict, copies, missing), copies }
 }
 
-const { values } = parseArgs({
-  options: {
-    file: { type: 'string' },
-    database: { type: 'boolean', default: false },
-    checkpoints: { type: 'string', multiple: true, default: [] },
-    key: { type: 'string', multiple: true, default: [] },
-    json: { type: 'boolean', default: false },
-  },
-})
+const readOptions = () => {
+  try {
+    return parseArgs({
+      options: {
+        file: { type: 'string' },
+        database: { type: 'boolean', default: false },
+        checkpoints: { type: 'string', multiple: true, default: [] },
+        key: { type: 'string', multiple: true, default: [] },
+        json: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}
+type Options = ReturnType<typeof readOptions>
 
-const ofFile = async (file: string) => {
+const ofFile = async (file: string, values: Options) => {
   if (!existsSync(file)) throw new StartError(`There is no file ${file}.`)
   if (values.checkpoints.length > 0 && values.key.length === 0)
     throw new StartError('Checkpoints are worth nothing without the key that signed them: give --key as well.')
@@ -105,7 +130,7 @@ const ofFile = async (file: string) => {
   return verify(() => createReadStream(file, { highWaterMark: 1 << 18 }), sources, readKeys(values.key))
 }
 
-const ofDatabase = async () => {
+const ofDatabase = async (values: Options) => {
   const config = loadConfig(process.env, process.getuid?.() === 0)
   const keys = readKeys(values.key)
   if (values.key.length === 0) {
@@ -114,8 +139,12 @@ const ofDatabase = async () => {
       throw new StartError(`There is no key file ${config.keyFile}: give --key, or set PORTCULLIS_KEY_FILE.`)
     const { publicKey } = loadKeys(config.keyFile).audit
     keys.set(checkpointKeyId(publicKey), publicKey)
+    const former = formerKeysFile(config.keyFile)
+    if (existsSync(former)) for (const [id, key] of readKeys([former])) keys.set(id, key)
   }
-  const dirs = values.checkpoints.length > 0 ? values.checkpoints : [config.auditDir].filter((dir) => existsSync(dir))
+  const expected = values.checkpoints.length > 0 ? values.checkpoints : [config.auditDir]
+  const missing = values.checkpoints.length > 0 ? [] : expected.filter((dir) => !existsSync(dir))
+  const dirs = expected.filter((dir) => !missing.includes(dir))
   // Before the database: what is written while this runs is there earlier than in a folder.
   const files = await Promise.all(dirs.map(fileSource))
   const log = createLog('error')
@@ -128,7 +157,7 @@ const ofDatabase = async () => {
   try {
     const own: Source = { name: 'database', isDatabase: true, open: () => readCheckpointLines(db) }
     const sources = (await hasCheckpoints(db)) ? [...files, own] : files
-    return await verify(() => streamLines(db, trailLines), sources, keys)
+    return await verify(() => streamLines(db, trailLines), sources, keys, missing)
   } finally {
     await db.close()
     await database.stop()
@@ -136,18 +165,24 @@ const ofDatabase = async () => {
 }
 
 const run = async (): Promise<void> => {
+  const values = readOptions()
   if ((values.file === undefined) === !values.database)
     throw new StartError('Give --file with an exported trail, or --database.')
-  const { verdict, copies } = values.file === undefined ? await ofDatabase() : await ofFile(values.file)
+  const { verdict, copies } = values.file === undefined ? await ofDatabase(values) : await ofFile(values.file, values)
   const lines = auditReport(verdict, copies)
   process.stdout.write(
     values.json ? `${JSON.stringify({ ...verdict, copies, report: lines })}\n` : `${lines.join('\n')}\n`,
   )
-  process.exitCode = verdict.ok ? 0 : 1
+  process.exitCode = verdict.ok ? 0 : verdict.notProven.length > 0 ? 2 : 1
 }
 
 // 1 says that the trail is broken; whatever keeps this from finding out is 2.
-run().catch((error: unknown) => {
+const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = 2
+}
+process.once('uncaughtException', (error) => {
+  fail(error)
+  process.exit()
 })
+run().catch(fail)

@@ -23,6 +23,8 @@ export interface Config {
   reportsDir: string
   /** Folder that checkpoints of the audit trail are kept in, outside of the database. */
   auditDir: string
+  /** Whether a person named it: then it has to be there. */
+  isAuditDirGiven: boolean
   trustedProxies: string[]
   /** Networks on loopback that names in the configuration may lead to. */
   outboundAllow: string[]
@@ -144,6 +146,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
     reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),
     auditDir: env.PORTCULLIS_AUDIT_DIR ?? join(dataDir, 'audit-checkpoints'),
+    isAuditDirGiven: env.PORTCULLIS_AUDIT_DIR !== undefined,
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: natsUrl ? new Secret(natsUrl) : null,

@@ -99,6 +99,20 @@ describe('portcullis doctor on files', () => {
     expect(status).toBe(expected === 'ok' ? 0 : 1)
   })
 
+  it('sees a folder of audit checkpoints that others may write, and one that is named and not there', async () => {
+    const auditDir = join(dataDir, 'audit-checkpoints')
+    mkdirSync(auditDir)
+    chmodSync(auditDir, 0o750)
+    expect((await doctor({})).of('audit checkpoints')).toMatchObject([{ status: 'ok' }])
+    chmodSync(auditDir, 0o770)
+    expect((await doctor({})).of('audit checkpoints')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('others may write there') },
+    ])
+    expect((await doctor({ PORTCULLIS_AUDIT_DIR: join(dir, 'nowhere') })).of('audit checkpoints')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('is not there') },
+    ])
+  })
+
   it('sees a certificate beside the key of another, and a key that everybody may read', async () => {
     writeFileSync(join(dir, 'cert.pem'), createAuthority().issue(['a.example']).cert)
     writeFileSync(join(dir, 'key.pem'), createAuthority().issue(['a.example']).key, { mode: 0o644 })

@@ -113,6 +113,22 @@ export const reportsFolder = ({ reportsDir }: Config): Finding[] => {
   }
 }
 
+/** Who may write there may take checkpoints away, or put others in. */
+export const auditFolder = ({ auditDir, isAuditDirGiven }: Config, uid: number): Finding[] => {
+  const name = 'audit checkpoints'
+  const info = statSync(auditDir, { throwIfNoEntry: false })
+  if (info === undefined)
+    return isAuditDirGiven
+      ? [error(name, `${auditDir} is not there`, 'Mount it, or make it for the user of the server, mode 0750.')]
+      : []
+  const seen = seenAt(auditDir, info)
+  if (!info.isDirectory()) return [error(name, `${auditDir} is not a folder`, 'Choose another PORTCULLIS_AUDIT_DIR.')]
+  if ((info.mode & 0o022) !== 0) return [error(name, `${seen}: others may write there`, `chmod go-w ${auditDir}`)]
+  return uid !== 0 && info.uid !== uid
+    ? [warning(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)]
+    : [ok(name, seen)]
+}
+
 export const licenceKeys = ({ licenceKeysFile }: Config): Finding[] => {
   if (!existsSync(licenceKeysFile)) return []
   const text = readFileSync(licenceKeysFile, 'utf8')

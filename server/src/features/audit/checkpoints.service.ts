@@ -15,12 +15,13 @@ import {
   signCheckpoint,
 } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { AuditService } from './audit.service.ts'
+import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
-import type { CheckpointsStore } from './checkpoints.store.ts'
+import type { CheckpointsStore, Position } from './checkpoints.store.ts'
 
 /** A checkpoint comes with so many records, */
 const everyRecords = 1_000
@@ -31,8 +32,8 @@ const mostAtOnce = 50
 /** Checkpoints that come so late are worth a warning. */
 const lateMs = 5 * 60_000
 
-/** The trail or its checkpoints are not as this server wrote them: nothing is signed until a person has looked. */
-class TrailFault extends Error {}
+/** The first checkpoint over records that are so old is a record of its own. */
+const oldMs = 10 * 60_000
 
 export interface CheckpointsDeps {
   db: Db
@@ -40,6 +41,7 @@ export interface CheckpointsDeps {
   log: Log
   store: CheckpointsStore
   sink: CheckpointSink
+  anchor: CheckpointAnchor
   key: { privateKey: KeyObject; publicKey: KeyObject }
   audit: Pick<AuditService, 'write'>
 }
@@ -66,11 +68,60 @@ const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): 
 }
 
 /** Signs how the trail stands, and keeps what was signed outside of the database as well. */
-export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: CheckpointsDeps) => {
+export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, audit }: CheckpointsDeps) => {
   const keyId = checkpointKeyId(key.publicKey)
   let fault = ''
   let sinkFault = ''
   let sinkNumber = 0
+  let anchorFault = ''
+  let isLockMissed = false
+  /**
+   * Since when records wait for a checkpoint behind this one, by the clock of this process: what the records say of their
+   * time is the word of the database.
+   */
+  let waiting: { upTo: number; since: number } | null = null
+  const note = (uncovered: number, upTo: number): void => {
+    if (uncovered < 1) waiting = null
+    else if (waiting?.upTo !== upTo) waiting = { upTo, since: clock.now() }
+  }
+
+  const anchorOf = (line: string | null, last: AuditCheckpoint | null): Anchor =>
+    line === null || last === null
+      ? { number: 0, auditTrailID: 0, hash: CHECKPOINT_GENESIS }
+      : { number: last.number, auditTrailID: last.auditTrailID, hash: checkpointHash(line) }
+
+  /** The newest checkpoint of the database, when a key of this server signed it. */
+  const genuine = async (line: string | null): Promise<AuditCheckpoint | null> => {
+    const last = read(line, 'database')
+    if (last !== null && judgeSignature(last, await anchor.keys(key.publicKey)) !== 'good')
+      throw new TrailFault(`Checkpoint ${last.number} of the database was not signed by a key of this server.`)
+    return last
+  }
+
+  /** Holds the database against the anchor, which goes on with it; answers the newest checkpoint. */
+  const hold = async (q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> => {
+    const last = await genuine(line)
+    if (last !== null && newest < last.auditTrailID)
+      throw new TrailFault(
+        `The trail ends at record ${newest}, and checkpoint ${last.number} saw ${last.auditTrailID}.`,
+      )
+    const known = await anchor.read()
+    if (known === null && last === null && newest > 0 && !(await store.isJustUpgraded(q)))
+      throw new TrailFault(
+        `${newest} records have no checkpoint, and this server no anchor that says that none was made.`,
+      )
+    if (known !== null && known.number > 0) {
+      // By a statement of its own: another server may have signed, and moved the anchor, since the position was read.
+      const [held] = await store.linesFrom(q, known.number, 1)
+      if (held === undefined || checkpointHash(held) !== known.hash)
+        throw new TrailFault(
+          `The anchor knows checkpoint ${known.number}, the database has it not, or another: it was emptied, made anew, or restored from a backup.`,
+        )
+    }
+    if (known === null || (last?.number ?? 0) > known.number || anchorFault !== '')
+      anchorFault = await anchor.write(anchorOf(line, last))
+    return last
+  }
 
   const judge = (line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint => {
     const checkpoint = parseCheckpoint(line)
@@ -88,7 +139,8 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
       if (!(await store.lock(tx, 'sink'))) return
       const end = await sink.end()
       const last = read(end.line, 'second sink')
-      const keys = await sink.keys(key.publicKey)
+      await sink.publish(key.publicKey)
+      const keys = await anchor.keys(key.publicKey)
       let before = {
         number: last?.number ?? 0,
         hash: end.line === null ? CHECKPOINT_GENESIS : checkpointHash(end.line),
@@ -140,17 +192,25 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
 
   const sign = (): Promise<boolean> =>
     db.transaction(async (tx: Tx) => {
-      if (!(await store.lock(tx, 'sign'))) return false
-      const { line } = await store.position(tx)
-      const last = read(line, 'database')
+      const before = await store.position(tx)
+      const { line } = before
+      const last = await hold(tx, before)
       const now = clock.now()
       const rows = await store.recordsAfter(tx, last?.auditTrailID ?? 0, everyRecords)
       const newest = rows.at(-1)
       const isDue = last === null || Math.abs(now - Date.parse(last.time)) >= everyMs || rows.length === everyRecords
       if (newest === undefined || !isDue) return false
-      const id = last?.auditTrailID ?? 0
-      const broken = firstBroken(rows, id, last === null ? AUDIT_GENESIS : Buffer.from(last.hash, 'hex'))
+      // Before the lock: who holds it for ever keeps nobody from seeing what was changed.
+      const broken = firstBroken(
+        rows,
+        last?.auditTrailID ?? 0,
+        last === null ? AUDIT_GENESIS : Buffer.from(last.hash, 'hex'),
+      )
       if (broken !== null) throw new TrailFault(`Record ${broken} of the trail is not as it was written.`)
+      // A sink that can not be read may hold checkpoints that a first one would contradict.
+      if (last === null && sinkFault !== '') return false
+      isLockMissed = !(await store.lock(tx, 'sign'))
+      if (isLockMissed || (await store.position(tx)).line !== line) return false
       const number = (last?.number ?? 0) + 1
       const made = signCheckpoint(
         {
@@ -162,7 +222,16 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
         },
         key.privateKey,
       )
-      await store.insert(tx, number, newest.id, made)
+      if ((await store.insert(tx, number, newest.id, made)) !== 1)
+        throw new TrailFault(`The database did not take checkpoint ${number}.`)
+      const oldest = rows[0]?.createdAt ?? ''
+      if (last === null && now - Date.parse(`${oldest}Z`) > oldMs)
+        await audit.write(tx, systemActor('system'), {
+          action: 'audit_checkpoints.begun',
+          entity: keyId,
+          details: `the first checkpoint covers records that were there before, the oldest of ${oldest}`,
+          severity: 4,
+        })
       if (last !== null && last.keyId !== keyId)
         await audit.write(tx, systemActor('system'), {
           action: 'audit_key.changed',
@@ -179,11 +248,13 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
     await withSink(compare)
     await withSink(fill)
     const before = await store.position()
-    const last = read(before.line, 'database')
-    const waiting = before.newest - (last?.auditTrailID ?? 0)
+    const last = await hold(db, before)
+    const uncovered = before.newest - (last?.auditTrailID ?? 0)
+    note(uncovered, last?.auditTrailID ?? 0)
     const isOld = last === null || Math.abs(clock.now() - Date.parse(last.time)) >= everyMs
-    if (waiting < 1 || (waiting < everyRecords && !isOld)) return
+    if (uncovered < 1 || (uncovered < everyRecords && !isOld)) return
     for (let i = 0; i < mostAtOnce && (await sign()); i++);
+    await hold(db, await store.position())
     await withSink(fill)
   }
 
@@ -191,10 +262,45 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
   const look = async () => {
     const position = await store.position()
     const last = position.line === null ? null : parseCheckpoint(position.line)
-    return { ...position, last, uncovered: position.newest - (last?.auditTrailID ?? 0) }
+    const uncovered = position.newest - (last?.auditTrailID ?? 0)
+    note(uncovered, last?.auditTrailID ?? 0)
+    return { ...position, last, uncovered }
   }
 
   return {
+    /** Before anything is written to a new database: from here on an anchor says that it had no checkpoint. */
+    prepare: async (): Promise<void> => {
+      try {
+        const position = await store.position()
+        if (position.line === null) await hold(db, position)
+      } catch (error) {
+        // Health says it with the next look.
+        if (!(error instanceof TrailFault)) throw error
+      }
+    },
+
+    /** A person has looked, and says that the database is as it ought to be: the anchor is set to it, on record. */
+    reanchor: async (): Promise<Anchor> => {
+      const next = await db.transaction(async (tx) => {
+        const { line } = await store.position(tx)
+        const to = anchorOf(line, await genuine(line))
+        const before = await anchor.read().catch((error: unknown) => {
+          if (error instanceof TrailFault) return null
+          throw error
+        })
+        await audit.write(tx, systemActor('system'), {
+          action: 'audit_anchor.set',
+          entity: `checkpoint ${to.number}`,
+          details: before === null ? 'there was none that could be read' : `it was at checkpoint ${before.number}`,
+          severity: 3,
+        })
+        return to
+      })
+      const problem = await anchor.write(next)
+      if (problem !== '') throw new TrailFault(problem)
+      return next
+    },
+
     /** Looks whether a checkpoint is due, and whether the second sink has all; every two seconds. */
     run: async (): Promise<void> => {
       if (isRunning) return
@@ -229,19 +335,20 @@ export const createCheckpoints = ({ db, clock, log, store, sink, key, audit }: C
         keyId,
         publicKey: String(key.publicKey.export({ type: 'spki', format: 'pem' })),
         secondSink: { upTo: sinkNumber, isCurrent: sinkFault === '' && sinkNumber === (last?.number ?? 0) },
-        problem: fault || sinkFault,
+        problem: fault || sinkFault || anchorFault,
       }
     },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const { last, newest, uncovered, uncoveredSince } = await look()
+      const { last, newest, uncovered } = await look()
       if (fault !== '') return { status: 'Error', description: fault }
       if (sinkFault !== '') return { status: 'Warning', description: sinkFault }
-      const late = uncoveredSince === null ? 0 : clock.now() - uncoveredSince.getTime()
+      if (anchorFault !== '') return { status: 'Warning', description: anchorFault }
+      const late = waiting === null ? 0 : clock.now() - waiting.since
       if (late > lateMs)
         return {
           status: 'Warning',
-          description: `${uncovered} records wait for a checkpoint, for ${Math.floor(late / 60_000)} minutes.`,
+          description: `${uncovered} records wait for a checkpoint, for ${Math.floor(late / 60_000)} minutes${isLockMissed ? '; another process has the lock of signing' : ''}.`,
         }
       return {
         status: 'OK',

@@ -1,5 +1,5 @@
-import { createPublicKey, type KeyObject } from 'node:crypto'
-import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import type { KeyObject } from 'node:crypto'
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AuditCheckpoint, checkpointKeyId, maxCheckpointLine } from '@portcullis/domain'
 
@@ -20,6 +20,15 @@ export interface SinkEnd {
 export type CheckpointSink = ReturnType<typeof createCheckpointSink>
 
 const lineFeed = 10
+
+/** Of an opened file: on NFS, opening asks the server, while a path may be answered from what was known of it. */
+const sizeOf = async (file: string): Promise<number> => {
+  const handle = await open(file, 'r')
+  return handle
+    .stat()
+    .then(({ size }) => size)
+    .finally(() => handle.close())
+}
 
 /** The end of a file: its last whole line, and what stands behind it. */
 const readEnd = async (file: string): Promise<SinkEnd> => {
@@ -42,16 +51,17 @@ const readEnd = async (file: string): Promise<SinkEnd> => {
 /**
  * Checkpoints outside of the database: a folder of files that are only ever appended to, so that they can be on a medium
  * that allows nothing else (`chattr +a`), or on another machine.
+ * @param mayMake false: the folder was named by a person, and one that is not there is a mount that is missing
  */
-export const createCheckpointSink = (dir: string) => {
+export const createCheckpointSink = (dir: string, { mayMake }: { mayMake: boolean }) => {
   let seen: { name: string; size: number; end: SinkEnd } | null = null
 
   const end = async (): Promise<SinkEnd> => {
-    await mkdir(dir, { recursive: true, mode: 0o750 })
+    if (mayMake) await mkdir(dir, { recursive: true, mode: 0o750 })
     const names = (await checkpointFiles(dir)).reverse()
     const [newest] = names
     if (newest === undefined) return { line: null, partial: '' }
-    const { size } = await stat(join(dir, newest))
+    const size = await sizeOf(join(dir, newest))
     if (seen?.name === newest && seen.size === size) return seen.end
     const found: SinkEnd = { line: null, partial: '' }
     for (const name of names) {
@@ -94,25 +104,14 @@ export const createCheckpointSink = (dir: string) => {
       await folder.sync().finally(() => folder.close())
     },
 
-    /** Puts the public key beside the checkpoints, and answers all that lie there: those of former key files, too. */
-    keys: async (own: KeyObject): Promise<Map<string, KeyObject>> => {
-      const ownId = checkpointKeyId(own)
-      const keys = new Map([[ownId, own]])
-      for (const name of (await readdir(dir)).filter((one) => one.endsWith('.pem'))) {
-        const text = await readFile(join(dir, name))
-        try {
-          const key = createPublicKey(text)
-          keys.set(checkpointKeyId(key), key)
-        } catch {
-          // What is no key makes no checkpoint genuine.
-        }
-      }
-      await writeFile(join(dir, `${ownId}.pem`), own.export({ type: 'spki', format: 'pem' }), { flag: 'wx' }).catch(
+    /** Puts the public key beside the checkpoints, for people: what lies there makes no checkpoint genuine. */
+    publish: async (own: KeyObject): Promise<void> => {
+      const file = join(dir, `${checkpointKeyId(own)}.pem`)
+      await writeFile(file, own.export({ type: 'spki', format: 'pem' }), { flag: 'wx' }).catch(
         (error: NodeJS.ErrnoException) => {
           if (error.code !== 'EEXIST') throw error
         },
       )
-      return keys
     },
   }
 }

@@ -10,12 +10,13 @@ export interface Position {
   newest: number
   /** The newest checkpoint; null: none was made. */
   line: string | null
-  /** When the first record was made that no checkpoint covers; null: there is none. */
-  uncoveredSince: Date | null
 }
 
 /** Any constants: one process at a time makes checkpoints, and one writes those that are made into a second sink. */
 const locks = { sign: 7_205_774, sink: 7_205_775 } as const
+
+/** Migration that made the table of checkpoints. */
+const checkpointsVersion = 92
 
 /** Six digits of a second: what the column holds beyond the three of the record shows. */
 const createdAt = sql`to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
@@ -47,13 +48,21 @@ export async function* readCheckpointLines(db: Queryable): AsyncGenerator<Buffer
 export const createCheckpointsStore = (db: Queryable) => ({
   position: async (q: Queryable = db): Promise<Position> => {
     const [row] = await q.prepared<Position>(sql`
-      select h.n as newest, c.line, r.created_at as "uncoveredSince"
+      select h.n as newest, c.line
       from ordered_head h
         left join lateral (select x.audit_id, x.line from audit_checkpoints x order by x.number desc limit 1) c on true
-        left join audit_records r on r.audit_id = coalesce(c.audit_id, 0) + 1
       where h.stream = 'audit'`)
-    return row ?? { newest: 0, line: null, uncoveredSince: null }
+    return row ?? { newest: 0, line: null }
   },
+
+  /** Whether this database came to know checkpoints just now, by its own clock and word. */
+  isJustUpgraded: async (q: Queryable): Promise<boolean> =>
+    (
+      await q.query<{ is: boolean }>(sql`
+        select exists (
+          select from schema_migrations m
+          where m.version = ${checkpointsVersion}::int and m.applied_at > now() - interval '10 minutes') as is`)
+    )[0]?.is === true,
 
   /** Until COMMIT; false: another process has it. */
   lock: async (tx: Tx, what: keyof typeof locks): Promise<boolean> =>

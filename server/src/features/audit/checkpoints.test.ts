@@ -1,8 +1,8 @@
-import { createPublicKey } from 'node:crypto'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditStatus } from '@portcullis/contract'
-import { checkpointKeyId, parseCheckpoint, type TrailVerdict, verifyTrail } from '@portcullis/domain'
+import { checkpointKeyId, parseCheckpoint, signCheckpoint, type TrailVerdict, verifyTrail } from '@portcullis/domain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { loadKeys } from '#platform/keys.ts'
@@ -193,6 +193,7 @@ describe('the second sink', () => {
 
   it('of each replica has all, with one that signs', async () => {
     const own = join(t.keyDir, 'other-sink')
+    mkdirSync(own)
     const [beside, apart] = await Promise.all([
       startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock }),
       startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock, auditDir: own }),
@@ -267,7 +268,7 @@ describe('a server whose trail was changed', () => {
     }
   })
 
-  it('goes on with a new folder, when the database was restored on purpose', async () => {
+  it('goes on with a new folder and anchor, when the database was restored on purpose', async () => {
     const app = await fresh()
     try {
       await tamper('delete from audit_checkpoints where number = 3', app)
@@ -275,14 +276,21 @@ describe('a server whose trail was changed', () => {
       expect(await app.server.checkpoints.health()).toMatchObject({ status: 'Error' })
       renameSync(dir(app), `${dir(app)}.before`)
       await turn(0, app)
+      expect(await app.server.checkpoints.health()).toMatchObject({
+        status: 'Error',
+        description: expect.stringContaining('The anchor knows checkpoint 3, the database has it not'),
+      })
+      expect(await app.server.checkpoints.reanchor()).toMatchObject({ number: 2 })
+      await turn(0, app)
       expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
       expect(sinkText(dir(app)).trimEnd().split('\n')).toHaveLength(3)
+      expect(await actions(app)).toContain('audit_anchor.set')
     } finally {
       await app.close()
     }
   })
 
-  it('takes the checkpoints of another key file when its public key lies beside them, and says that the key changed', async () => {
+  it('takes the checkpoints of another key file when its public key lies beside its own, and says that the key changed', async () => {
     const first = await fresh()
     const keyDir = `${first.keyDir}-new`
     mkdirSync(keyDir)
@@ -293,7 +301,10 @@ describe('a server whose trail was changed', () => {
         status: 'Error',
         description: 'Checkpoint 1 of the database was not signed by a key of this server.',
       })
-      appendFileSync(join(dir(second), 'former.pem'), (await status(first)).publicKey)
+      writeFileSync(join(dir(second), 'former.pem'), (await status(first)).publicKey)
+      await turn(0, second)
+      expect(await second.server.checkpoints.health(), 'by what lies in the sink').toMatchObject({ status: 'Error' })
+      writeFileSync(join(keyDir, 'key.former.pem'), (await status(first)).publicKey)
       await turn(0, second)
       expect(await second.server.checkpoints.health()).toMatchObject({ status: 'OK' })
       const { lastCheckpoint, keyId } = await status(second)
@@ -306,18 +317,230 @@ describe('a server whose trail was changed', () => {
       rmSync(keyDir, { recursive: true })
     }
   })
+})
 
-  it('warns when checkpoints are late', async () => {
-    const app = await startTestApp()
-    try {
+const actions = async (app: TestApp): Promise<string[]> =>
+  (await (await app.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=50'))
+    .json()
+    .data.map(({ action }: { action: string }) => action)
+
+const withApp = async (work: (app: TestApp) => Promise<void>): Promise<void> => {
+  const app = await startTestApp()
+  try {
+    await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+describe('a server whose checkpoints are late', () => {
+  /** Holds the lock of signing, as anybody with a session of the database can. */
+  const whileLocked = (app: TestApp, work: () => Promise<void>): Promise<void> =>
+    app.db.withClient(async (client) => {
+      await client.query('select pg_advisory_lock(7205774)')
+      await work().finally(() => client.query('select pg_advisory_unlock(7205774)'))
+    })
+
+  it('says so by its own clock, and that another has the lock', () =>
+    withApp(async (app) => {
+      await change('covered', app)
+      await turn(0, app)
       await change('waits', app)
-      app.clock.advance(6 * minute)
+      await whileLocked(app, async () => {
+        for (let i = 0; i < 7; i++) await turn(minute, app)
+        expect(await app.server.checkpoints.health()).toMatchObject({
+          status: 'Warning',
+          description: expect.stringMatching(
+            /records? wait for a checkpoint, for \d minutes; another process has the lock of signing\.$/,
+          ),
+        })
+      })
+      await turn(0, app)
+      expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
+    }))
+
+  it('sees what was changed while another has the lock', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await turn(0, app)
+      await change('b', app)
+      const { newestAuditTrailID } = await status(app)
+      await whileLocked(app, async () => {
+        await tamper(
+          `update audit_records set record = replace(record, '"b"', '"x"') where audit_id = ${newestAuditTrailID}`,
+          app,
+        )
+        await turn(minute, app)
+        expect(await app.server.checkpoints.health()).toMatchObject({
+          status: 'Error',
+          description: `Record ${newestAuditTrailID} of the trail is not as it was written.`,
+        })
+      })
+    }))
+
+  it('does not take a checkpoint for made that the database swallowed', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await tamper(
+        `create function swallow() returns trigger language plpgsql as 'begin return null; end';
+         create trigger swallow before insert on audit_checkpoints for each row execute function swallow()`,
+        app,
+      )
+      await turn(0, app)
       expect(await app.server.checkpoints.health()).toMatchObject({
+        status: 'Error',
+        description: 'The database did not take checkpoint 1.',
+      })
+    }))
+})
+
+describe('a server whose second sink is away', () => {
+  const takeAway = (app: TestApp): void => {
+    rmSync(dir(app), { recursive: true, force: true })
+    writeFileSync(dir(app), 'no folder')
+  }
+
+  it('signs behind no checkpoint that it did not sign', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await turn(0, app)
+      takeAway(app)
+      const { privateKey } = generateKeyPairSync('ed25519')
+      const { lastCheckpoint } = await status(app)
+      const { number, auditTrailID, hash, time } = lastCheckpoint ?? expect.fail('no checkpoint')
+      const previous = '0'.repeat(64)
+      const forged = signCheckpoint(
+        { number: number + 1, auditTrailID: auditTrailID + 1, hash, time, previous },
+        privateKey,
+      )
+      await tamper(`insert into audit_checkpoints values (${number + 1}, ${auditTrailID + 1}, '${forged}')`, app)
+      await change('b', app)
+      await turn(minute, app)
+      expect(await app.server.checkpoints.health()).toMatchObject({
+        status: 'Error',
+        description: 'Checkpoint 2 of the database was not signed by a key of this server.',
+      })
+    }))
+
+  it('signs no first checkpoint until it can be read', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      takeAway(app)
+      await turn(0, app)
+      expect(await status(app)).toMatchObject({ lastCheckpoint: null })
+      rmSync(dir(app))
+      await turn(0, app)
+      expect(await status(app)).toMatchObject({ lastCheckpoint: { number: 1 } })
+    }))
+
+  it('does not make a folder that was named', async () => {
+    const auditDir = join(t.keyDir, 'not-mounted')
+    const app = await startTestApp({ auditDir })
+    try {
+      await change('a', app)
+      await turn(0, app)
+      expect(existsSync(auditDir)).toBe(false)
+      expect(await app.server.checkpoints.health()).toEqual({
         status: 'Warning',
-        description: expect.stringMatching(/records wait for a checkpoint, for 6 minutes\.$/),
+        description: 'The second sink can not be used (ENOENT).',
       })
     } finally {
       await app.close()
     }
   })
+})
+
+describe('the anchor beside the key file', () => {
+  const makeAnew = `do $$ declare r record; h bytea := decode(repeat('00', 32), 'hex'); begin
+    for r in select audit_id, replace(record, '"a"', '"x"') as text from audit_records order by 1 loop
+      h := sha256(h || convert_to(r.audit_id::text || chr(10) || r.text, 'UTF8'));
+      update audit_records set record = r.text, hash = h where audit_id = r.audit_id;
+    end loop;
+    update ordered_head set hash = h where stream = 'audit';
+  end $$; truncate audit_checkpoints`
+
+  it('keeps the server from signing a trail that was made anew as a whole, with its checkpoints and their folder', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await turn(0, app)
+      await change('b', app)
+      await turn(minute, app)
+      const keys = { keyDir: app.keyDir, database: app.database, clock: app.clock }
+      await tamper(makeAnew, app)
+      rmSync(dir(app), { recursive: true })
+      await turn(minute, app)
+      const again = await startTestApp(keys)
+      await turn(minute, again)
+      for (const one of [app, again]) {
+        expect(await one.server.checkpoints.health()).toMatchObject({
+          status: 'Error',
+          description: expect.stringContaining('The anchor knows checkpoint 2, the database has it not'),
+        })
+        expect(await status(one)).toMatchObject({ lastCheckpoint: null })
+      }
+      await again.close()
+      expect(existsSync(dir(app)) ? sinkText(dir(app)) : '').toBe('')
+    }))
+
+  it('is missed by a server that finds old records without a checkpoint, but for one that was upgraded just now', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      app.clock.advance(11 * minute)
+      const keyDir = `${app.keyDir}-other`
+      mkdirSync(keyDir)
+      const applied = (when: string) =>
+        tamper(`update schema_migrations set applied_at = now() - interval '${when}' where version = 92`, app)
+      await applied('11 minutes')
+      const other = await startTestApp({ keyDir, database: app.database, clock: app.clock })
+      try {
+        await turn(0, other)
+        expect(await other.server.checkpoints.health()).toMatchObject({
+          status: 'Error',
+          description: expect.stringMatching(/^\d+ records have no checkpoint, and this server no anchor/),
+        })
+        await applied('9 minutes')
+        await turn(0, other)
+        expect(await other.server.checkpoints.health()).toMatchObject({ status: 'OK' })
+        expect(await actions(other)).toContain('audit_checkpoints.begun')
+      } finally {
+        await other.close()
+        rmSync(keyDir, { recursive: true })
+      }
+    }))
+
+  it('counts only as this key file wrote it', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await turn(0, app)
+      const file = join(app.keyDir, 'key.audit-anchor')
+      const text = readFileSync(file, 'utf8')
+      writeFileSync(file, text.replace('"number":1', '"number":0'))
+      await turn(0, app)
+      expect(await app.server.checkpoints.health()).toEqual({
+        status: 'Error',
+        description: `The anchor ${file} was not written with this key file.`,
+      })
+      writeFileSync(file, text)
+      await turn(0, app)
+      expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
+    }))
+
+  it('that can not be written is a warning, and the server signs on', () =>
+    withApp(async (app) => {
+      await change('a', app)
+      await turn(0, app)
+      // A folder in the place of the draft: the tests may run as root, whom no mode keeps out.
+      const draft = join(app.keyDir, `key.audit-anchor.${process.pid}.new`)
+      mkdirSync(draft)
+      await change('b', app)
+      await turn(minute, app)
+      expect(await status(app)).toMatchObject({ lastCheckpoint: { number: 2 } })
+      expect(await app.server.checkpoints.health()).toMatchObject({
+        status: 'Warning',
+        description: expect.stringMatching(/^The anchor .* can not be written \(EISDIR\)\.$/),
+      })
+      rmSync(draft, { recursive: true })
+      await turn(0, app)
+      expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
+    }))
 })

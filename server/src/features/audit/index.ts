@@ -3,15 +3,18 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import type { Secret } from '#platform/secret.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
 import { type AuditService, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
+import { createCheckpointAnchor } from './checkpoints.anchor.ts'
 import { registerCheckpointRoutes } from './checkpoints.routes.ts'
 import { createCheckpoints } from './checkpoints.service.ts'
 import { createCheckpointSink } from './checkpoints.sink.ts'
 import { createCheckpointsStore } from './checkpoints.store.ts'
 
 export { auditList } from './audit.read.ts'
+export { formerKeysFile, publicKeysOf, TrailFault } from './checkpoints.anchor.ts'
 export { checkpointFiles } from './checkpoints.sink.ts'
 export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'
 
@@ -33,6 +36,10 @@ export interface AuditCheckpointsDeps {
   key: { privateKey: KeyObject; publicKey: KeyObject }
   /** Folder of the second sink. */
   dir: string
+  /** Whether it may be made; not when a person named it. */
+  mayMakeDir: boolean
+  /** The key file, which the anchor lies beside, and the key that authenticates it. */
+  anchor: { keyFile: string; key: Secret<Buffer> }
 }
 
 /** Signed checkpoints of the trail, in the database and outside of it. */
@@ -40,7 +47,8 @@ export const auditCheckpoints = (app: HttpApp, deps: AuditCheckpointsDeps) => {
   const checkpoints = createCheckpoints({
     ...deps,
     store: createCheckpointsStore(deps.db),
-    sink: createCheckpointSink(deps.dir),
+    sink: createCheckpointSink(deps.dir, { mayMake: deps.mayMakeDir }),
+    anchor: createCheckpointAnchor(deps.anchor.keyFile, deps.anchor.key),
   })
   registerCheckpointRoutes(app, { ...deps, checkpoints })
   return checkpoints

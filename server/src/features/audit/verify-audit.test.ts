@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { createPublicKey } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TrailVerdict, verifyTrail } from '@portcullis/domain'
@@ -127,6 +127,15 @@ const run = (args: readonly string[], env: Record<string, string> = {}): Promise
       resolve({ code: error === null ? 0 : Number(error.code), out, error: stderr }),
     )
   })
+/** Kills what a process started, once it did. */
+const killChildOf = ({ pid }: ChildProcess): void => {
+  const timer = setInterval(() => {
+    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    if (!child) return
+    clearInterval(timer)
+    process.kill(Number(child), 'SIGKILL')
+  }, 20)
+}
 const given = ['--checkpoints', at('checkpoints'), '--key', at('key')]
 
 describe('verify-audit', () => {
@@ -141,7 +150,8 @@ describe('verify-audit', () => {
       /Not covered: record \d+; what is not covered could be made anew, or cut off, unseen\.\nThe trail is whole\.\n$/,
     )
     const alone = await run(['--file', at('trail')])
-    expect([alone.code, alone.out.includes('No checkpoints were given')]).toEqual([0, true])
+    expect([alone.code, alone.out]).toEqual([2, expect.stringContaining('No checkpoints were given')])
+    expect(alone.out).toMatch(/Not proven: no checkpoint covers a record\.\n$/)
   })
 
   it('names the first broken record, with 1', async () => {
@@ -171,6 +181,42 @@ describe('verify-audit', () => {
     writeFileSync(at('fewer'), `${lines.slice(0, 3).join('\n')}\n`)
     const fewer = await run(['--file', at('trail'), '--checkpoints', at('fewer'), ...given])
     expect([fewer.code, fewer.out]).toEqual([0, expect.stringContaining('/fewer has 3 checkpoints of 13.')])
+  })
+
+  it('is not content with what proves nothing', async () => {
+    mkdirSync(at('empty-folder'))
+    writeFileSync(at('nothing'), '')
+    const cases: [string[], string][] = [
+      [
+        ['--file', at('trail'), '--key', at('key'), '--checkpoints', at('empty-folder')],
+        'empty-folder has no checkpoint',
+      ],
+      [['--file', at('trail'), '--key', at('key'), '--checkpoints', at('nothing')], 'nothing has no checkpoint'],
+      [['--file', at('nothing')], 'there is no record, and nothing says that there was none'],
+    ]
+    for (const [args, why] of cases) {
+      const { code, out } = await run(args)
+      expect([code, out]).toEqual([2, expect.stringContaining(`${why}.`)])
+      expect(out).not.toContain('The trail is whole')
+    }
+    const cut = await run(['--file', at('nothing'), ...given])
+    expect([cut.code, cut.out]).toEqual([1, expect.stringContaining('BROKEN at record 1')])
+  })
+
+  it('and its command end with 2 for an option that there is not, and for a signal', async () => {
+    expect(await run(['--nope'])).toMatchObject({ code: 2, out: '' })
+    const cli = new URL('../../../../cli/src/main.ts', import.meta.url).pathname
+    const env = { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
+    const command = (args: readonly string[], stop: boolean): Promise<unknown> =>
+      new Promise((resolve) => {
+        const child = spawn(process.execPath, [cli, 'verify-audit', ...args], { env, stdio: 'ignore' })
+        child.once('exit', resolve)
+        if (stop) killChildOf(child)
+      })
+    expect(await command(['--nope'], false)).toBe(2)
+    // A pipe that nobody writes to keeps it reading until it is killed.
+    execFileSync('mkfifo', [at('pipe')])
+    expect(await command(['--file', at('pipe')], true)).toBe(2)
   })
 
   it.each([
@@ -206,6 +252,13 @@ describe('verify-audit', () => {
 
     it('is proven, and what its owner changes is named', async () => {
       expect(await ofDatabase()).toMatchObject({ code: 0, verdict: { ok: true, checkpoints: 13 } })
+      const sink = join(t.keyDir, 'audit-checkpoints')
+      renameSync(sink, `${sink}.away`)
+      expect(await ofDatabase()).toMatchObject({
+        code: 2,
+        verdict: { ok: false, notProven: [`the folder of checkpoints ${sink} is not there`] },
+      })
+      renameSync(`${sink}.away`, sink)
       await tamper(`update audit_records set severity = 7 - severity where audit_id = 60`)
       expect(await ofDatabase()).toMatchObject({ code: 1, verdict: { brokenRecord: { record: 60, fault: 'columns' } } })
       await tamper(`update audit_records set created_at = created_at + interval '1 us' where audit_id = 59`)
