@@ -31,14 +31,20 @@ export const openSessions = async (
   { url, ca }: Pick<BenchServer, 'url' | 'ca'>,
   hosts: readonly PlayedHost[],
 ): Promise<Player[]> => {
-  const transport = createTransport({ server: new URL(url), connections: 16, ...(ca === undefined ? {} : { ca }) })
+  const transport = createTransport({ server: new URL(url), connections: 4, ...(ca === undefined ? {} : { ca }) })
   const { host: authority } = new URL(url)
   const players = await Promise.all(
     hosts.map(async (host): Promise<Player> => {
       const bootId = randomUUID()
       const proven = { agentId: host.agentId, bootId, timestamp: Date.now(), nonce: randomUUID() }
       const signature = signText(host.privateKey, sessionProofText(proven))
-      const answer = await transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+      const ask = () => transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+      let answer = await ask()
+      // A whole fleet that opens sessions at once is told to come one after the other.
+      while (answer.status === 503) {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.max(500, answer.retryAfterMs)))
+        answer = await ask()
+      }
       if (answer.status !== 200) throw new Error(`A session was refused: ${JSON.stringify(answer.body)}`)
       const head = `POST ${agentPaths.checkIn} HTTP/1.1\r\nHost: ${authority}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${answer.body.token}\r\nContent-Length: `
       return { host, bootId, head, seq: Number(answer.body.nextSeq), isPlugged: false, devices: host.devices }
