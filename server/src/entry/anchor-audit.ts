@@ -51,8 +51,11 @@ const run = async (): Promise<void> => {
   }
 }
 
-run().catch((error: unknown) => {
-  const isPlain = error instanceof StartError || error instanceof TrailFault
-  process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
-  process.exitCode = 1
-})
+run()
+  .catch((error: unknown) => {
+    const isPlain = error instanceof StartError || error instanceof TrailFault
+    process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
+    process.exitCode = 1
+  })
+  // Server and database are closed by now; a composed server that never listened leaves something that keeps the process.
+  .finally(() => process.exit())

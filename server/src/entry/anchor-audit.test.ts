@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { loadKeys } from '#platform/keys.ts'
+
+const cli = new URL('../../../cli/src/main.ts', import.meta.url).pathname
+
+it('portcullis audit anchor sets the anchor with the key file and the database of the server, and ends', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-anchor-'))
+  // The embedded database of a server of root runs as another user, who passes through.
+  chmodSync(dir, 0o711)
+  const dataDir = join(dir, 'data')
+  mkdirSync(dataDir, { mode: 0o711 })
+  const anchor = () =>
+    spawnSync(process.execPath, [cli, 'audit', 'anchor'], {
+      env: { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: dataDir },
+      encoding: 'utf8',
+      timeout: 90_000,
+    })
+  try {
+    expect(anchor()).toMatchObject({ status: 1, stderr: expect.stringContaining('There is no key file') })
+    loadKeys(join(dataDir, 'portcullis.key'))
+    expect(anchor()).toMatchObject({ status: 0, stdout: expect.stringContaining('The anchor says that there is no') })
+    expect(JSON.parse(readFileSync(join(dataDir, 'portcullis.key.audit-anchor'), 'utf8'))).toMatchObject({ number: 0 })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}, 120_000)
