@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { cpuSecondsOf } from '../rig/proc.ts'
+import { cpuSecondsOf, ownWorkerOf } from '../rig/proc.ts'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
 import { bareSshMs, startFarm } from './farm/index.ts'
 import { type BenchResult, round } from './result.ts'
@@ -14,19 +13,6 @@ export interface AgentlessBench {
 const base = '/prime/webui/agents/agentless'
 /** 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
-
-/** The worker that the server started. */
-const workerOf = (pid: number): number => {
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      if (!readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('poller/src/main.ts')) continue
-      if (/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1] === String(pid))
-        return Number(name)
-    } catch {}
-  }
-  throw new Error('the server has started no worker')
-}
 
 const addressOf = (i: number): string =>
   `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
@@ -98,7 +84,7 @@ const poll = async (server: BenchServer, port: number, hosts: number, isFirst: b
     await activate(false)
     await ask(`${base}/registration`, { computerNames: names })
   }
-  const worker = workerOf(server.pid)
+  const worker = ownWorkerOf(server.pid)
   const before = { ...server.cpu(), worker: cpuSecondsOf(worker), at: performance.now() }
   await activate(true)
   for (;;) {

@@ -7,6 +7,7 @@ import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
+import { killWorker } from './kill-worker.ts'
 import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
 import { restoreBackup } from './restore-backup.ts'
@@ -23,6 +24,7 @@ const drills: readonly Check[] = [
   killDatabase,
   pauseDatabase,
   fullDisk,
+  killWorker,
   lateReports,
   clockSkew,
   slowClients,

@@ -50,3 +50,14 @@ export const residentBytes = (pid: number): number => {
 
 /** Files and sockets that a process holds open. */
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+
+/** The agentless worker that a server started. */
+export const ownWorkerOf = (pid: number): number => {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name) || statOf(Number(name))?.parent !== pid) continue
+    try {
+      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('poller/src/main.ts')) return Number(name)
+    } catch {}
+  }
+  throw new Error('the server has started no worker')
+}

@@ -1,12 +1,16 @@
-// Loaded by --import into a process whose clock is to be wrong by RIG_SKEW_MS; timers keep their pace, as they do when a clock is set.
+// Loaded by --import into a process whose clock is to be wrong by RIG_SKEW_MS, or runs RIG_PACE times as fast since
+// RIG_PACE_SINCE; timers keep their pace, as they do when a clock is set.
 const skew = Number(process.env.RIG_SKEW_MS ?? 0)
+const pace = Number(process.env.RIG_PACE ?? 1)
+const since = Number(process.env.RIG_PACE_SINCE ?? 0)
 const RealDate = Date
+const now = () => Math.round(since + (RealDate.now() - since) * pace) + skew
 globalThis.Date = class extends RealDate {
   constructor(...given) {
-    if (given.length === 0) super(RealDate.now() + skew)
+    if (given.length === 0) super(now())
     else super(...given)
   }
   static now() {
-    return RealDate.now() + skew
+    return now()
   }
 }

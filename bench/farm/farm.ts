@@ -1,7 +1,8 @@
 /**
  * A farm of SSH hosts in one process, on every address of 127.0.0.0/8: whoever signs in is let in, and the user name is
  * the name of the host that answers, with six devices and an identity of its own. Its parent may have it hold the
- * answers back (`hold`), give them (`go`) and say how many connections are open (`count`, answered with the number).
+ * answers back (`hold`), give them (`go`), take so many milliseconds for one, half more or less (a number), and say how
+ * many connections are open (`count`, answered with the number) and how often each host was read so far (`reads`).
  */
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
@@ -56,6 +57,8 @@ const { privateKey } = generateKeyPairSync('ec', {
 let isHolding = false
 let held: (() => void)[] = []
 let open = 0
+let slowMs = 0
+const reads = new Map<string, number>()
 
 const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
   let name = ''
@@ -71,12 +74,14 @@ const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
   client.on('session', (accept) => {
     accept().on('exec', (take) => {
       const channel = take()
+      reads.set(name, (reads.get(name) ?? 0) + 1)
       const answer = (): void => {
         channel.write(answerOf(name))
         channel.exit(0)
         channel.end()
       }
       if (isHolding) held.push(answer)
+      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + Math.random()))
       else answer()
     })
   })
@@ -86,6 +91,8 @@ server.listen(0, '0.0.0.0', () => {
 })
 process.on('message', (word) => {
   if (word === 'count') process.send?.(open)
+  else if (word === 'reads') process.send?.(Object.fromEntries(reads))
+  else if (typeof word === 'number') slowMs = word
   else isHolding = word === 'hold'
   if (word === 'go') {
     for (const answer of held) answer()

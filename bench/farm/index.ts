@@ -13,7 +13,19 @@ export const startFarm = async () => {
     child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))
     child.once('exit', (code) => reject(new Error(`the farm ended with code ${code}`)))
   })
-  return { port, pid: child.pid as number, stop: (): boolean => child.kill('SIGKILL') }
+  return {
+    port,
+    pid: child.pid as number,
+    /** Hosts take so long to answer, half more or less. */
+    slowTo: (milliseconds: number): boolean => child.send(milliseconds),
+    /** How often each host was read so far, by the name that is signed in with. */
+    reads: (): Promise<Record<string, number>> =>
+      new Promise((resolve) => {
+        child.once('message', (counts) => resolve(counts as Record<string, number>))
+        child.send('reads')
+      }),
+    stop: (): boolean => child.kill('SIGKILL'),
+  }
 }
 
 /** Processor time in milliseconds of one `ssh host true` of OpenSSH, by so many runs. */

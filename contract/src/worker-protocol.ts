@@ -24,8 +24,8 @@ export const workerLimits = {
   bodyBytes: 8 * 1024 * 1024,
   /** Devices of one host. */
   devices: 512,
-  /** Seconds a lease lasts without a word of its worker; then somebody else gets the poll. */
-  leaseSeconds: 30,
+  /** Seconds a lease lasts without a word of its worker; then somebody else gets the poll, who may ask a second later. */
+  leaseSeconds: 25,
 } as const
 
 /** What a poll goes through, in order. */

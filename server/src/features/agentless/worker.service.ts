@@ -42,7 +42,7 @@ export interface WorkerDeps {
   lateMinutes(): number
 }
 
-/** A process that was not heard of for so long is taken for dead: as long as a lease. */
+/** A process that was not heard of for so long is taken for dead: longer than a lease, others have its polls. */
 const aliveMs = 30_000
 /** After an hour it is not shown any more. */
 const shownMs = 3_600_000
