@@ -46,7 +46,7 @@ const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult
 }
 
 const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
-const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N] [--json] [--save FILE]`
+const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--json] [--save FILE]`
 
 const { values, positionals } = parseArgs({
   options: {
@@ -58,8 +58,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const chosen = positionals.length === 0 ? names : positionals
-const agents = values.agents === undefined ? undefined : Number(values.agents)
-if (chosen.some((name) => !names.includes(name)) || (agents !== undefined && !(agents >= 100 && agents <= 1_000_000))) {
+const agents = values.agents?.split(',').map(Number)
+if (
+  chosen.some((name) => !names.includes(name)) ||
+  agents?.some((size) => !(size >= 100 && size <= 1_000_000)) === true
+) {
   process.stderr.write(`${usage}\n`)
   process.exit(1)
 }
@@ -67,7 +70,7 @@ const isQuick = values.quick === true
 const databaseUrl = process.env.DATABASE_URL
 // An outside database is filled once: a second fleet would lie beside the first.
 const sizes =
-  agents !== undefined ? [agents] : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
+  agents !== undefined ? agents : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
 const results: BenchResult[] = []
 const tell = (result: BenchResult): void => {
