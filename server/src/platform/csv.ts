@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { to as copyTo } from 'pg-copy-streams'
+import { copyOut } from './db/copy-out.ts'
 import type { Db } from './db/db.ts'
 import type { SqlFragment } from './db/sql.ts'
 import { bindForCopy, guarded } from './list/stream.ts'
@@ -77,8 +77,9 @@ export const streamCsv = (db: Db, header: readonly string[], rows: SqlFragment):
   const body = guarded()
   db.withClient(async (client) => {
     await client.query('BEGIN READ ONLY')
-    const copy = client.query(
-      copyTo(`COPY (select r.*, null from (${await bindForCopy(client, rows)}) r) TO STDOUT WITH (FORMAT csv)`),
+    const copy = copyOut(
+      client,
+      `COPY (select r.*, null from (${await bindForCopy(client, rows)}) r) TO STDOUT WITH (FORMAT csv)`,
     )
     body.write(`${bom}${header.join(',')}\r\n`)
     await pipeline(copy, crlf(), body)

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { to as copyTo } from 'pg-copy-streams'
 import { defusedSql, streamCsv } from '#platform/csv.ts'
+import { copyOut } from '#platform/db/copy-out.ts'
 import type { Db } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { type CompiledList, cellsStatement, type ListSpec } from '#platform/list/compile.ts'
@@ -64,7 +64,7 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
       .withClient(async (client) => {
         await client.query('BEGIN READ ONLY')
         const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), { plan: list.plan, limit })
-        await pipeline(client.query(copyTo(`COPY (${await bindForCopy(client, statement)}) TO STDOUT`)), body)
+        await pipeline(copyOut(client, `COPY (${await bindForCopy(client, statement)}) TO STDOUT`), body)
         await client.query('COMMIT')
       })
       .catch((error: Error) => body.destroy(error))

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { to as copyTo } from 'pg-copy-streams'
+import { copyOut } from '../db/copy-out.ts'
 import type { ArchivePart } from './archive.ts'
 import { columnList, fingerprintOf, sequencesOf, tableName, tablesOf, textSettings } from './tables.ts'
 
@@ -19,7 +19,7 @@ export async function* dump(client: pg.ClientBase, keyFile: string | null): Asyn
     yield { kind: 'sequences', values: await sequencesOf(client), lastEvent: Number(rows[0]?.n ?? 0) }
     for (const shape of await tablesOf(client)) {
       yield { kind: 'table', ...shape, ...(await fingerprintOf(client, shape)) }
-      const rows = client.query(copyTo(`COPY (SELECT ${columnList(shape)} FROM ${tableName(shape)}) TO STDOUT`))
+      const rows = copyOut(client, `COPY (SELECT ${columnList(shape)} FROM ${tableName(shape)}) TO STDOUT`)
       for await (const bytes of rows as AsyncIterable<Buffer>) yield { kind: 'data', bytes }
       yield { kind: 'tableEnd' }
     }

@@ -1,9 +1,11 @@
 import type { Agent, Peripheral } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, fetchText, type Page, pageOf } from '#test/builders.ts'
 import { awkwardNames, insertFleet } from '#test/fleet.ts'
+import { streamArray, streamLines } from './stream.ts'
 
 const fleet = 5_000
 let t: TestApp
@@ -108,5 +110,16 @@ describe('a page over 2,000 rows', () => {
       stop.abort()
     }
     expect((await streamed('agents?PageSize=1000000')).data).toHaveLength(fleet + 1)
+  })
+
+  it('that is left before its first row ends nothing else', async () => {
+    for (const left of [streamLines, streamArray].map((stream) => stream(t.server.db, sql`select 'a row'`))) {
+      left.on('error', () => {})
+      left.destroy()
+    }
+    await expect.poll(() => t.server.db.figures().used, { timeout: 5_000 }).toBe(0)
+    // The end of the connection is heard after it was given back; unheard of, it ends the process.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await t.server.db.query(sql`select 1 as n`)).toEqual([{ n: 1 }])
   })
 })

@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
-import { to as copyTo } from 'pg-copy-streams'
+import { copyOut } from '../db/copy-out.ts'
 import type { Db } from '../db/db.ts'
 import { compile, type SqlFragment } from '../db/sql.ts'
 
@@ -80,9 +80,7 @@ export const streamList = (
     const total = await countOf(client, statements.total)
     const filtered = await countOf(client, statements.filtered)
     body.write(`{"recordsTotal":${total},"recordsFiltered":${filtered},"data":[`)
-    const copy = client.query(
-      copyTo(`COPY (${await bindForCopy(client, statements.rows)}) TO STDOUT WITH ${plainRows}`),
-    )
+    const copy = copyOut(client, `COPY (${await bindForCopy(client, statements.rows)}) TO STDOUT WITH ${plainRows}`)
     await pipeline(copy, commas(), body, { end: false })
     await client.query('COMMIT')
     body.end(']}')
@@ -95,7 +93,7 @@ export const streamLines = (db: Db, rows: SqlFragment): Readable => {
   const body = guarded()
   db.withClient(async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const copy = client.query(copyTo(`COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`))
+    const copy = copyOut(client, `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`)
     await pipeline(copy, body, { end: false })
     await client.query('COMMIT')
     body.end()
@@ -109,7 +107,7 @@ export const streamArray = (db: Db, rows: SqlFragment): Readable => {
   db.withClient(async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     body.write('[')
-    const copy = client.query(copyTo(`COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`))
+    const copy = copyOut(client, `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`)
     await pipeline(copy, commas(), body, { end: false })
     await client.query('COMMIT')
     body.end(']')
