@@ -231,6 +231,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
     // Hosts that report without a pause keep their connection busy: without a last answer it would be cut in the middle.
     isDraining = true
+    // A server that never listened never says that it is closed: the timers would keep its process.
+    if (!fastify.server.listening) return
     const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
     const all = setTimeout(() => fastify.server.closeAllConnections(), closingMs)
     fastify.server.once('close', () => {

@@ -32,3 +32,11 @@ it('a server that stops answers all that it took, of hosts that never pause', as
   const [stored] = await t.server.db.query<{ n: number }>(sql`select count(*) as n from peripherals`)
   expect(stored?.n).toBe(acknowledged)
 })
+
+it('a server that never listened leaves nothing behind that would keep its process', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const silent = await startTestApp()
+  const before = timers()
+  await silent.close()
+  expect(timers()).toBeLessThanOrEqual(before)
+})
