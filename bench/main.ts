@@ -75,6 +75,11 @@ const sizes =
 const results: BenchResult[] = []
 const tell = (result: BenchResult): void => {
   results.push(result)
+  // With each result, so that a run that is broken off has told what it found.
+  if (values.save !== undefined) {
+    mkdirSync(dirname(values.save), { recursive: true })
+    writeFileSync(values.save, reportOf(results, isQuick))
+  }
   if (values.json !== true) process.stdout.write(`${tableOf(result)}\n\n`)
 }
 
@@ -109,9 +114,5 @@ for (const size of onFleet.length === 0 ? [] : sizes)
 for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
   tell(await (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl }))
 
-if (values.save !== undefined) {
-  mkdirSync(dirname(values.save), { recursive: true })
-  writeFileSync(values.save, reportOf(results, isQuick))
-}
 const json = results.map((r) => ({ ...r, figures: r.figures.map((f) => ({ ...f, ratio: ratioOf(f) })) }))
 process.stdout.write(`${JSON.stringify(json)}\n`)

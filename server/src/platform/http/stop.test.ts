@@ -35,8 +35,8 @@ it('a server that stops answers all that it took, of hosts that never pause', as
 
 it('a server that never listened leaves nothing behind that would keep its process', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
-  const silent = await startTestApp()
   const before = timers()
+  const silent = await startTestApp()
   await silent.close()
   expect(timers()).toBeLessThanOrEqual(before)
 })
