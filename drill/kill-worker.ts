@@ -18,10 +18,10 @@ const silent = 8
 /** Leases without a result after which a host is put off: it is what kills workers. */
 const attempts = 3
 
-/** Sizes of both forms. The clock of the server runs `pace` times as fast, or a lease alone would take the short form's time. */
+/** Sizes of both forms: crashes come within the first `spread` of the polls. The clock of the server runs `pace` times as fast, or a lease alone would take the short form's time. */
 const forms = {
-  quick: { polls: 100, workers: 4, kills: 3, pauses: 1, slowMs: 1_200, pace: 3, endMs: 45_000 },
-  full: { polls: 1_500, workers: 8, kills: 65, pauses: 14, slowMs: 2_000, pace: 1, endMs: 340_000 },
+  quick: { polls: 100, workers: 4, kills: 3, pauses: 1, slowMs: 1_000, pace: 3, spread: 0.3, endMs: 40_000 },
+  full: { polls: 1_500, workers: 8, kills: 65, pauses: 14, slowMs: 2_000, pace: 1, spread: 0.8, endMs: 340_000 },
 } as const
 
 const stale = 'brought-too-late'
@@ -191,7 +191,7 @@ export const killWorker: Check = {
   name: 'D6',
   what: 'Workers poll SSH hosts that take seconds to answer; they are killed (SIGKILL) in the middle of polls and paused (SIGSTOP) for longer than a lease, and one brings results while others run the same polls again. Each poll ends once, runs again once for each crash at most, and is given out again within 30 s (by the clock of the server, which runs three times as fast in the short form); what comes too late writes nothing.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
-    const { polls, workers: size, kills, pauses, slowMs, pace, endMs } = forms[isQuick ? 'quick' : 'full']
+    const { polls, workers: size, kills, pauses, slowMs, pace, spread, endMs } = forms[isQuick ? 'quick' : 'full']
     const farm = await startFarm()
     const trial = await startTrial({
       name: 'polled',
@@ -251,7 +251,7 @@ export const killWorker: Check = {
       const misdeeds = kills + pauses
       for (let i = 0; i < misdeeds && !isLate(); i++) {
         // By how far they are, so that there are polls to disturb however fast this machine is.
-        while ((await endedPolls(connection)) < (i * polls * 0.6) / misdeeds && !isLate()) await pause(30)
+        while ((await endedPolls(connection)) < (i * polls * spread) / misdeeds && !isLate()) await pause(30)
         await pause(Math.random() * 200)
         const worker = await takeBusy()
         if (worker === undefined) break
@@ -276,7 +276,7 @@ export const killWorker: Check = {
       await Promise.all(sleeping)
       const { taken, inTheMiddle } = await bringing
       // Those that slept bring what they have, and the played one once more, when all is over.
-      await pause(1_500)
+      await pause(1_000)
       const after = (await played.bring(late.map(lateResult))).stored.length
       const given = await readPolls(connection)
       return {
