@@ -27,12 +27,33 @@ const formats = ['rfc5424', 'cef', 'ocsf'] as const
 const formOf = (groupId: number): 0 | 1 => (groupId === 6 ? 1 : 0)
 
 /** Everybody who is told: mail, webhook, and a SIEM in each form. */
-const startReceivers = async ({ call, admin }: Premises) => {
+const startReceivers = async (premises: Premises) => {
   const [smtp, webhook, ...siems] = await Promise.all([
     startSmtpReceiver(),
     startWebhookReceiver(),
     ...formats.map(() => startSyslogReceiver({ protocol: 'tcp' })),
   ])
+  const close = async (): Promise<void> => {
+    smtp.close()
+    await Promise.all([webhook.close(), ...siems.map((siem) => siem.close())])
+  }
+  try {
+    return { smtp, webhook, siems, close, switchTo: await nameReceivers(premises, { smtp, webhook, siems }) }
+  } catch (error) {
+    // What listens would keep the process from its end.
+    await close()
+    throw error
+  }
+}
+
+interface Receivers {
+  smtp: { port: number }
+  webhook: { url: string }
+  siems: readonly { address: string }[]
+}
+
+/** Tells the server of its receivers. */
+const nameReceivers = async ({ call, admin }: Premises, { smtp, webhook, siems }: Receivers) => {
   const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
   await post('generalconfig/AddOrUpdateSMPTConfig', {
     SMTP_HOST: '127.0.0.1',
@@ -63,21 +84,12 @@ const startReceivers = async ({ call, admin }: Premises) => {
         syslog: { isEnabled: true, address: siems[formOf(id)]?.address, protocol: 'tcp', format: formats[formOf(id)] },
       },
     })
-  return {
-    smtp,
-    webhook,
-    siems,
-    /** Sends single events to another of the SIEMs, in its form. */
-    switchTo: (i: 0 | 1 | 2) =>
-      post('systemNotification/notifications/update', {
-        id: 6,
-        channels: { syslog: { isEnabled: true, address: siems[i]?.address, protocol: 'tcp', format: formats[i] } },
-      }),
-    close: async () => {
-      smtp.close()
-      await Promise.all([webhook.close(), ...siems.map((siem) => siem.close())])
-    },
-  }
+  /** Sends single events to another of the SIEMs, in its form. */
+  return (i: 0 | 1 | 2) =>
+    post('systemNotification/notifications/update', {
+      id: 6,
+      channels: { syslog: { isEnabled: true, address: siems[i]?.address, protocol: 'tcp', format: formats[i] } },
+    })
 }
 
 const until = async (seconds: number, isThere: () => boolean): Promise<void> => {

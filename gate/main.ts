@@ -15,6 +15,7 @@ import { signIn } from './sign-in.ts'
 import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
 import { tokens } from './tokens.ts'
+import { uploads } from './uploads.ts'
 
 const gates: readonly Check[] = [
   audit,
@@ -31,6 +32,7 @@ const gates: readonly Check[] = [
   sortOracle,
   sources,
   tokens,
+  uploads,
 ]
 
 await runChecks('Gates', gates)

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { allCsvRecords } from '../../test/csv.ts'
 import { crlf, defuse, undefuse } from './csv.ts'
-import { type CsvRecord, csvRecords } from './csv-records.ts'
+import type { CsvRecord } from './csv-records.ts'
 
-const read = (text: string): CsvRecord[] => [...csvRecords(Buffer.from(text))]
+const read = (text: string): Promise<CsvRecord[]> => allCsvRecords(Buffer.from(text))
 
 const quote = (cell: string) => (/[",\r\n]/.test(cell) || cell === '' ? `"${cell.replaceAll('"', '""')}"` : cell)
 
@@ -37,13 +38,13 @@ describe('crlf', () => {
 })
 
 describe('csvRecords', () => {
-  it('reads what was written, with the first line of each record', () => {
+  it('reads what was written, with the first line of each record', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\r\n', '\n', 'ü', '😀', "'", '='), maxLength: 8 })
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 20 }),
         fc.boolean(),
-        (rows, withMark) => {
+        async (rows, withMark) => {
           let line = 1
           const expected = rows.map((cells) => {
             const record = { line, cells }
@@ -51,15 +52,15 @@ describe('csvRecords', () => {
             return record
           })
           const text = rows.map((cells) => `${cells.map(quote).join(',')}\r\n`).join('')
-          expect(read((withMark ? '\ufeff' : '') + text)).toEqual(expected)
+          expect(await read((withMark ? '\ufeff' : '') + text)).toEqual(expected)
         },
       ),
       { numRuns: 200 },
     )
   })
 
-  it('goes on behind a broken line', () => {
-    expect(read('\ufeffh,i\n1,"bad"q\n2,ok\n\n3,"x\ny"\n"4,open\n5,last')).toEqual([
+  it('goes on behind a broken line', async () => {
+    expect(await read('\ufeffh,i\n1,"bad"q\n2,ok\n\n3,"x\ny"\n"4,open\n5,last')).toEqual([
       { line: 1, cells: ['h', 'i'] },
       { line: 2, fault: expect.stringContaining('quote') },
       { line: 3, cells: ['2', 'ok'] },
@@ -69,13 +70,35 @@ describe('csvRecords', () => {
     ])
   })
 
-  it('bounds a record and the number of faults', () => {
-    const records = read(`a,b\n"${'x'.repeat(70_000)}",1\n2,ok\n${'"a\n'.repeat(5_000)}`)
+  it('bounds a record and the number of faults', async () => {
+    const records = await read(`a,b\n"${'x'.repeat(70_000)}",1\n2,ok\n${'"a\n'.repeat(5_000)}`)
     expect(records.slice(0, 3)).toEqual([
       { line: 1, cells: ['a', 'b'] },
       { line: 2, fault: expect.stringContaining('not closed') },
       { line: 3, cells: ['2', 'ok'] },
     ])
     expect(records.length).toBeLessThan(1_100)
+  })
+  it('bounds a record of many cells', async () => {
+    expect(await read(`a,b\n${','.repeat(70_000)}\n2,ok`)).toEqual([
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault: expect.stringContaining('longer') },
+      { line: 3, cells: ['2', 'ok'] },
+    ])
+  })
+
+  it('lets others have their turn, among blank lines, too', async () => {
+    for (const text of ['a,b\n'.repeat(100_000), '\n'.repeat(400_000)]) {
+      let turns = 0
+      let isOver = false
+      const other = (): void => {
+        turns++
+        if (!isOver) setImmediate(other)
+      }
+      setImmediate(other)
+      await read(text)
+      isOver = true
+      expect(turns).toBeGreaterThan(40)
+    }
   })
 })

@@ -187,7 +187,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
   return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const records = csvRecords(bytes)
-    const columns = readHeader(records.next().value ?? undefined)
+    const columns = readHeader((await records.next()).value ?? undefined)
     const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [] }
     const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
       if (outcome === 'added') report.added++
@@ -221,7 +221,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       }
       batch = []
     }
-    for (const record of records) {
+    for await (const record of records) {
       const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.cells, columns)
       if (typeof read === 'string') {
         note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)

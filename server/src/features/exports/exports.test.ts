@@ -1,10 +1,10 @@
 import type { Agent, PeripheralModel } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { csvRecords } from '#platform/csv-records.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { awkwardNames, insertFleet } from '#test/fleet.ts'
+import { allCsvRecords } from '../../../test/csv.ts'
 
 const base = '/prime/webui/agents'
 const fleet = 3_000
@@ -23,7 +23,7 @@ const csvOf = async (path: string, body?: unknown): Promise<Record<string, strin
   const admin = await t.admin()
   const answer = body === undefined ? await admin.get(`${base}/${path}`) : await admin.post(`${base}/${path}`, body)
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
-  const [head = [], ...rows] = [...csvRecords(answer.rawPayload)].map((record) => {
+  const [head = [], ...rows] = (await allCsvRecords(answer.rawPayload)).map((record) => {
     if ('fault' in record) throw new Error(`line ${record.line}: ${record.fault}`)
     return record.cells
   })

@@ -13,12 +13,12 @@ import {
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defuse } from '#platform/csv.ts'
-import { csvRecords } from '#platform/csv-records.ts'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
+import { allCsvRecords } from '../../../test/csv.ts'
 
 const base = '/prime/webui/reports'
 let t: TestApp
@@ -88,8 +88,8 @@ const bytesOf = async (run: ReportRun): Promise<Buffer> => {
   expect(run, run.error).toMatchObject({ state: 'completed', hasFile: true })
   return (await (await t.admin()).get(`${base}/runs/${run.id}/file`)).rawPayload
 }
-const recordsOf = (bytes: Buffer): Record<string, string>[] => {
-  const [head = [], ...rows] = [...csvRecords(bytes)].map((record) => {
+const recordsOf = async (bytes: Buffer): Promise<Record<string, string>[]> => {
+  const [head = [], ...rows] = (await allCsvRecords(bytes)).map((record) => {
     if ('fault' in record) throw new Error(`line ${record.line}: ${record.fault}`)
     return record.cells
   })
@@ -100,7 +100,7 @@ const recordsOf = (bytes: Buffer): Record<string, string>[] => {
 }
 const rowsOf = async (list: ReportListName, change: Record<string, unknown> = {}) => {
   const run = await runOf(list, change)
-  const records = recordsOf(await bytesOf(run))
+  const records = await recordsOf(await bytesOf(run))
   expect(run.rows).toBe(records.length)
   return records
 }
@@ -210,7 +210,7 @@ describe('single devices and events as files', () => {
   const csv = async (path: string, body?: unknown) => {
     const answer = await (await t.admin()).post(`/prime/webui/${path}`, body)
     expect(answer.statusCode, answer.body.slice(0, 400)).toBe(200)
-    return recordsOf(answer.rawPayload)
+    return await recordsOf(answer.rawPayload)
   }
 
   it('have the rows of their lists, in their order', async () => {
@@ -249,7 +249,7 @@ describe('any list at once', () => {
     for (const list of ['rules', 'vulnerable', 'attackTools'] as const) {
       const answer = await admin.post(`${base}/export`, { list, format: 'csv' })
       expect(answer.headers['content-disposition']).toContain(`filename="${list}-`)
-      expect(recordsOf(answer.rawPayload)).toEqual(await rowsOf(list))
+      expect(await recordsOf(answer.rawPayload)).toEqual(await rowsOf(list))
     }
     const pdf = await admin.post(`${base}/export`, { list: 'spoofed', format: 'pdf' })
     expect([pdf.statusCode, pdf.rawPayload.subarray(0, 5).toString()]).toEqual([200, '%PDF-'])

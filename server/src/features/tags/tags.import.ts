@@ -133,7 +133,7 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
   const importFile = async (actor: Actor, bytes: Buffer, isDry: boolean): Promise<ImportResult> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const records = csvRecords(bytes)
-    const columns = readHeader(records.next().value ?? undefined)
+    const columns = readHeader((await records.next()).value ?? undefined)
     const result = { imported: 0, failed: 0, errors: [] as ImportResult['errors'] }
     const fail = (line: number, message: string) => {
       result.failed++
@@ -148,7 +148,7 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
       result.imported += batch.length - missing.length
       batch = []
     }
-    for (const record of records) {
+    for await (const record of records) {
       const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
       if (typeof read === 'string') fail(record.line, read)
       else batch.push(read)

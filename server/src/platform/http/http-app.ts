@@ -264,6 +264,12 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       delete request.headers['content-type']
   })
 
+  // As Node does it with a body that nobody began to read: what is asked next on its connection would wait behind it for
+  // as long as a request may take.
+  fastify.addHook('onResponse', async ({ raw }) => {
+    if (!raw.complete) raw.resume()
+  })
+
   fastify.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
     // Requests of tests may come without a real one.

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalid } from '../app-error.ts'
+import { AppError, invalid } from '../app-error.ts'
 
 /**
  * The one part of an uploaded form: it has to be named `file`, in any case.
@@ -10,4 +10,28 @@ export const uploadedFile = async (request: FastifyRequest, limit?: number) => {
   if (part === undefined || part.fieldname.toLowerCase() !== 'file')
     throw invalid('body.file', 'must be one part of the form named file')
   return part
+}
+
+/** Of a file that is read as a whole. */
+const wholeLimit = 32 * 1024 * 1024
+
+/** The one part of an uploaded form as a whole, or a refusal as soon as it is too large. */
+export const uploadedBytes = async (request: FastifyRequest): Promise<Buffer> => {
+  const { file } = await uploadedFile(request, wholeLimit)
+  // The reader of forms only marks a file as cut, and its own `toBuffer` looks for the mark with each piece: of a file
+  // that is cut between two pieces it gave the first 32 MiB as if they were all.
+  const cut = (): void => {
+    file.destroy(new AppError('payload_too_large', { limit: wholeLimit }))
+  }
+  file.once('limit', cut)
+  if (file.truncated) cut()
+  // One piece of memory, of which only what is written to is really taken; pieces and their sum would be twice as much.
+  const length = Number(request.headers['content-length'] ?? Number.NaN)
+  const bytes = Buffer.allocUnsafeSlow(Math.min(wholeLimit, length >= 0 ? length : wholeLimit))
+  let size = 0
+  for await (const piece of file as AsyncIterable<Buffer>) {
+    piece.copy(bytes, size)
+    size += piece.length
+  }
+  return bytes.subarray(0, size)
 }

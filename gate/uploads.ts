@@ -1,0 +1,333 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { agentPaths } from '@portcullis/contract'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import type { Host } from './host.ts'
+import { audienceOf, filled, type Offered, offeredBy, readDocument } from './operations.ts'
+import { form, pour } from './pour.ts'
+import { api, type Premises, withPremises } from './premises.ts'
+import { watched } from './watched.ts'
+import { forEachOf, jsonOf } from './wire.ts'
+
+const mebibyte = 1024 * 1024
+/** For callers that are no people who are signed in. */
+const open: ReadonlySet<string> = new Set(['public', 'agent', 'worker', 'proof'])
+const spaces = Buffer.alloc(mebibyte / 4, 32)
+
+/** Files below a folder; a server without its own database has none until it needs one. */
+const filesIn = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    : []
+
+/** Files without a name, or with one anywhere, that a process holds open and that are larger than a mebibyte. */
+const largeOpenFiles = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return statSync(`/proc/${pid}/fd/${fd}`).size > mebibyte ? [`open file ${fd}`] : []
+    } catch {
+      return []
+    }
+  })
+
+const isRefusal = (status: number): boolean => (status >= 400 && status < 500) || status === 503
+
+interface Part {
+  findings: Finding[]
+  notes: string[]
+}
+
+const costs = (
+  what: string,
+  mostGrown: number,
+  { grown, p99, seconds, longest }: Awaited<ReturnType<typeof watched>>,
+): Part => ({
+  findings: [
+    { what: `grown by ${what}`, value: grown, unit: 'MiB', atMost: mostGrown },
+    { what: `others waited p99, ${what}`, value: p99, unit: 'ms', atMost: 300 },
+    { what: `others waited at most, ${what}`, value: longest, unit: 'ms', atMost: 1_500 },
+  ],
+  notes: [`${what}: ${seconds.toFixed(1)} s`],
+})
+
+/** Who may call an operation, where it is not for people. */
+const tokenFor = (id: string, admin: string, host: string, worker: string): string => {
+  const audience = audienceOf(id)
+  return audience === 'agent' ? host : audience === 'worker' ? worker : admin
+}
+
+/** A body that is far larger than anything: by nobody, and by who may call the operation. */
+const sendLarge = async (premises: Premises, taking: readonly Offered[], host: Host, size: number): Promise<Part> => {
+  const { server, addWorker, signIn } = premises
+  // A session of its own: one that is taken in spite of all may be a sign-out.
+  const admin = await signIn()
+  const worker = await addWorker()
+  const notes: string[] = []
+  let sentTo = 0
+  const send = async ({ id, path, method, isUpload, described }: Offered, token: string | undefined, bytes: number) => {
+    const type = Object.keys(described.requestBody?.content ?? {})[0] ?? 'application/json'
+    const got = await pour(server.url, {
+      path: filled(path),
+      method,
+      token,
+      piece: spaces,
+      size: bytes,
+      ...(isUpload ? form('x.csv') : { type }),
+    })
+    // A connection that is cut is a refusal, too.
+    const isRefused = (got.status === 0 || isRefusal(got.status)) && got.sent < bytes
+    return isRefused
+      ? null
+      : `${id} ${token === undefined ? 'anonymous' : 'signed in'}: ${got.status} after ${got.sent}`
+  }
+  // Warm, so that what is compiled and pooled once does not count as growth.
+  await forEachOf(taking.slice(0, 20), 2, async (one) => void (await send(one, admin.token, size)))
+  const cost = await watched(premises, async () => {
+    for (const one of taking)
+      for (const token of [undefined, tokenFor(one.id, admin.token, host.token, worker)]) {
+        const wrong = await send(one, token, size)
+        sentTo++
+        if (wrong !== null) notes.push(wrong)
+      }
+  })
+  const { findings, notes: times } = costs('large bodies', 50, cost)
+  return {
+    findings: [
+      { what: 'large bodies', value: sentTo, atLeast: taking.length * 2 },
+      { what: 'large bodies taken to their end', value: notes.length, atMost: 0 },
+      ...findings,
+    ],
+    notes: [...times, ...notes],
+  }
+}
+
+interface OddFile {
+  what: string
+  path: string
+  name: string
+  head: Buffer
+  piece: Buffer
+  size: number
+}
+
+const ill = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(mebibyte / 4 / text.length)))
+
+/** Files that are no tables, or tables that nobody ought to read to their end. */
+const oddFiles = (path: string, header: string, row: string, isQuick: boolean): OddFile[] => {
+  const below = (isQuick ? 3 : 31) * mebibyte
+  const files: OddFile[] = []
+  const add = (what: string, head: Buffer | string, piece: Buffer, size: number, name = 'x.csv'): void =>
+    void files.push({ what, path, name, head: Buffer.from(head as string), piece, size })
+  add('millions of rows, over the limit', header, ill(row), (isQuick ? 40 : 160) * mebibyte)
+  add('millions of rows', header, ill(row), below)
+  add('millions of line ends', header, ill('\n'), below)
+  add('millions of cells', header, ill(','), below)
+  add('millions of quotes', header, ill('"'), below)
+  add('millions of broken quotes', header, ill('a"\n'), below)
+  add('an open quote', `${header}"`, ill('a'), below)
+  add('a cell of 100 MB', header, ill('a'), (isQuick ? 40 : 100) * mebibyte)
+  add('NUL', header, ill('\u0000'), below)
+  add('a header without an end', '', ill('Type,'), below)
+  add('UTF-16', Buffer.from(`\ufeff${header}`, 'utf16le'), Buffer.from(row.repeat(100), 'utf16le'), mebibyte)
+  add('a byte order mark twice', `\ufeff\ufeff${header}`, Buffer.from(row), 1)
+  add('a gzip', gzipSync(Buffer.alloc(50 * mebibyte)), Buffer.alloc(1), 1)
+  add('a zip', 'PK\u0003\u0004', Buffer.alloc(10_000), 10_000)
+  add('a PDF', '%PDF-1.7\n', Buffer.alloc(10_000, 37), 10_000)
+  for (const name of [
+    '../../../../tmp/owned-by-gate.csv',
+    '/tmp/owned-by-gate.csv',
+    '..\\\\owned-by-gate.csv',
+    'owned-by-gate\u0000.csv',
+    'owned-by-gate%0d%0aX-Owned: 1.csv',
+    'owned-by-gate\r\nX-Owned: 1.csv',
+    '%2e%2e%2fowned-by-gate.csv',
+    'owned-by-gate'.repeat(1_000),
+  ])
+    add(`named ${JSON.stringify(name.slice(0, 40))}`, header, Buffer.from(row), 1, name)
+  return files
+}
+
+/** What an answer says was stored. */
+const storedBy = (text: string): number => {
+  const { imported = 0, added = 0, updated = 0 } = (jsonOf(text) ?? {}) as Record<string, number>
+  return imported + added + updated
+}
+
+const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick: boolean): Promise<Part> => {
+  const { server, admin } = premises
+  const pathOf = (id: string): string => String(offered.find((one) => one.id === id)?.path)
+  const files = [
+    // Rows of which each is wrong: nothing of them may be stored.
+    ...oddFiles(pathOf('importTags'), 'Type,Identifier,Tags\r\n', 'Nobody,a,b\r\n', isQuick),
+    ...oddFiles(pathOf('uploadConnections'), 'ComputerName,Port\r\n', 'h.example.org,x\r\n', isQuick),
+    ...oddFiles(pathOf('publishPackage'), '{}\n', '{}\n', isQuick),
+  ]
+  const wrong: string[] = []
+  const slow: string[] = []
+  const cost = await watched(premises, async () => {
+    for (const { what, path, name, head, piece, size } of files) {
+      const { head: before, tail, type } = form(name)
+      const startedAt = performance.now()
+      const { status, text } = await pour(server.url, {
+        path,
+        token: admin.token,
+        type,
+        head: Buffer.concat([before, head]),
+        piece,
+        size,
+        tail,
+      })
+      const where = `${path.split('/').at(-1)}, ${what}`
+      const ms = Math.round(performance.now() - startedAt)
+      if (ms > 1_500) slow.push(`${where}: ${ms} ms`)
+      // A table is answered with its faults.
+      const isRefused = status === 0 || isRefusal(status) || (status === 200 && storedBy(text) === 0)
+      if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
+    }
+  })
+  // A file of 32 MiB is held while it is read; beside it the one before may not have been collected yet.
+  const { findings, notes } = costs('odd files', 32 + 32 + 50, cost)
+  return {
+    findings: [
+      { what: 'odd files', value: files.length, atLeast: 60 },
+      { what: 'odd files of which something was stored', value: wrong.length, atMost: 0 },
+      ...findings,
+    ],
+    notes: [...notes, ...wrong, ...slow],
+  }
+}
+
+/** A host's debug logs are what the server unpacks to look at it. */
+const sendBombs = async (premises: Premises, host: Host, isQuick: boolean): Promise<Part> => {
+  const { wire, call, admin, rows } = premises
+  const bombs: [string, Buffer][] = [
+    ...(isQuick
+      ? []
+      : [['a gzip of 512 MiB', gzipSync(Buffer.alloc(512 * mebibyte), { level: 1 })] as [string, Buffer]]),
+    ['forty gzips in a row', Buffer.concat(Array(40).fill(gzipSync(Buffer.alloc(16 * mebibyte))))],
+    ['21 MiB', Buffer.concat([gzipSync('x'), Buffer.alloc(21 * mebibyte)])],
+    ['a gzip and something else', Buffer.concat([gzipSync('x'), Buffer.from('PK\u0003\u0004')])],
+    ['no gzip', Buffer.from('PK\u0003\u0004 no gzip')],
+    ['a gzip that is cut off', gzipSync('x'.repeat(10_000)).subarray(0, 40)],
+    ['nothing', Buffer.alloc(0)],
+  ]
+  await call('POST', `${api}/agents/fetchagentsdebuglogs`, [host.agentId], admin.token)
+  const asked = await wire.send({
+    method: 'POST',
+    path: agentPaths.checkIn,
+    token: host.token,
+    body: host.checkIn(),
+  })
+  const [command] = (jsonOf(asked.text) as { commands?: { payload: string }[] } | undefined)?.commands ?? []
+  if (command === undefined) throw new Error(`The host was not told to collect its logs: ${asked.status} ${asked.text}`)
+  const { id } = jsonOf(command.payload) as { id: string }
+  const wrong: string[] = []
+  let slowest = 0
+  const cost = await watched(premises, async () => {
+    for (let round = 0; round < (isQuick ? 1 : 3); round++)
+      for (const [what, body] of bombs) {
+        const startedAt = performance.now()
+        // On kept connections: what is left of a body that was refused must not hold up what comes behind it.
+        const got = await wire.send({
+          method: 'POST',
+          path: `${agentPaths.debugLogs}/${id}`,
+          token: host.token,
+          body,
+          headers: { 'content-type': 'application/gzip' },
+        })
+        slowest = Math.max(slowest, (performance.now() - startedAt) / 1000)
+        if (got.status !== 0 && !isRefusal(got.status)) wrong.push(`${what}: ${got.status} ${got.text.slice(0, 120)}`)
+      }
+  })
+  const [kept] = await rows<{ n: number }>(
+    'SELECT (SELECT count(*) FROM debug_logs)::int + (SELECT count(*) FROM debug_log_chunks)::int AS n',
+  )
+  const { findings, notes } = costs('bombs', 50, cost)
+  return {
+    findings: [
+      { what: 'bombs', value: bombs.length, atLeast: 6 },
+      { what: 'slowest answer to a bomb', value: Math.round(slowest * 10) / 10, unit: 's', atMost: 15 },
+      { what: 'bombs taken', value: wrong.length, atMost: 0 },
+      { what: 'rows kept of bombs', value: kept?.n ?? -1, atLeast: 0, atMost: 0 },
+      ...findings,
+    ],
+    notes: [...notes, ...wrong],
+  }
+}
+
+/** No body, however large, odd or packed, costs more than a refusal. */
+export const uploads: Check = {
+  name: 'uploads',
+  what: 'Bodies of up to a gibibyte in chunks to every operation that takes one, signed in or not; tables of millions of rows, cells and line ends, giant cells, other encodings and other kinds of file; gzip bombs; file names that lead elsewhere: refused or answered with their faults, with what the server held and how long others waited meanwhile, and nothing left behind.',
+  run: ({ root, isQuick }): Promise<Outcome> =>
+    withPremises({ root }, async (premises) => {
+      const { server, wire } = premises
+      const offered = offeredBy(await readDocument(premises))
+      // Quickly: all that take files or are for anybody, and every third of the others, which share one bound.
+      const taking = offered
+        .filter(({ method }) => method !== 'GET')
+        .filter(({ id, isUpload }, i) => !isQuick || isUpload || i % 3 === 0 || open.has(audienceOf(id) ?? ''))
+      const host = await premises.addHost('bomb-host')
+      const before = new Set([...filesIn(server.dataDir), ...readdirSync(tmpdir())])
+      const parts = [
+        await sendLarge(premises, taking, host, isQuick ? 160 * mebibyte : 1024 * mebibyte),
+        await sendOdd(premises, offered, isQuick),
+        await sendBombs(premises, host, isQuick),
+      ]
+      // Time for what is thrown away to be thrown away.
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const left = [
+        ...filesIn(server.dataDir).filter((file) => !before.has(file) && !/\.log$|checkpoint/.test(file)),
+        ...readdirSync(tmpdir()).filter((name) => !before.has(name) && /owned|multipart|upload/i.test(name)),
+        ...largeOpenFiles(server.pid),
+      ]
+      const alive = await wire.send({ method: 'GET', path: '/healthz' })
+      return {
+        findings: [
+          ...parts.flatMap(({ findings }) => findings),
+          { what: 'files left', value: left.length, atMost: 0 },
+          { what: 'serves on', value: alive.status === 200 ? 1 : 0, atLeast: 1 },
+        ],
+        notes: [...parts.flatMap(({ notes }) => notes), ...left.map((file) => `left: ${file}`)].slice(0, 40),
+      }
+    }),
+  sabotages: [
+    {
+      what: 'bodies of people who are signed in have no bound',
+      red: 'taken to their end',
+      edits: [
+        {
+          file: 'server/src/platform/http/http-app.ts',
+          find: 'const jsonLimit = 8 * 1024 * 1024',
+          replace: 'const jsonLimit = 2_000_000_000',
+        },
+      ],
+    },
+    {
+      what: 'a table is read in one go',
+      red: 'others waited at most',
+      edits: [
+        {
+          file: 'server/src/platform/csv-records.ts',
+          find: 'if (looked >= bytesAtOnce)',
+          replace: 'if (looked < 0)',
+        },
+      ],
+    },
+    {
+      what: 'what a gzip unpacks to has no bound',
+      red: 'bombs taken',
+      edits: [
+        {
+          file: 'server/src/features/commands/gzip-check.ts',
+          find: 'if (unpacked <= limit || fault !== null) return',
+          replace: 'if (unpacked > 0) return',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,42 @@
+/** What a server holds, and how long others wait, while something is done to it. */
+import { residentBytes } from '../rig/proc.ts'
+import type { Premises } from './premises.ts'
+
+const mebibyte = 1024 * 1024
+
+/** The most that the server grew by, and the longest that a small request waited, while a work goes on. */
+export const watched = async <T>({ server, wire }: Pick<Premises, 'server' | 'wire'>, work: () => Promise<T>) => {
+  const before = residentBytes(server.pid)
+  let most = before
+  const waits: number[] = []
+  let isOver = false
+  const probe = async (): Promise<void> => {
+    while (!isOver) {
+      const startedAt = performance.now()
+      const { status } = await wire.send({ method: 'GET', path: '/healthz' })
+      waits.push(status === 200 ? performance.now() - startedAt : Number.POSITIVE_INFINITY)
+      most = Math.max(most, residentBytes(server.pid))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  // A server that ends takes its /proc with it: told as endless waiting, while the work goes on to its own end.
+  const probing = probe().catch(() => {
+    waits.length = 0
+  })
+  const startedAt = performance.now()
+  let result: T
+  try {
+    result = await work()
+  } finally {
+    isOver = true
+    await probing
+  }
+  waits.sort((a, b) => a - b)
+  return {
+    result,
+    seconds: (performance.now() - startedAt) / 1000,
+    grown: Math.round((most - before) / mebibyte),
+    p99: Math.round(waits[Math.floor(waits.length * 0.99)] ?? Number.POSITIVE_INFINITY),
+    longest: Math.round(waits.at(-1) ?? Number.POSITIVE_INFINITY),
+  }
+}
