@@ -15,6 +15,7 @@ import { rollingRestart } from './rolling-restart.ts'
 import { slowClients } from './slow-clients.ts'
 import { soak } from './soak.ts'
 import { stopServer } from './stop-server.ts'
+import { thrownErrors } from './thrown-errors.ts'
 import { thunderingHerd } from './thundering-herd.ts'
 import { upgrade } from './upgrade.ts'
 
@@ -35,6 +36,7 @@ const drills: readonly Check[] = [
   restoreBackup,
   soak,
   thunderingHerd,
+  thrownErrors,
 ]
 
 await runChecks('Drills', drills)

@@ -99,8 +99,15 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
 }
 
 /** Enrols a host that reports; each of its requests goes the way that `transport` gives. */
-export const enrolReportingHost = async (transport: () => Transport, token: string, name: string) => {
+export const enrolReportingHost = async (
+  transport: () => Transport,
+  token: string,
+  name: string,
+  { repeatsAfter500 = false }: { repeatsAfter500?: boolean } = {},
+) => {
   const { agentId, reported, checkIn } = await enrolHost(transport, token, name)
+  /** Besides no answer at all: what may be another answer when it is sent again. */
+  const later = new Set([401, 502, ...(repeatsAfter500 ? [500] : [])])
   let seq = 0
   let isOver = false
   let isGone = false
@@ -113,7 +120,7 @@ export const enrolReportingHost = async (transport: () => Transport, token: stri
       const answer = await checkIn(body)
       if (answer?.status === 200) return true
       if (answer?.status === 503) reported.shed++
-      else if (answer !== null && answer.status !== 401 && answer.status !== 502) {
+      else if (answer !== null && !later.has(answer.status)) {
         reported.refused.push(`${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
         return false
       }

@@ -1,0 +1,286 @@
+import { rmSync } from 'node:fs'
+import { errorTable } from '@portcullis/contract'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { type Estate, furnish, pathFor } from '../gate/estate.ts'
+import { audienceOf, type Offered, offeredBy, readDocument } from '../gate/operations.ts'
+import { type Premises, withPremises } from '../gate/premises.ts'
+import { forEachOf, type Got, jsonOf, type Sent } from '../gate/wire.ts'
+import { temporaryFolder } from '../rig/database.ts'
+import { createFaults, faultHeader, faultText, thrownHeader } from '../rig/fault-control.ts'
+import { startProbe } from '../rig/probe.ts'
+import { enrolReportingHost } from '../rig/reporting-host.ts'
+import { compareStored } from '../rig/stored.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { acknowledgedBeforeCommit } from './kill-server.ts'
+
+const reporters = 12
+/** Statements of one operation that are tried; those of a transaction are four at least. */
+const mostStatements = 25
+/** One in so many statements outside of requests throws. */
+const outsideShare = 1 / 25
+
+/** A statement is given up after 4.5 s, and waiting for a connection after 4 s. */
+const patienceMs = 9_000
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** What a problem must not tell. */
+const inside = new RegExp(`${faultText}|node_modules|\\.ts:\\d+|at async |portcullis_`)
+
+/** A table of one line, as a form brings it. */
+const form = {
+  body: Buffer.from(
+    '--line\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\r\n1,2\r\n\r\n--line--\r\n',
+  ),
+  headers: { 'content-type': 'multipart/form-data; boundary=line' },
+}
+
+const bodyFor = (offered: Offered): Pick<Sent, 'body' | 'headers'> => {
+  if (offered.isUpload) return form
+  if (offered.id === 'agentDebugLogs')
+    return { body: Buffer.from([31, 139]), headers: { 'content-type': 'application/gzip' } }
+  return offered.example === undefined ? {} : { body: offered.example }
+}
+
+const makesPdf = ({ described }: Offered): boolean =>
+  described.responses['200']?.content?.['application/pdf'] !== undefined
+
+/** What is wrong with an answer of 500 and above; undefined: nothing. */
+const faultOf = ({ headers, text }: Got): string | undefined => {
+  if (inside.test(text)) return `tells of the inside: ${text.slice(0, 300)}`
+  // Some clients ask for text.
+  if (headers['content-type']?.startsWith('text/plain')) return undefined
+  const { code } = (jsonOf(text) ?? {}) as { code?: string }
+  if (headers['content-type']?.startsWith('application/problem+json') && code !== undefined && code in errorTable)
+    return undefined
+  return `is no problem: ${headers['content-type']} ${text.slice(0, 300)}`
+}
+
+/** Connections of the server that are lent, and callers that wait for one; by its own figures. */
+const lentOf = async ({ wire }: Premises): Promise<number> => {
+  const { text } = await wire.send({ method: 'GET', path: '/metrics' })
+  const lines = text.match(/^portcullis_db_pool_(?:connections\{[^}]*state="used"[^}]*\}|waiting(?:\{[^}]*\})?) \d+/gm)
+  return lines === null ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
+interface Ledger {
+  calls: number
+  operations: Set<string>
+  thrown: number
+  failed: number
+  survived: number
+  slow: string[]
+  notAlone: string[]
+  notProblems: string[]
+}
+
+/** Calls an operation again and again, and lets it throw at another place each time. */
+const tryOperation = async (
+  { wire }: Premises,
+  estate: Estate,
+  offered: Offered,
+  ledger: Ledger,
+  isOver: () => boolean,
+  isQuick: boolean,
+): Promise<void> => {
+  const audience = audienceOf(offered.id)
+  const principal = estate.principals.find(({ is, name }) =>
+    audience === 'agent' || audience === 'worker' ? is === audience : name === 'API token of an Administrator',
+  )
+  const call = async (where: string): Promise<boolean> => {
+    const { headers, ...body } = bodyFor(offered)
+    const askedAt = performance.now()
+    const got = await wire.send({
+      method: offered.method,
+      path: pathFor(estate, offered),
+      token: principal?.token,
+      isHeadEnough: true,
+      ...body,
+      headers: { ...headers, [faultHeader]: where },
+    })
+    const isThrown = got.headers[thrownHeader] !== undefined
+    const line = `${offered.method} ${offered.path} (${where}): ${got.status}`
+    ledger.calls += 1
+    const ms = Math.round(performance.now() - askedAt)
+    if (ms > patienceMs) ledger.slow.push(`${line} after ${ms} ms`)
+    if (isThrown) {
+      ledger.thrown += 1
+      ledger.operations.add(offered.id)
+    }
+    if (got.status !== 0 && got.status < 500) {
+      if (isThrown) ledger.survived += 1
+      return isThrown
+    }
+    const isLater = got.status === 503 && got.headers['retry-after'] !== undefined && makesPdf(offered)
+    if (isThrown) ledger.failed += 1
+    else if (!isLater) ledger.notAlone.push(`${line} ${got.text.slice(0, 300)}`)
+    const fault = got.status === 0 ? 'has no answer' : faultOf(got)
+    if (fault !== undefined) ledger.notProblems.push(`${line} ${fault}`)
+    return isThrown
+  }
+  const steps = ['hook', 'handler', 'late'] as const
+  // In the short form each operation meets two of them.
+  const tried = isQuick ? ['handler', offered.id.length % 2 === 0 ? 'hook' : 'late'] : steps
+  for (const where of [...tried, ...(makesPdf(offered) ? ['thread'] : [])]) if (!isOver()) await call(where)
+  for (let n = 1; n <= (isQuick ? 3 : mostStatements) && !isOver(); n++) if (!(await call(String(n)))) return
+}
+
+/** D18: errors that nobody foresaw. */
+export const thrownErrors: Check = {
+  name: 'D18',
+  what: `A module that is loaded into the server makes it throw. Every operation is called again and again: after its guard, before and after its handler, and at each of its statements in turn (every second of which was carried out), it meets an error that nobody foresaw; threads that print end. Of the statements outside of requests one in ${Math.round(1 / outsideShare)} throws, while ${reporters} hosts report without a pause.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const folder = temporaryFolder('thrown')
+    const faults = createFaults(folder)
+    try {
+      return await withPremises({ root, env: faults.env }, async (premises) => {
+        const { server, database, wire, rows } = premises
+        const estate = await furnish(premises)
+        const operations = offeredBy(await readDocument(premises))
+        const transport = createTransport({ server: new URL(server.url), connections: reporters, timeoutMs: 10_000 })
+        const token = await premises.enrolmentToken()
+        const hosts = await Promise.all(
+          Array.from({ length: reporters }, (_, i) =>
+            // As agents do.
+            enrolReportingHost(() => transport, token, `thrown-${i}`, { repeatsAfter500: true }),
+          ),
+        )
+        const healthy = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
+        const ledger: Ledger = {
+          calls: 0,
+          operations: new Set(),
+          thrown: 0,
+          failed: 0,
+          survived: 0,
+          slow: [],
+          notAlone: [],
+          notProblems: [],
+        }
+        // The figures are formed by statements, too, which are told as lent.
+        const lentBefore = await lentOf(premises)
+        faults.outside(outsideShare)
+        const reporting = Promise.all(hosts.map((host) => host.run(20)))
+        const startedAt = performance.now()
+        const secondsAtMost = isQuick ? 25 : 300
+        const isOver = (): boolean => !server.isRunning() || performance.now() - startedAt > secondsAtMost * 1_000
+        for (let round = 0; round < (isQuick ? 1 : 10); round++)
+          // One at a time: whoever joins a computation that is under way (lists that are reloaded) shares its end.
+          await forEachOf(operations, 1, (offered) => tryOperation(premises, estate, offered, ledger, isOver, isQuick))
+        faults.outside(0)
+        await pause(300)
+        const { inRequests, outside } = faults.told()
+        for (const host of hosts) host.stop()
+        await Promise.race([reporting, pause(10_000)])
+        for (const host of hosts) host.leave()
+        const health = await healthy.stop()
+        // Timers of the server may have one lent for a moment.
+        let lent = Number.NaN
+        for (let tries = 0; tries < 50 && !(lent <= lentBefore) && server.isRunning(); tries++) {
+          await pause(100)
+          lent = await lentOf(premises)
+        }
+        const [open] = await rows<{ n: number }>(
+          "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'portcullis %' AND state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'",
+        )
+        const after = await Promise.all(
+          Array.from({ length: 40 }, () =>
+            wire.send({
+              method: 'GET',
+              path: '/prime/webui/agents?PageSize=5',
+              token: estate.tokens[10].token,
+            }),
+          ),
+        )
+        transport.close()
+        const { acknowledged, lost, twice, resent, refused } = await compareStored(database.connection, hosts)
+        return {
+          findings: [
+            { what: 'requests', value: ledger.calls },
+            { what: 'operations', value: operations.length },
+            // Check-ins are taken before the router: they meet what is thrown outside of requests.
+            { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1 },
+            { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length },
+            { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
+            { what: 'requests that failed by their own error', value: ledger.failed, atLeast: operations.length },
+            { what: 'requests that succeeded in spite of it', value: ledger.survived },
+            { what: 'requests that failed by an error of others', value: ledger.notAlone.length, atMost: 0 },
+            { what: 'requests of over nine seconds', value: ledger.slow.length, atMost: 0 },
+            { what: 'failures that are no problem', value: ledger.notProblems.length, atMost: 0 },
+            { what: 'server ended', value: server.isRunning() ? 0 : 1, atMost: 0 },
+            { what: 'healthy requests that failed', value: health.failed, atMost: 0 },
+            { what: 'connections lent before', value: lentBefore },
+            { what: 'connections still lent afterwards', value: lent, atMost: lentBefore },
+            { what: 'transactions left open', value: open?.n ?? Number.NaN, atMost: 0 },
+            { what: 'requests that failed afterwards', value: after.filter((a) => a.status !== 200).length, atMost: 0 },
+            { what: 'reports acknowledged', value: acknowledged, atLeast: reporters * 5 },
+            { what: 'reports sent again', value: resent },
+            { what: 'reports refused', value: refused, atMost: 0 },
+            { what: 'reports lost', value: lost, atMost: 0 },
+            { what: 'reports stored twice', value: twice, atMost: 0 },
+          ],
+          notes: [
+            ...ledger.slow.slice(0, 8),
+            ...ledger.notAlone.slice(0, 5),
+            ...ledger.notProblems.slice(0, 5),
+            ...hosts.flatMap(({ reported }) => reported.refused).slice(0, 3),
+            ...health.failures,
+            `Met no error: ${operations
+              .filter(({ id }) => !ledger.operations.has(id))
+              .map(({ id }) => id)
+              .join(', ')}.`,
+            ...(server.isRunning() ? [] : [server.output().slice(-3_000).replace(/\n/g, ' | ')]),
+          ],
+        }
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    {
+      what: 'a transaction that fails keeps its connection',
+      red: 'connections still lent',
+      edits: [
+        {
+          file: 'server/src/platform/db/db.ts',
+          find: "await client.query('BEGIN')",
+          replace: "Object.assign(client, { isWhole: false })\n        await client.query('BEGIN')",
+        },
+        {
+          file: 'server/src/platform/db/db.ts',
+          find: "await run({ text: 'COMMIT' })",
+          replace: "await run({ text: 'COMMIT' })\n        Object.assign(client, { isWhole: true })",
+        },
+        {
+          file: 'server/src/platform/db/db.ts',
+          find: 'client.release(broken)',
+          replace: 'if ((client as unknown as { isWhole: boolean }).isWhole) client.release(broken)',
+        },
+      ],
+    },
+    {
+      what: 'what runs by the clock is not looked after',
+      red: 'server ended',
+      edits: [
+        {
+          file: 'server/src/compose.ts',
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands there
+          find: 'work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
+          replace: 'void work()',
+        },
+      ],
+    },
+    {
+      what: 'a problem tells what was thrown',
+      red: 'no problem',
+      edits: [
+        {
+          file: 'server/src/platform/http/problem.ts',
+          find: 'detail: error.message,',
+          replace: 'detail: String((error.cause as Error | undefined)?.message ?? error.message),',
+        },
+      ],
+    },
+    { ...acknowledgedBeforeCommit, red: 'reports lost' },
+  ],
+}
