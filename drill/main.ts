@@ -2,6 +2,7 @@
 import { runChecks } from '../rig/run-checks.ts'
 import type { Check } from '../rig/verdict.ts'
 import { brokenPeers } from './broken-peers.ts'
+import { busyEventLoop } from './busy-event-loop.ts'
 import { clockSkew } from './clock-skew.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
@@ -35,6 +36,7 @@ const drills: readonly Check[] = [
   upgrade,
   restoreBackup,
   soak,
+  busyEventLoop,
   thunderingHerd,
   thrownErrors,
 ]

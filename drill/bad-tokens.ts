@@ -1,0 +1,85 @@
+/** A thread that sends bad tokens at a fixed pace: what it costs to send them is no part of what others wait for. */
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { agentPaths, getAgents } from '@portcullis/contract'
+
+const tickMs = 10
+const connections = 20
+
+interface Told {
+  sent: number
+  refused: number
+  /** Answers that are no 401, by their status. */
+  others: Record<string, number>
+  seconds: number
+}
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Half ask as hosts, half as people; each with another token, of the right length. */
+const badRequest = (index: number): string =>
+  `GET ${index % 2 === 0 ? `${agentPaths.knowledge}/${'0'.repeat(64)}` : getAgents.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${randomBytes(48).toString('base64url')}\r\n\r\n`
+
+const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise<Told> => {
+  const told: Told = { sent: 0, refused: 0, others: {}, seconds: 0 }
+  let answered = 0
+  const open = (): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true }, () => resolve(socket))
+      let rest = ''
+      socket.on('error', reject)
+      socket.on('data', (chunk: Buffer) => {
+        const text = rest + chunk.toString('latin1')
+        let end = 0
+        for (const found of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) {
+          const status = found[1] as string
+          end = found.index + found[0].length
+          answered += 1
+          if (status === '401') told.refused += 1
+          else told.others[status] = (told.others[status] ?? 0) + 1
+        }
+        // A status line may be cut in two.
+        rest = text.slice(Math.max(end, text.length - 11))
+      })
+    })
+  const sockets = await Promise.all(Array.from({ length: connections }, open))
+  const startedAt = performance.now()
+  const seconds = (): number => (performance.now() - startedAt) / 1_000
+  while (!isOver()) {
+    const each = Math.floor((seconds() * perSecond - told.sent) / connections)
+    for (const socket of sockets) {
+      let text = ''
+      for (let i = 0; i < each; i++) text += badRequest(told.sent++)
+      if (text !== '') socket.write(text)
+    }
+    await pause(tickMs)
+  }
+  told.seconds = seconds()
+  for (let tries = 0; answered < told.sent && tries < 100; tries++) await pause(50)
+  for (const socket of sockets) socket.destroy()
+  return told
+}
+
+/** Starts the thread; `stop` waits for the last answers and tells what came. */
+export const startBadTokens = (url: string, perSecond: number) => {
+  const over = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(new URL(import.meta.url), { workerData: { badTokens: { url, perSecond, over } } })
+  const told = new Promise<Told>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  told.catch(() => {})
+  return {
+    stop: (): Promise<Told> => {
+      Atomics.store(over, 0, 1)
+      return told
+    },
+  }
+}
+
+const { badTokens } = (workerData ?? {}) as { badTokens?: { url: string; perSecond: number; over: Int32Array } }
+if (badTokens !== undefined) {
+  const { url, perSecond, over } = badTokens
+  parentPort?.postMessage(await send(new URL(url), perSecond, () => Atomics.load(over, 0) === 1))
+}
