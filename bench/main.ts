@@ -83,6 +83,14 @@ const tell = (result: BenchResult): void => {
   if (values.json !== true) process.stdout.write(`${tableOf(result)}\n\n`)
 }
 
+/** One benchmark that can not be finished is told as such; hours of others are not thrown away with it. */
+const attempted = (name: string, work: Promise<BenchResult>): Promise<BenchResult> =>
+  work.catch((error: unknown) => ({
+    name,
+    conditions: `NOT FINISHED: ${(error as Error).message.split('\n')[0]}`,
+    figures: [],
+  }))
+
 /** The delay of the server's event loop while it was measured, as the server itself sees it: since it was last asked. */
 const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
   Number((await server.call('/prime/webui/admin/systemstatus', undefined, await server.signIn())).eventLoopDelayMs)
@@ -93,7 +101,7 @@ for (const size of onFleet.length === 0 ? [] : sizes)
     tell({ ...(await describeLoad(prepared)), agents: size })
     for (const name of Object.keys(ofFleet).filter((one) => onFleet.includes(one))) {
       await eventLoopDelay(prepared)
-      const result = await (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared)
+      const result = await attempted(name, (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared))
       const delay = await eventLoopDelay(prepared)
       tell({
         ...result,
@@ -112,7 +120,7 @@ for (const size of onFleet.length === 0 ? [] : sizes)
     }
   })
 for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
-  tell(await (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl }))
+  tell(await attempted(name, (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl })))
 
 const json = results.map((r) => ({ ...r, figures: r.figures.map((f) => ({ ...f, ratio: ratioOf(f) })) }))
 process.stdout.write(`${JSON.stringify(json)}\n`)
