@@ -141,12 +141,13 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
     const result = await runOne(check, settings)
     results.push(result)
     say(jsonOf(result))
+    // With each result, so that a run that is broken off has told what it found.
+    if (values.save !== undefined) {
+      mkdirSync(dirname(values.save), { recursive: true })
+      writeFileSync(values.save, markdownOf(title, results, settings.isQuick))
+    }
   }
   const failed = results.filter(({ passed }) => !passed)
-  if (values.save !== undefined) {
-    mkdirSync(dirname(values.save), { recursive: true })
-    writeFileSync(values.save, markdownOf(title, results, settings.isQuick))
-  }
   say(
     `${results.length - failed.length} passed, ${failed.length} not passed${failed.length === 0 ? '' : `: ${failed.map(({ name }) => name).join(', ')}`}`,
   )
