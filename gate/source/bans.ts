@@ -24,8 +24,9 @@ const isFree = (node: ts.Node, name: string): boolean =>
   ts.isIdentifier(node.expression) &&
   node.expression.text === name
 
-const firstArgument = (node: ts.Node): ts.Expression | undefined =>
-  ts.isCallExpression(node) || ts.isNewExpression(node) ? node.arguments?.[0] : undefined
+const argument = (node: ts.Node, at: number): ts.Expression | undefined =>
+  ts.isCallExpression(node) || ts.isNewExpression(node) ? node.arguments?.[at] : undefined
+const firstArgument = (node: ts.Node): ts.Expression | undefined => argument(node, 0)
 
 const isModule = (node: ts.Node, name: string): boolean =>
   (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text === name) ||
@@ -130,8 +131,9 @@ export const bans: readonly Ban[] = [
     name: 'a value in the text of a statement',
     isBroken: (node, { path }) => {
       if (!path.startsWith('server/')) return false
-      if (calledName(node) === 'query' || calledName(node) === 'copyTo' || calledName(node) === 'copyFrom')
-        return isJoined(firstArgument(node))
+      const called = calledName(node) ?? ''
+      if (called === 'query' || called === 'copyTo' || called === 'copyFrom') return isJoined(firstArgument(node))
+      if (called === 'copyOut') return isJoined(argument(node, 1))
       // What a caller sent is in `body`, `query`, `params` and `request`: none of them is ever taken as it is.
       const taken = isFree(node, 'raw') ? firstArgument(node) : undefined
       return taken !== undefined && /\b(?:body|query|params|request|actor)\b[.[?]/.test(taken.getText())

@@ -3,8 +3,7 @@ import { AppError, invalid } from '../app-error.ts'
 import { isUnavailable } from '../db/db.ts'
 
 /** What the reader of forms says of one that is cut off or has no such boundary; these errors carry no code. */
-const brokenForm =
-  /^(?:Unexpected end of multipart data|.+ terminated early due to unexpected end of .+|Multipart: .+)$/
+const brokenForm = /^Unexpected end of multipart data$|^Multipart: | terminated early due to unexpected end of /
 /** A form of more than the one file that is asked for. */
 const overfullForm = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT'])
 
