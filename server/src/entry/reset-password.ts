@@ -1,55 +1,21 @@
 /** `portcullis admin reset-password`: the way back in for whoever holds the machine and its key file. */
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { loadKnowledge } from '#features/knowledge/index.ts'
-import { systemClock } from '#platform/clock.ts'
-import { loadConfig } from '#platform/config.ts'
-import { openDatabase } from '#platform/db/open-database.ts'
-import { loadKeys } from '#platform/keys.ts'
-import { createLog } from '#platform/log.ts'
 import { StartError } from '#platform/start-error.ts'
-import { compose } from '../compose.ts'
-
-const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+import { withOfflineServer } from './composed.ts'
 
 const run = async (): Promise<void> => {
   const { user } = parseArgs({ options: { user: { type: 'string', default: 'admin' } } }).values
-  const config = loadConfig(process.env, process.getuid?.() === 0)
-  // A new key file would make a link that no server takes.
-  if (!existsSync(config.keyFile))
-    throw new StartError(`There is no key file ${config.keyFile}. Set PORTCULLIS_KEY_FILE to that of the server.`)
-  const log = createLog('error')
-  const database = await openDatabase(config, log)
-  try {
-    const server = await compose({
-      config,
-      connection: database.connection,
-      keys: loadKeys(config.keyFile),
-      clock: systemClock,
-      log,
-      knowledge: await loadKnowledge(fromRoot('knowledge')),
-      tls: null,
-      reach: () => ({ url: `http://${config.host}:${config.port}`, caKeyHash: null, reachableFromElsewhere: false }),
-      agentBuildDir: fromRoot('build/agent'),
-      consoleDir: fromRoot('build/console'),
-      validateResponses: false,
-    })
-    try {
-      const link = await server.accounts.resetPassword(user)
-      if (link === null) throw new StartError(`There is no local account "${user}".`)
-      process.stdout.write(
-        `Account ${link.userName} is enabled. Start the server and set a new password within two days at\n${link.url}\n`,
-      )
-    } finally {
-      await server.close()
-    }
-  } finally {
-    await database.stop()
-  }
+  await withOfflineServer(async (server) => {
+    const link = await server.accounts.resetPassword(user)
+    if (link === null) throw new StartError(`There is no local account "${user}".`)
+    process.stdout.write(
+      `Account ${link.userName} is enabled. Start the server and set a new password within two days at\n${link.url}\n`,
+    )
+  })
 }
 
 run().catch((error: unknown) => {
   process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  process.exitCode = 1
+  // What was composed in part has timers that keep the process.
+  process.exit(1)
 })

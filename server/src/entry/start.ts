@@ -2,21 +2,17 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { loadKnowledge } from '#features/knowledge/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
-import { loadKeys } from '#platform/keys.ts'
 import { createLog, type Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
-import { compose, type Server } from '../compose.ts'
+import type { Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
+import { composeFor } from './composed.ts'
 import { demoSize, startDemo } from './demo.ts'
 import { startOwnWorker } from './own-worker.ts'
-
-const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -42,18 +38,12 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   const address = chooseAddress(config, systemClock.now())
   let { port } = config
   const workerToken = new Secret(randomBytes(32).toString('base64url'))
-  const server = await compose({
-    config,
+  const server = await composeFor(config, {
     connection: database.connection,
-    keys: loadKeys(config.keyFile),
-    clock: systemClock,
     log,
-    knowledge: await loadKnowledge(fromRoot('knowledge')),
     tls: address.tls,
     ownWorkerToken: workerToken,
     reach: () => address.reach(port),
-    agentBuildDir: fromRoot('build/agent'),
-    consoleDir: fromRoot('build/console'),
     validateResponses: config.validateResponses,
   })
   stops.push(server.close)

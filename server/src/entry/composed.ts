@@ -1,0 +1,53 @@
+/** The composed server of an entry: with what this checkout has, and with the configuration of this machine. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { loadKnowledge } from '#features/knowledge/index.ts'
+import { systemClock } from '#platform/clock.ts'
+import { type Config, loadConfig } from '#platform/config.ts'
+import { openDatabase } from '#platform/db/open-database.ts'
+import { loadKeys } from '#platform/keys.ts'
+import { createLog } from '#platform/log.ts'
+import { StartError } from '#platform/start-error.ts'
+import { type ComposeOptions, compose, type Server } from '../compose.ts'
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+
+type Given = Pick<ComposeOptions, 'connection' | 'log' | 'tls' | 'reach' | 'validateResponses' | 'ownWorkerToken'>
+
+/** Composes the server of this checkout for a configuration. */
+export const composeFor = async (config: Config, given: Given): Promise<Server> =>
+  compose({
+    ...given,
+    config,
+    keys: loadKeys(config.keyFile),
+    clock: systemClock,
+    knowledge: await loadKnowledge(fromRoot('knowledge')),
+    agentBuildDir: fromRoot('build/agent'),
+    consoleDir: fromRoot('build/console'),
+  })
+
+/** Lends a server that does not listen, on the database and with the key file of this machine, to a command. */
+export const withOfflineServer = async (work: (server: Server) => Promise<void>): Promise<void> => {
+  const config = loadConfig(process.env, process.getuid?.() === 0)
+  // By a new key file, nothing that the command makes would count on any server.
+  if (!existsSync(config.keyFile))
+    throw new StartError(`There is no key file ${config.keyFile}. Set PORTCULLIS_KEY_FILE to that of the server.`)
+  const log = createLog('error')
+  const database = await openDatabase(config, log)
+  try {
+    const server = await composeFor(config, {
+      connection: database.connection,
+      log,
+      tls: null,
+      reach: () => ({ url: `http://${config.host}:${config.port}`, caKeyHash: null, reachableFromElsewhere: false }),
+      validateResponses: false,
+    })
+    try {
+      await work(server)
+    } finally {
+      await server.close()
+    }
+  } finally {
+    await database.stop()
+  }
+}
