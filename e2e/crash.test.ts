@@ -2,9 +2,9 @@ import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { agentPaths, enrolProofText, type HostFacts, sessionProofText } from '@portcullis/contract'
+import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
-import { storageStick } from '@portcullis/domain/testing'
+import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
 
@@ -15,22 +15,6 @@ const folder = (): string => {
   return dir
 }
 afterAll(() => dirs.forEach(remove))
-
-const facts = (hostname: string): HostFacts => ({
-  hostname,
-  address: '10.0.0.1',
-  osName: 'Debian',
-  osVersion: '12',
-  kernel: '6',
-  architecture: 'x64',
-  vendor: '',
-  model: '',
-  chassis: '',
-  sku: '',
-  nics: [],
-  agentVersion: '1.0.0',
-  enforcement: 'observe',
-})
 
 /** A host that sends one stick after the other and repeats each report until it is acknowledged. */
 const restless = async (url: () => string, token: string, name: string) => {
@@ -55,7 +39,7 @@ const restless = async (url: () => string, token: string, name: string) => {
     publicKey: key,
     machineIdHash: null,
     smbiosHash: null,
-    facts: facts(name),
+    facts: plainHost(name),
     proof: proof(enrolProofText(token, key)),
   })
   const agentId = enrolled.body.agentId as string

@@ -1,26 +1,10 @@
 /** A host and an agentless worker as the server knows them, with their keys. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { agentPaths, enrolProofText, type HostFacts, sessionProofText, workerPaths } from '@portcullis/contract'
+import { agentPaths, enrolProofText, sessionProofText, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
-import { storageStick } from '@portcullis/domain/testing'
+import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, signText } from '../cli/simulator/identity.ts'
 import { jsonOf, type Wire } from './wire.ts'
-
-const facts = (hostname: string): HostFacts => ({
-  hostname,
-  address: '10.0.0.1',
-  osName: 'Debian',
-  osVersion: '12',
-  kernel: '6',
-  architecture: 'x64',
-  vendor: '',
-  model: '',
-  chassis: '',
-  sku: '',
-  nics: [],
-  agentVersion: '1.0.0',
-  enforcement: 'observe',
-})
 
 export type Host = Awaited<ReturnType<typeof enrolHost>>
 
@@ -39,7 +23,7 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
     publicKey,
     machineIdHash: null,
     smbiosHash: null,
-    facts: facts(name),
+    facts: plainHost(name),
     proof: signText(privateKey, enrolProofText(enrolmentToken, publicKey)),
   })
   const bootId = randomUUID()

@@ -1,26 +1,10 @@
 /** Hosts as the server sees them: enrolled, with sessions; one that reports stick after stick until each is acknowledged. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { agentPaths, enrolProofText, type HostFacts, sessionProofText } from '@portcullis/contract'
+import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
-import { storageStick } from '@portcullis/domain/testing'
+import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, signText } from '../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../cli/simulator/transport.ts'
-
-const facts = (hostname: string): HostFacts => ({
-  hostname,
-  address: '10.0.0.1',
-  osName: 'Debian',
-  osVersion: '12',
-  kernel: '6',
-  architecture: 'x64',
-  vendor: '',
-  model: '',
-  chassis: '',
-  sku: '',
-  nics: [],
-  agentVersion: '1.0.0',
-  enforcement: 'observe',
-})
 
 /** What a host did so far. */
 export interface Reported {
@@ -69,7 +53,7 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
     publicKey,
     machineIdHash: null,
     smbiosHash: null,
-    facts: facts(name),
+    facts: plainHost(name),
     proof: signText(privateKey, enrolProofText(token, publicKey)),
   })
   const agentId = String(enrolled.agentId)

@@ -1,0 +1,18 @@
+import type { HostFacts } from '@portcullis/contract'
+
+/** A host that says no more of itself than it has to. */
+export const plainHost = (hostname: string): HostFacts => ({
+  hostname,
+  address: '10.0.0.1',
+  osName: 'Debian',
+  osVersion: '12',
+  kernel: '6',
+  architecture: 'x64',
+  vendor: '',
+  model: '',
+  chassis: '',
+  sku: '',
+  nics: [],
+  agentVersion: '1.0.0',
+  enforcement: 'observe',
+})
