@@ -1,5 +1,5 @@
 import { eventCodes, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
-import { storageStick } from '@portcullis/domain/testing'
+import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { startFarm } from '../bench/farm/index.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../rig/poll-log.ts'
 import { ownWorkerOf } from '../rig/proc.ts'
@@ -8,7 +8,7 @@ import type { ServerProcess } from '../rig/server.ts'
 import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
-import { playWorker, startWorkerProcess, type WorkerProcess } from '../rig/worker.ts'
+import { emptyResult, playWorker, startWorkerProcess, type WorkerProcess } from '../rig/worker.ts'
 
 const base = '/prime/webui/agents/agentless'
 /** What a farm's host has. */
@@ -27,32 +27,10 @@ const forms = {
 const stale = 'brought-too-late'
 
 /** What nobody may ever find in the database. */
-const lateResult = ({ id, fence }: Poll): PollResult => ({
-  id,
-  fence,
-  durationMs: 1,
-  failure: null,
-  message: '',
-  hostKeyFingerprint: null,
-  platform: 'linux',
-  machineIdHash: null,
-  facts: {
-    hostname: stale,
-    address: '',
-    osName: '',
-    osVersion: '',
-    kernel: '',
-    architecture: '',
-    vendor: '',
-    model: '',
-    chassis: '',
-    sku: '',
-    nics: [],
-    agentVersion: '',
-    enforcement: 'observe',
-  },
+const lateResult = (poll: Poll): PollResult => ({
+  ...emptyResult(poll),
+  facts: plainHost(stale),
   devices: [storageStick({ serial: stale })],
-  steps: [],
 })
 
 /** Hosts to be polled once, by workers that wait for them; the server's own worker sleeps. */

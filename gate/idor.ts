@@ -1,5 +1,6 @@
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
 import type { Check, Outcome } from '../rig/verdict.ts'
+import { emptyResult } from '../rig/worker.ts'
 import { furnish } from './estate.ts'
 import { unknownId } from './operations.ts'
 import { api, type Premises, withPremises } from './premises.ts'
@@ -161,23 +162,12 @@ const tryObjects = async (premises: Premises, ledger: Ledger): Promise<void> => 
 
   // A worker brings results of what it was given, and of nothing else.
   const worker = principals.find(({ is }) => is === 'worker')?.token as string
-  const result = {
-    id: unknownId,
-    fence: 1,
-    durationMs: 1,
-    failure: null,
-    message: '',
-    hostKeyFingerprint: null,
-    platform: 'linux',
-    machineIdHash: null,
-    facts: null,
-    devices: [],
-    steps: [],
-  }
   const brought = members(
     await due(
       'a result nobody asked for',
-      ask('POST', workerPaths.results, worker, { results: [result, { ...result, id: a.agentId }] }),
+      ask('POST', workerPaths.results, worker, {
+        results: [unknownId, a.agentId].map((id) => emptyResult({ id, fence: 1 })),
+      }),
       200,
     ),
   )

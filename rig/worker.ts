@@ -39,6 +39,21 @@ export const startWorkerProcess = async (root: string, url: string, token: strin
   }
 }
 
+/** A result that found a Linux without a device. */
+export const emptyResult = ({ id, fence }: Pick<Poll, 'id' | 'fence'>): PollResult => ({
+  id,
+  fence,
+  durationMs: 1,
+  failure: null,
+  message: '',
+  hostKeyFingerprint: null,
+  platform: 'linux',
+  machineIdHash: null,
+  facts: null,
+  devices: [],
+  steps: [],
+})
+
 /** A worker that takes polls and then does as it is told. */
 export const playWorker = async (call: ServerProcess['call'], token: string) => {
   const { key, pollerId } = await call(workerPaths.register, { token, name: 'played', version: '1' })
