@@ -11,6 +11,7 @@ import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
 import { archiveNow, baseBackup, keepLog, recover } from '../rig/wal-archive.ts'
+import { leftOut } from '../server/src/platform/backup/index.ts'
 
 const hosts = 16
 const run = promisify(execFile)
@@ -24,23 +25,6 @@ const portcullis = async (root: string, args: readonly string[], env: Record<str
   })
   return stdout + stderr
 }
-
-/** Not in a backup by intent: over in minutes, or not to come back once it was ended. */
-const leftOut = new Set([
-  'schema_migrations',
-  'sessions',
-  'session_refresh_tokens',
-  'agent_session_nonces',
-  'signin_buckets',
-  'oidc_answers',
-  'download_tickets',
-  'password_links',
-  'connection_tests',
-  'worker_tokens',
-  'job_runners',
-  'asset_stream',
-  'asset_consumers',
-])
 
 /** What each table holds, as one hash of its rows in whatever order. */
 const hashes = (connection: Connection): Promise<Map<string, string>> =>
@@ -224,7 +208,7 @@ export const restoreBackup: Check = {
       const now = await hashes(third.connection)
       // What the server itself wrote between the two looks (sessions, its health) can not be compared.
       const compared = [...original].filter(
-        ([name, hash]) => !leftOut.has(name) && earlier.get(name) === hash && now.has(name),
+        ([name, hash]) => !leftOut.includes(name) && earlier.get(name) === hash && now.has(name),
       )
       const different = compared.filter(([name, hash]) => now.get(name) !== hash)
       const bare = await serve(third.url, 'third')()
@@ -244,6 +228,8 @@ export const restoreBackup: Check = {
         { what: 'backup made within', value: Math.round(backupMs), unit: 'ms' },
         { what: 'from the restore to the first report', value: Math.round(restoreMs), unit: 'ms', atMost: 600_000 },
         { what: 'hosts that go on with their identity', value: host === true ? 1 : 0, atLeast: 1 },
+        // One more is left out by intent, and this bar is raised, or by mistake.
+        { what: 'tables left out', value: leftOut.length, atMost: 13 },
         { what: 'tables compared', value: compared.length, atLeast: 50 },
         {
           what: 'tables of the fleet compared',

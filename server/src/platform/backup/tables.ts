@@ -10,7 +10,7 @@ export interface TableShape {
  * What is not worth a backup: it is over in minutes, and sessions that were ended since must not come back.
  * `schema_migrations` is written by the migrations themselves.
  */
-const leftOut = [
+export const leftOut = [
   'schema_migrations',
   'sessions',
   'session_refresh_tokens',
