@@ -43,8 +43,11 @@ describe('the Dockerfile', () => {
       .filter((path) => !existsSync(join(ROOT, path)) || !isAllowed(path))
     expect(missing).toEqual([])
     const made = copies.filter(({ from }) => from !== undefined).flatMap(({ sources }) => sources)
-    // The whole stage of packages: npm puts some below a workspace, cli/node_modules/commander for one.
-    expect(made.toSorted()).toEqual(['', '/build/agent', '/build/console'].map((path) => `/opt/portcullis${path}`))
+    // The manifests, for both stages that install packages. The whole stage of packages: npm puts some below a
+    // workspace, cli/node_modules/commander for one.
+    expect(made.toSorted()).toEqual(
+      ['', '', '', '/build/agent', '/build/console'].map((path) => `/opt/portcullis${path}`),
+    )
   })
 
   it('lets no data, key, secret, history, test or package of this machine into the image', () => {
@@ -71,8 +74,17 @@ describe('the Dockerfile', () => {
   it('knows every workspace, in both stages that install packages', () => {
     const stages = all.filter(({ word, text }) => word === 'RUN' && text.startsWith('npm ci'))
     expect(stages).toHaveLength(2)
-    for (const workspace of packageFile.workspaces)
-      expect(copies.filter(({ sources }) => sources[0] === `${workspace}/package.json`).length).toBeGreaterThan(1)
+    const stageOf = (name) => {
+      const start = all.findIndex(({ word, text }) => word === 'FROM' && text.endsWith(` AS ${name}`))
+      return all.slice(
+        start,
+        all.findIndex(({ word }, at) => at > start && word === 'FROM'),
+      )
+    }
+    const manifests = textOf('COPY', stageOf('manifests')).flatMap((text) => copyOf(text).sources)
+    for (const workspace of packageFile.workspaces) expect(manifests).toContain(`${workspace}/package.json`)
+    for (const stage of ['build', 'packages'])
+      expect(textOf('COPY', stageOf(stage))).toContain('--from=manifests /opt/portcullis ./')
     for (const { text } of stages) expect(text).toMatch(/--omit=dev --ignore-scripts/)
     // What runs in the image has its packages there.
     const installed = [...(stages[1]?.text ?? '').matchAll(/-w (\S+)/g)].map((match) => match[1])
