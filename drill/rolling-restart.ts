@@ -114,7 +114,7 @@ export const rollingRestart: Check = {
       what: 'a server that stops says so to nobody beforehand',
       edits: [
         {
-          file: 'server/src/entry/start.ts',
+          file: 'server/src/entry/serve.ts',
           find: 'if (config.drainSeconds === 0) return',
           replace: 'if (config.drainSeconds >= 0) return',
         },

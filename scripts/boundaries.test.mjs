@@ -16,7 +16,7 @@ const CLEAN = {
   'server/src/features/tags/index.ts': ['../audit/index.ts'],
   'server/src/compose.ts': ['./features/tags/index.ts', './features/audit/index.ts', './ingest/check-in.ts'],
   'server/src/ingest/check-in.ts': ['../features/audit/index.ts', '../../../domain/src/index.ts'],
-  'server/src/entry/start.ts': ['../compose.ts'],
+  'server/src/entry/serve.ts': ['../compose.ts'],
   'agent/src/main.ts': ['../../domain/src/index.ts'],
   'poller/src/main.ts': ['../../domain/src/index.ts'],
   'cli/src/main.ts': ['../../contract/src/index.ts'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
+import { dataDirOf } from './data-dir.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 import { type TracingConfig, tracingConfig } from './tracing/index.ts'
@@ -133,8 +133,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const validate = env.PORTCULLIS_VALIDATE_RESPONSES ?? '0'
   if (validate !== '0' && validate !== '1')
     throw new StartError(`PORTCULLIS_VALIDATE_RESPONSES must be 0 or 1, not "${validate}".`)
-  const dataDir =
-    env.PORTCULLIS_DATA_DIR ?? (isRoot ? '/var/lib/portcullis' : join(homedir(), '.local/share/portcullis'))
+  const dataDir = dataDirOf(env, isRoot)
   return {
     host: env.PORTCULLIS_HOST ?? '127.0.0.1',
     port,

@@ -1,0 +1,36 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { dataDirOf, isOwnFolder } from './data-dir.ts'
+
+const made: string[] = []
+const folder = (mode: number): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'own-folder-'))
+  made.push(dir)
+  chmodSync(dir, mode)
+  return dir
+}
+afterEach(() => {
+  for (const dir of made.splice(0)) rmSync(dir, { recursive: true })
+})
+
+test('a folder is ones own while nobody else may write it', () => {
+  for (const mode of [0o700, 0o750, 0o755]) expect(isOwnFolder(folder(mode)), mode.toString(8)).toBe(true)
+  for (const mode of [0o770, 0o775, 0o707, 0o777, 0o1777])
+    expect(isOwnFolder(folder(mode)), mode.toString(8)).toBe(false)
+})
+
+test('what is not there, is no folder, or belongs to another account is not ones own', () => {
+  const dir = folder(0o700)
+  expect(isOwnFolder(join(dir, 'absent'))).toBe(false)
+  writeFileSync(join(dir, 'file'), '')
+  expect(isOwnFolder(join(dir, 'file'))).toBe(false)
+  expect(isOwnFolder(process.getuid?.() === 0 ? '/tmp' : '/')).toBe(false)
+})
+
+test('the data directory is the one that is named, else the usual one', () => {
+  expect(dataDirOf({ PORTCULLIS_DATA_DIR: '/srv/p' }, true)).toBe('/srv/p')
+  expect(dataDirOf({}, true)).toBe('/var/lib/portcullis')
+  expect(dataDirOf({}, false)).toMatch(/\.local\/share\/portcullis$/)
+})
