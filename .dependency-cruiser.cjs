@@ -61,8 +61,8 @@ module.exports = {
     {
       name: 'nobody-imports-compose-but-entries',
       severity: 'error',
-      from: { path: '^server/src/', pathNot: '^server/src/entry/' },
-      to: { path: '^server/src/compose\\.ts$' },
+      from: { path: '^server/src/', pathNot: '^server/src/(entry/|compose\\.)' },
+      to: { path: '^server/src/compose\\.' },
     },
     {
       name: 'sql-only-in-stores',

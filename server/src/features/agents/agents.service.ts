@@ -34,7 +34,7 @@ export interface AgentsDeps {
 
 export type AgentsService = ReturnType<typeof createAgentsService>
 
-/** Removing an agent touches some ten rows: so many agents end well within the time a statement has (compose.ts). */
+/** Removing an agent touches some ten rows: so many agents end well within the time a statement has (compose.base.ts). */
 const rowsPerStatement = 2_000
 /** Ids of 37 characters that the details of one audit record hold. */
 const idsPerRecord = 200

@@ -83,7 +83,7 @@ export interface HttpOptions {
   tracer?: Pick<Tracer, 'request'>
 }
 
-/** What requests under way get to end when the server stops; none takes longer (compose.ts). */
+/** What requests under way get to end when the server stops; none takes longer (compose.base.ts). */
 const closingMs = 5_000
 /** Of an answer of this size or less the kernel takes all at once, whoever reads it. */
 const kernelBytes = 64 * 1024

@@ -1,0 +1,267 @@
+import { fileURLToPath } from 'node:url'
+import type { Knowledge } from '@portcullis/domain'
+import type pg from 'pg'
+import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
+import { agentlessSealed } from '#features/agentless/index.ts'
+import type { Reach } from '#features/agents/index.ts'
+import { auditCheckpoints, auditFeature } from '#features/audit/index.ts'
+import { directoryFeature } from '#features/directory/index.ts'
+import { eventsFeature } from '#features/events/index.ts'
+import { healthThresholds } from '#features/health/index.ts'
+import { jobsFeature } from '#features/jobs/index.ts'
+import { licenceFeature } from '#features/licence/index.ts'
+import { type MailFollower, mailFeature, mailSealed } from '#features/mail/index.ts'
+import { notificationsSealed } from '#features/notifications/index.ts'
+import { sealingFeature } from '#features/sealing/index.ts'
+import { linkBase, type SettingsFeatureDeps, settingsFeature, settingsSealed } from '#features/settings/index.ts'
+import { tagsFeature } from '#features/tags/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Config } from '#platform/config.ts'
+import { createBus } from '#platform/db/bus.ts'
+import { createDb } from '#platform/db/db.ts'
+import { migrate } from '#platform/db/migrate.ts'
+import { poolLimits } from '#platform/db/pool-limits.ts'
+import { createDestinations } from '#platform/destinations.ts'
+import { createEnvelope } from '#platform/envelope.ts'
+import { createConsole } from '#platform/http/console.ts'
+import { createHttpApp, type HttpOptions } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import { createLive } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { createMetrics } from '#platform/metrics.ts'
+import type { PasswordCost } from '#platform/passwords.ts'
+import type { Secret } from '#platform/secret.ts'
+import { createTracer } from '#platform/tracing/index.ts'
+import packageFile from '../../package.json' with { type: 'json' }
+
+/** What runs by the clock: milliseconds between two runs, what it is, in words, and the work. */
+export type Timer = readonly [everyMs: number, what: string, work: () => Promise<unknown>]
+
+export interface ComposeOptions {
+  config: Pick<
+    Config,
+    | 'trustedProxies'
+    | 'dataDir'
+    | 'licenceKeysFile'
+    | 'keyFile'
+    | 'outboundAllow'
+    | 'reportsDir'
+    | 'auditDir'
+    | 'isAuditDirGiven'
+    | 'natsUrl'
+    | 'kafkaBrokers'
+  > &
+    Partial<Pick<Config, 'tracing'>>
+  connection: pg.PoolConfig
+  keys: Keys
+  clock: Clock
+  log: Log
+  knowledge: Knowledge
+  tls: { cert: string; key: string } | null
+  /** Token of the agentless worker that is started beside this server; none when absent. */
+  ownWorkerToken?: Secret
+  /** How hosts reach this server; asked when a token is made, once the server listens. */
+  reach(): Reach
+  /** Folder of the built agent executables. */
+  agentBuildDir: string
+  /** Folder of the built console. */
+  consoleDir: string
+  /** Checks every answer against the contract; on in all tests. */
+  validateResponses: boolean
+  passwordCost?: PasswordCost
+}
+
+/** What the base is handed from features above it. */
+export interface Upwards {
+  /** Judges of what is to be stored of the general configuration. */
+  guards: Pick<SettingsFeatureDeps['guards'], 'vendorA' | 'ise' | 'cact'>
+  /** Answers requests before the router does. */
+  fastPath: NonNullable<HttpOptions['fastPath']>
+  /** Whose mails they are. */
+  follower: MailFollower
+}
+
+export type Base = Awaited<ReturnType<typeof composeBase>>
+
+/** Database, HTTP and what every other feature stands on: the trail, events, configuration, jobs, mail, accounts. */
+export const composeBase = async (options: ComposeOptions, { guards, fastPath, follower }: Upwards) => {
+  const { config, connection, keys, clock, log, reach } = options
+  const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
+  const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
+  const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
+
+  const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
+  // Nobody waits longer than five seconds for an answer, whatever the database does.
+  const db = createDb({ connection, max: poolLimits.serve, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
+  const exportDb = createDb({ connection, max: poolLimits.export, name: 'export', log, statementTimeoutMs: 0, tracer })
+  const bus = createBus({ connection, log })
+  const metrics = createMetrics()
+  for (const what of ['exported', 'dropped'] as const)
+    metrics.read(
+      `portcullis_trace_spans_${what}_total`,
+      'counter',
+      `Spans of traces that were ${what}.`,
+      () => tracer.counts()?.[what] ?? [],
+    )
+  const jobsEnded = metrics.counter(
+    'portcullis_jobs_ended_total',
+    'Jobs that this process ended, by kind and outcome.',
+    ['kind', 'outcome'],
+  )
+
+  const app = await createHttpApp({
+    log,
+    authenticate: (token, ip) => accounts.authenticate(token, ip),
+    redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
+    allowedOrigins: () => {
+      const domain = settings.now('SERVER_DOMAIN_NAME')
+      return domain === '' ? [] : [new URL(linkBase(domain, reach().url)).host]
+    },
+    trustedProxies: config.trustedProxies,
+    tls: options.tls,
+    validateResponses: options.validateResponses,
+    fallback: createConsole(options.consoleDir).answer,
+    fastPath,
+    tracer,
+  })
+  const live = createLive(app, bus)
+  const lists = { db, exportDb, clock }
+
+  const audit = auditFeature(app, { db, clock })
+  const checkpoints = auditCheckpoints(app, {
+    ...lists,
+    log,
+    audit,
+    key: keys.audit,
+    dir: config.auditDir,
+    mayMakeDir: !config.isAuditDirGiven,
+    anchor: { keyFile: config.keyFile, key: keys.derive('audit anchor') },
+  })
+  await checkpoints.prepare()
+  const events = eventsFeature(app, { ...lists, log })
+  const tags = tagsFeature(app, { ...lists, audit })
+  const envelope = createEnvelope(keys.sealing)
+  const resolve = createDestinations(config.outboundAllow)
+  const settings = await settingsFeature(app, {
+    db,
+    clock,
+    log,
+    bus,
+    serverUrl: () => reach().url,
+    resolve,
+    audit,
+    envelope,
+    guards: {
+      ...guards,
+      ldap: (actor, next) => directory.guards.ldap(actor, next),
+      oidc: (actor, next) => directory.guards.oidc(actor, next),
+      license: (actor, next) => licence.guard(actor, next),
+    },
+  })
+  const thresholds = await healthThresholds({ db, log, settings })
+  const licence = licenceFeature(app, {
+    db,
+    clock,
+    log,
+    settings,
+    keysFile: config.licenceKeysFile,
+    warnDays: () => thresholds('LICENCE_DAYS'),
+  })
+  const jobs = jobsFeature(app, {
+    db,
+    clock,
+    log,
+    bus,
+    audit,
+    tracer,
+    ended: (kind, outcome) => jobsEnded.inc({ kind, outcome }),
+    thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
+  })
+  sealingFeature(app, {
+    db,
+    audit,
+    jobs,
+    envelope,
+    keys: keys.sealing,
+    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed, ...accountsSealed, ...notificationsSealed],
+  })
+  const mail = mailFeature(app, {
+    db,
+    clock,
+    log,
+    bus,
+    envelope,
+    audit,
+    settings,
+    resolve: async (host) => (await resolve(host)).address,
+    follower,
+  })
+  const directory = directoryFeature(app, {
+    db,
+    clock,
+    log,
+    audit,
+    keys,
+    settings,
+    resolve,
+    accounts: {
+      baseUrl: () => accounts.baseUrl(),
+      signInAs: (identify, request, reply) => accounts.signInAs(identify, request, reply),
+      withdrawSubject: (issuer, id, why) => accounts.withdrawSubject(issuer, id, why),
+    },
+  })
+  const accounts = await accountsFeature(app, {
+    directory: directory.port,
+    providers: directory.providers,
+    mail,
+    db,
+    clock,
+    keys,
+    envelope,
+    audit,
+    log,
+    bus,
+    license: licence.summary,
+    serverUrl: () => reach().url,
+    onChange: live.endViews,
+    ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
+  })
+
+  const timers: Timer[] = [
+    [2_000, 'checkpoints of the audit trail', checkpoints.run],
+    [60_000, 'reading the configuration', settings.refresh],
+    [5_000, 'sending mail', mail.deliver],
+    [5_000, 'applying the licence', licence.apply],
+    [120_000, 'account upkeep', accounts.maintain],
+    [60_000, 'asking the directory', accounts.checkDirectoryAccounts],
+    [300_000, 'directory upkeep', directory.maintain],
+    [5_000, 'taking jobs over', async () => jobs.wake()],
+    [15_000, 'saying that jobs are taken', jobs.beat],
+    [3_600_000, 'job upkeep', jobs.forget],
+  ]
+  return {
+    app,
+    db,
+    exportDb,
+    lists,
+    bus,
+    metrics,
+    tracer,
+    live,
+    audit,
+    checkpoints,
+    events,
+    tags,
+    envelope,
+    resolve,
+    settings,
+    thresholds,
+    licence,
+    jobs,
+    mail,
+    directory,
+    accounts,
+    schemaVersion,
+    timers,
+  }
+}

@@ -1,0 +1,235 @@
+import { actionsFeature } from '#features/actions/index.ts'
+import { agentlessFeature } from '#features/agentless/index.ts'
+import { agentsFeature } from '#features/agents/index.ts'
+import { commandsFeature } from '#features/commands/index.ts'
+import { insightsFeature } from '#features/insights/index.ts'
+import { knowledgeFeature } from '#features/knowledge/index.ts'
+import { nacFeature } from '#features/nac/index.ts'
+import { packagesFeature } from '#features/packages/index.ts'
+import { peripheralsFeature } from '#features/peripherals/index.ts'
+import { policyFeature } from '#features/policy/index.ts'
+import { rolloutsFeature } from '#features/rollouts/index.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { createRate } from '#platform/rate.ts'
+import type { Base, ComposeOptions, Timer } from './compose.base.ts'
+import { createIngest, registerAgentPolicy } from './ingest/index.ts'
+
+export type Fleet = Awaited<ReturnType<typeof composeFleet>>
+
+/** Hosts, what is plugged into them, what is decided about it and what they are told. */
+export const composeFleet = async (options: ComposeOptions, base: Base) => {
+  const { config, keys, clock, log, reach } = options
+  const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
+  const { settings, thresholds, jobs, accounts } = base
+  const packages = packagesFeature(app, {
+    db,
+    clock,
+    keys,
+    audit,
+    dataDir: config.dataDir,
+    verifySession: (token, nowSeconds) => agents.verifySession(token, nowSeconds),
+    isRevoked: (agentId) => agents.isRevoked(agentId),
+  })
+  const agents = agentsFeature(app, {
+    releaseKey: packages.releaseKey,
+    ...lists,
+    keys,
+    audit,
+    events,
+    tags,
+    reach,
+    agentBuildDir: options.agentBuildDir,
+    peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
+    policyOf: (agentId) => policy.ofAgent(agentId),
+    assertMayDelete: (actor, uuids) => actions.assertMayDelete(actor, uuids),
+    pendingCommandsOf: (agentId) => commands.pendingOf(agentId),
+    debugLogsOf: (agentId) => commands.logsOf(agentId),
+    beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
+    announceRemoved: async (tx, ids) => {
+      await commands.forgetAgents(tx, ids)
+      await live.announce(tx, { agents: [...ids], peripherals: [] })
+      // Whichever replica holds their sockets closes them. A message holds some 200 ids (bus.ts, payloadLimit).
+      for (let at = 0; at < ids.length; at += 150)
+        await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
+    },
+  })
+  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
+    jobs.enqueue(tx, actor, {
+      kind: 'knowledge',
+      title: `Judge all devices by knowledge ${version}`,
+      data: { version },
+    })
+  const knowledge = await knowledgeFeature(app, {
+    db,
+    clock,
+    keys,
+    log,
+    bus,
+    audit,
+    release: options.knowledge,
+    effectOf: (other) => peripherals.rejudge.effectOf(other),
+    startJudging,
+    judging: (version) => peripherals.rejudge.progress(version),
+  })
+  const peripherals = peripheralsFeature(app, {
+    ...lists,
+    bus,
+    agents,
+    events,
+    knowledge: knowledge.current,
+    reassess: (tx, ids) => policy.reassess(tx, ids),
+    startJudging: (tx) => jobs.enqueue(tx, { userName: 'system' }, { kind: 'knowledge', title: 'Judge a device anew' }),
+  })
+  jobs.handle('knowledge', {
+    run: async (job) => {
+      await knowledge.refresh()
+      await peripherals.rejudge.run(job)
+      return 'done'
+    },
+  })
+  const wake = async (tx: Tx, ids: readonly string[]): Promise<void> => {
+    for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
+  }
+  const commands = commandsFeature(app, {
+    ...lists,
+    signingKey: keys.command.privateKey,
+    audit,
+    agents: agents.commandState,
+    events,
+    jobs,
+    lifeHours: async (tx) => (await policy.settings(tx)).commandHours,
+    wake,
+    announce: live.announce,
+  })
+  const policy = policyFeature(app, {
+    config: settings,
+    ...lists,
+    keys,
+    log,
+    bus,
+    audit,
+    jobs,
+    agents,
+    peripherals,
+    commands,
+    knowledgeHash: () => knowledge.forAgents().hash,
+    administrators: accounts.administrators,
+    refuseSettings: (actor, settings) => actions.refuseSettings(actor, settings),
+    announce: live.announce,
+    wake,
+  })
+  const actions = actionsFeature(app, {
+    tags,
+    db,
+    clock,
+    keys,
+    audit,
+    agents,
+    commands,
+    jobs,
+    secondPersonAbove: async () => (await policy.twoPerson()).hosts,
+    latestPackage: packages.latestPackage,
+    approvePresent: policy.approvePresent,
+    settle: () =>
+      policy.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later')),
+    saveSettings: policy.saveSettings,
+    revertRollout: (tx, actor, rollout) => rollouts.revert(tx, actor, rollout),
+  })
+  const agentless = agentlessFeature(app, {
+    ...lists,
+    log,
+    keys,
+    envelope,
+    audit,
+    tags,
+    agents,
+    events,
+    workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
+    ownWorkerToken: options.ownWorkerToken ?? null,
+    lateMinutes: () => thresholds('WORKER_LATE_MINUTES'),
+    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+  })
+
+  const checkInRate = createRate()
+  const checkInCount = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
+  const checkInDuration = metrics.histogram(
+    'portcullis_check_in_duration_seconds',
+    'Time from request to answer of a check-in.',
+  )
+  const ingest = createIngest({
+    agentless,
+    db,
+    clock,
+    log,
+    agents,
+    peripherals,
+    policy,
+    commands,
+    events,
+    announce: live.announce,
+    tracer,
+    intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
+    metrics: {
+      checkIns: (n) => {
+        checkInCount.inc({}, n)
+        checkInRate.add(n)
+      },
+      checkInDuration: (ms) => checkInDuration.observe(ms / 1000),
+    },
+  })
+  ingest.register(app)
+  registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
+  bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
+  bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
+  const nac = nacFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    events,
+    settings,
+    resolve,
+    announce: (tx, agents) => live.announce(tx, { agents, peripherals: [] }),
+  })
+  const insights = insightsFeature(app, { ...lists, knowledge: knowledge.current })
+  const rollouts = rolloutsFeature(app, {
+    ...lists,
+    log,
+    audit,
+    events,
+    commands,
+    packages,
+    release: actions.release,
+    refuseRevert: actions.refuseRevert,
+    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+  })
+
+  const timers: Timer[] = [
+    [1_000, 'noticing silent agents', ingest.sweep],
+    [5_000, 'polls', agentless.maintain],
+    [2_000, 'carrying out quarantines', nac.run],
+    [5_000, 'looking for what to quarantine', nac.watch],
+    [120_000, 'nonce upkeep', agents.forgetNonces],
+    [2_000, 'ending rules', policy.endOver],
+    [1_000, 'decisions by changed tags', policy.drain],
+    [60_000, 'checking rules', policy.checkSeals],
+    [10_000, 'expiring commands', commands.expire],
+    [3_600_000, 'command upkeep', commands.forget],
+    [5_000, 'rollouts', rollouts.advance],
+  ]
+  return {
+    agents,
+    knowledge,
+    peripherals,
+    commands,
+    policy,
+    agentless,
+    ingest,
+    checkInsPerSecond: checkInRate.perSecond,
+    nac,
+    insights,
+    rollouts,
+    timers,
+  }
+}

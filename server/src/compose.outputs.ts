@@ -1,0 +1,105 @@
+import { hostname } from 'node:os'
+import type { LiveHint } from '@portcullis/contract'
+import { assetsFeature } from '#features/assets/index.ts'
+import { deliveriesFeature } from '#features/deliveries/index.ts'
+import { exportsFeature } from '#features/exports/index.ts'
+import { type NotificationsDeps, notificationsFeature } from '#features/notifications/index.ts'
+import { reportsFeature } from '#features/reports/index.ts'
+import { linkBase } from '#features/settings/index.ts'
+import type { Tx } from '#platform/db/db.ts'
+import packageFile from '../../package.json' with { type: 'json' }
+import type { Base, ComposeOptions, Timer } from './compose.base.ts'
+import type { Fleet } from './compose.fleet.ts'
+
+/** What leaves: to consumers of the inventory, SIEMs, webhooks, by mail, and as files. */
+export const composeOutputs = (
+  { config, clock, log, reach }: ComposeOptions,
+  base: Base,
+  { peripherals, insights }: Pick<Fleet, 'peripherals' | 'insights'>,
+  { overall }: Pick<NotificationsDeps, 'overall'>,
+) => {
+  const { app, db, lists, bus, metrics, live, audit, events, envelope, resolve, settings, jobs, mail, accounts } = base
+  const assets = assetsFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    jobs,
+    metrics,
+    natsUrl: config.natsUrl,
+    kafkaBrokers: config.kafkaBrokers,
+    resolve,
+    hint: (tx) => live.hint(tx, 'assets'),
+    authenticate: accounts.authenticate,
+  })
+  const source = () => {
+    const domain = settings.now('SERVER_DOMAIN_NAME')
+    const instance = domain === '' ? hostname() : new URL(linkBase(domain, reach().url)).hostname
+    return { version: packageFile.version, instance }
+  }
+  const hintOf = (hint: LiveHint) => (tx: Tx) => live.hint(tx, hint)
+  const deliveries = deliveriesFeature(app, {
+    ...lists,
+    log,
+    bus,
+    audit,
+    events,
+    mail,
+    resolve,
+    source,
+    plans: () => notifications.plans(),
+    webhookOf: (groupId) => notifications.webhookOf(groupId),
+    isRecipient: (groupId, address) => notifications.isRecipient(groupId, address),
+    metrics,
+    hint: hintOf('deliveries'),
+  })
+  const notifications = notificationsFeature(app, {
+    db,
+    clock,
+    audit,
+    events,
+    mail,
+    deliveries,
+    envelope,
+    resolve,
+    source,
+    baseUrl: async () => linkBase(settings.now('SERVER_DOMAIN_NAME'), reach().url),
+    silentHours: () => Number(settings.now('VENDORA_SILENT_HOURS')),
+    findings: peripherals.findings,
+    uncommon: insights.uncommonNow,
+    violations: insights.violationsNow,
+    overall,
+    metrics,
+    hint: hintOf('notices'),
+  })
+  const exports = exportsFeature(app, { ...lists, insights })
+  const reports = reportsFeature(app, {
+    ...lists,
+    log,
+    audit,
+    jobs,
+    mail,
+    files: exports.files,
+    root: config.reportsDir,
+    baseUrl: accounts.baseUrl,
+    hint: (tx) => live.hint(tx, 'reports'),
+  })
+
+  const keptDays = (): number => Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))
+  const timers: Timer[] = [
+    [250, 'placing assets', assets.sequence],
+    [1_000, 'publishing assets', assets.publishSoon],
+    [3_600_000, 'asset upkeep', assets.maintain],
+    [1_000, 'notices', notifications.run],
+    [60_000, 'looking for silent hosts', notifications.watch.silence],
+    [60_000, 'looking for uncommon devices', notifications.watch.uncommon],
+    [60_000, 'looking for devices without a rule', notifications.watch.violations],
+    [3_600_000, 'notice upkeep', () => notifications.forget(keptDays())],
+    [2_000, 'deliveries', deliveries.deliver],
+    [3_600_000, 'delivery upkeep', deliveries.forget],
+    [3_600_000, 'removing old events', async () => events.forget(keptDays(), await deliveries.sentUpTo())],
+    [5_000, 'ordering reports', reports.tick],
+    [3_600_000, 'report upkeep', reports.maintain],
+  ]
+  return { assets, deliveries, notifications, exports, reports, timers }
+}
