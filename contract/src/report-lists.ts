@@ -1,0 +1,232 @@
+/** What reports can be made of: lists and insights, each with its columns and filters. */
+import { type TObject, type TSchema, Type } from 'typebox'
+import { connectionFilters, connectionStatusFilters } from './agentless.ts'
+import { agentFilters } from './agents.ts'
+import { AuditRecord } from './audit.ts'
+import {
+  agentExportRow,
+  connectionExportRow,
+  connectionStatusExportRow,
+  eventExportFilters,
+  eventExportRow,
+  lowerFirst,
+  peripheralExportRow,
+  peripheralModelExportRow,
+} from './exports.ts'
+import { enumFilter, textFilter } from './filters.ts'
+import { SpoofedIdentity, UncommonPeripheral, VulnerablePeripheral, WhitelistViolation } from './insights.ts'
+import { closed, listQuery, utcTime } from './operation.ts'
+import { getPeripheralModels, peripheralFilters } from './peripherals.ts'
+import type { Permission } from './permissions.ts'
+import { PolicyRuleResource, ruleFilters } from './policy.ts'
+
+/** A list that a report can be made of. */
+export interface ReportList {
+  /** Its name, for people. */
+  title: string
+  /** Columns in their order. */
+  row: TObject
+  /** Filters by their names in a schedule. */
+  filters: Readonly<Record<string, TSchema>>
+  /** What the owner of a schedule must be allowed to. */
+  permission: Permission
+  /** What a time range of a schedule is about; null: rows have no time. */
+  time: string | null
+  /** Whether the order can be chosen. */
+  canSort: boolean
+}
+
+const filtersOf = (query: Readonly<Record<string, TSchema>>): Record<string, TSchema> =>
+  Object.fromEntries(
+    Object.entries({ ...query, GlobalSearch: listQuery.GlobalSearch })
+      .filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
+      .map(([name, schema]) => [lowerFirst(name), schema]),
+  )
+
+const joined = (description: string) => Type.String({ description })
+const hosts = joined('Names of at most 20 hosts, `; ` between them.')
+
+const { agents: _uncommonAgents, devIcon: _uncommonIcon, ...uncommon } = UncommonPeripheral.properties
+const {
+  agents: _vulnerableAgents,
+  devIcon: _vulnerableIcon,
+  vulnerabilities: _ids,
+  ...vulnerable
+} = VulnerablePeripheral.properties
+const {
+  agents: _spoofedAgents,
+  devIcon: _spoofedIcon,
+  diff: _diff,
+  consensus: _consensus,
+  evidence: _evidence,
+  ...spoofed
+} = SpoofedIdentity.properties
+const { devIcon: _violationIcon, ...violation } = WhitelistViolation.properties
+const { isKnownAttackTool: _isKnownAttackTool, ...attackToolFilters } = peripheralFilters
+const none = {} as const
+
+/** Columns of reports whose rows the list has in another shape. */
+const uncommonRow = closed({ ...uncommon, hosts })
+const vulnerableRow = closed({ ...vulnerable, vulnerabilities: joined('Ids, `; ` between them.'), hosts })
+const spoofedRow = closed({ ...spoofed, evidence: joined('What is out of line, `; ` between.'), hosts })
+const violationRow = closed(violation)
+const errorRow = closed({
+  uuid: Type.String(),
+  hostIdentifier: Type.String(),
+  localIpAddress: Type.String(),
+  errorsCount: Type.Integer({ minimum: 1 }),
+  lastErrorTime: utcTime('When the last one reached the server.'),
+  lastError: Type.String(),
+})
+
+/** Every list and insight a report can be made of, by its name in a schedule. */
+export const reportLists = {
+  agents: {
+    title: 'Agents',
+    row: agentExportRow,
+    filters: filtersOf(agentFilters),
+    permission: 'export:read',
+    time: 'lastUpdated',
+    canSort: true,
+  },
+  peripherals: {
+    title: 'Peripherals',
+    row: peripheralExportRow,
+    filters: filtersOf(peripheralFilters),
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: true,
+  },
+  models: {
+    title: 'Peripherals by model',
+    row: peripheralModelExportRow,
+    filters: filtersOf(getPeripheralModels.query?.properties ?? {}),
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: true,
+  },
+  events: {
+    title: 'Events',
+    row: eventExportRow,
+    filters: filtersOf(eventExportFilters),
+    permission: 'export:read',
+    time: 'creationTime',
+    canSort: true,
+  },
+  audit: {
+    title: 'Audit trail',
+    row: AuditRecord,
+    filters: filtersOf({
+      MinimumSeverity: Type.Optional(
+        Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' }),
+      ),
+      FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+      userName: textFilter('userName'),
+      action: textFilter('action'),
+      entity: textFilter('entity'),
+      outcome: enumFilter('outcome', ['success', 'failure']),
+    }),
+    permission: 'audit:read',
+    time: 'creationTime',
+    canSort: true,
+  },
+  rules: {
+    title: 'Rules',
+    row: PolicyRuleResource,
+    filters: filtersOf(ruleFilters),
+    permission: 'export:read',
+    time: 'changedAt',
+    canSort: true,
+  },
+  connections: {
+    title: 'Computers without an agent',
+    row: connectionExportRow,
+    filters: filtersOf(connectionFilters),
+    permission: 'export:read',
+    time: null,
+    canSort: true,
+  },
+  connectionRuns: {
+    title: 'Polls of computers without an agent',
+    row: connectionStatusExportRow,
+    filters: filtersOf(connectionStatusFilters),
+    permission: 'export:read',
+    time: 'startTime',
+    canSort: true,
+  },
+  uncommon: {
+    title: 'Uncommon peripherals',
+    row: uncommonRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  vulnerable: {
+    title: 'Vulnerable peripherals',
+    row: vulnerableRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  spoofed: {
+    title: 'Spoofed identities',
+    row: spoofedRow,
+    filters: none,
+    permission: 'export:read',
+    time: null,
+    canSort: false,
+  },
+  violations: {
+    title: 'Whitelist violations',
+    row: violationRow,
+    filters: none,
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: false,
+  },
+  attackTools: {
+    title: 'Attack tools',
+    row: peripheralExportRow,
+    filters: filtersOf(attackToolFilters),
+    permission: 'export:read',
+    time: 'lastSeen',
+    canSort: true,
+  },
+  agentErrors: {
+    title: 'Errors of agents',
+    row: errorRow,
+    filters: none,
+    permission: 'export:read',
+    time: 'lastErrorTime',
+    canSort: false,
+  },
+} as const satisfies Record<string, ReportList>
+export type ReportListName = keyof typeof reportLists
+export const reportListNames = Object.keys(reportLists) as ReportListName[]
+
+type FilterKinds = Readonly<Record<string, string>>
+const kindsOf = (filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>): FilterKinds =>
+  Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, schema['x-filter'] ?? 'text']))
+
+/** The same lists without schemas, for screens: what they are called, the time their rows have, whether they are sorted. */
+export const reportTraits = Object.fromEntries(
+  reportListNames.map((name) => {
+    const { title, time, canSort }: ReportList = reportLists[name]
+    return [name, { title, time: time ?? '', canSort }]
+  }),
+) as Readonly<Record<ReportListName, { title: string; time: string; canSort: boolean }>>
+
+/** Columns of each. */
+export const reportColumns: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  reportListNames.map((name) => [name, Object.keys(reportLists[name].row.properties)]),
+)
+
+/** Kinds of the filters of those that have any. */
+export const reportFilterKinds: Readonly<Partial<Record<ReportListName, FilterKinds>>> = Object.fromEntries(
+  reportListNames.flatMap((name) => {
+    const kinds = kindsOf(reportLists[name].filters)
+    return Object.keys(kinds).length === 0 ? [] : [[name, kinds]]
+  }),
+)
