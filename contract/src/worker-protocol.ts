@@ -5,7 +5,8 @@
  * are to be ended and the process registers anew or exits.
  */
 import { type Static, Type } from 'typebox'
-import { DeviceReport, HostFacts } from './agent-protocol.ts'
+import { boundedText } from './agent-limits.ts'
+import { DeviceReport, HostFacts } from './agent-reports.ts'
 import { closed, nullable } from './operation.ts'
 
 export const workerPaths = {
@@ -126,13 +127,11 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
 }
 
-const text = (max: number, description: string) => Type.String({ maxLength: max, description })
-
 /** POST register: exchanges a token for a key of this process. */
 export const WorkerRegisterRequest = closed({
   token: Type.String({ minLength: 1, maxLength: 512, description: 'Worker token as shown once by the server.' }),
   name: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the machine it runs on.' }),
-  version: text(64, 'Version of the worker.'),
+  version: boundedText(64, 'Version of the worker.'),
 })
 export type WorkerRegisterRequest = Static<typeof WorkerRegisterRequest>
 
@@ -153,7 +152,7 @@ export const PollStepResult = closed({
   step: Type.Enum(pollSteps),
   ok: Type.Boolean(),
   ms: Type.Integer({ minimum: 0 }),
-  message: text(500, 'What was seen; cleaned of what the host could hide in it.'),
+  message: boundedText(500, 'What was seen; cleaned of what the host could hide in it.'),
 })
 export type PollStepResult = Static<typeof PollStepResult>
 
@@ -174,7 +173,7 @@ export const WorkerLeaseRequest = closed({
     }),
     { maxItems: workerLimits.concurrency, description: 'Its leases last on; the step is shown as progress.' },
   ),
-  version: text(64, 'Version of the worker.'),
+  version: boundedText(64, 'Version of the worker.'),
   cpu: Type.Number({ minimum: 0, maximum: 100_000, description: 'Share of one core it used lately, in percent.' }),
 })
 export type WorkerLeaseRequest = Static<typeof WorkerLeaseRequest>
@@ -189,10 +188,10 @@ export const Poll = closed({
   host: Type.String({ minLength: 1, maxLength: 255 }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   platform: nullable(Type.Enum(pollPlatforms), { description: 'null: to be found out.' }),
-  userName: text(255, 'Whom to sign in as.'),
-  password: nullable(text(1_024, 'Password.')),
-  privateKey: nullable(text(65_536, 'Private key, OpenSSH or PEM.')),
-  passphrase: nullable(text(1_024, 'Passphrase of the key.')),
+  userName: boundedText(255, 'Whom to sign in as.'),
+  password: nullable(boundedText(1_024, 'Password.')),
+  privateKey: nullable(boundedText(65_536, 'Private key, OpenSSH or PEM.')),
+  passphrase: nullable(boundedText(1_024, 'Passphrase of the key.')),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), {
     description:
       '`SHA256:...` as OpenSSH prints it. Any other key ends the poll before a credential is sent; null: first contact.',
@@ -220,7 +219,7 @@ export const PollResult = closed({
   ...PollRef.properties,
   durationMs: Type.Integer({ minimum: 0 }),
   failure: nullable(Type.Enum(pollFailures), { description: 'null: it succeeded.' }),
-  message: text(500, 'Details of the failure, without secrets; empty otherwise.'),
+  message: boundedText(500, 'Details of the failure, without secrets; empty otherwise.'),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), { description: 'Key the host showed; null: none.' }),
   platform: nullable(Type.Enum(pollPlatforms)),
   machineIdHash: nullable(Type.String({ pattern: '^[0-9a-f]{64}$' }), {

@@ -1,0 +1,164 @@
+/** What a host says of itself and of its devices. Closed and bounded, because a USB device chooses many of these strings. */
+import { type Static, Type } from 'typebox'
+import { agentLimits, boundedText } from './agent-limits.ts'
+
+/** Why a device works although the policy, taken alone, would block it. */
+export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-disk', 'unblockable'] as const
+
+/** What decided about a device, strongest first; `default` is the implicit block of an armed host. */
+export const policySourceNames = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
+
+/** What an armed host did with a device. */
+export const Enforced = Type.Object(
+  {
+    effect: Type.Enum(['allow', 'block'], { description: 'Decision by the policy the host holds, before guards.' }),
+    source: Type.Enum(policySourceNames),
+    ruleId: Type.Union([Type.Null(), Type.String({ maxLength: 64 })]),
+    policyVersion: Type.Integer({ minimum: 0 }),
+    guard: Type.Optional(
+      Type.Enum(enforcementGuards, {
+        description:
+          'Why it was let through although the decision is block. `present`: attached when the host was armed. `recent`: worked a moment ago at this port. `last-keyboard`, `boot-disk`: never taken away. `unblockable`: the kernel refused.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Enforced = Static<typeof Enforced>
+
+/** What one USB device says of itself, as read from sysfs. Interpreted by `domain/`, never by the agent alone. */
+export const DeviceReport = Type.Object(
+  {
+    portPath: Type.String({
+      pattern: '^[0-9]{1,3}-[0-9]{1,3}(\\.[0-9]{1,3}){0,7}$',
+      maxLength: 48,
+      description: 'Place of attachment, the sysfs device name: bus, then the chain of hub ports (`1-3.2`).',
+    }),
+    descriptors: Type.String({
+      pattern: '^[A-Za-z0-9+/]*={0,2}$',
+      minLength: 24,
+      maxLength: agentLimits.descriptors,
+      description: 'Base64 of the sysfs file `descriptors`: device descriptor and all configurations.',
+    }),
+    manufacturer: Type.Optional(
+      boundedText(agentLimits.string, 'String descriptor iManufacturer; absent when the device has none.'),
+    ),
+    product: Type.Optional(
+      boundedText(agentLimits.string, 'String descriptor iProduct; absent when the device has none.'),
+    ),
+    serial: Type.Optional(
+      boundedText(agentLimits.string, 'String descriptor iSerialNumber; absent when the device has none.'),
+    ),
+    configuration: Type.Optional(
+      boundedText(
+        agentLimits.string,
+        'String of the active configuration; some vendors put the firmware version here.',
+      ),
+    ),
+    speedMbps: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Negotiated speed in Mbit/s (1.5, 12, 480, 5000, ...).',
+      }),
+    ),
+    removable: Type.Optional(
+      Type.Enum(['removable', 'fixed', 'unknown'], {
+        description: 'Whether the port can be reached by a person, from hub descriptor bits and ACPI.',
+      }),
+    ),
+    authorized: Type.Optional(Type.Boolean({ description: 'False when the kernel keeps the device from being used.' })),
+    enforced: Type.Optional(Enforced),
+    reportDescriptors: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', maxLength: 5464 }), {
+        maxItems: 16,
+        description:
+          'Base64 of HID report descriptors in interface order, when the kernel shows them: tells a keyboard from a FIDO key behind 03:00:00.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type DeviceReport = Static<typeof DeviceReport>
+
+/** One network interface of the host. */
+export const NicReport = Type.Object(
+  {
+    name: boundedText(64, 'Interface name.'),
+    mac: Type.String({
+      pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$',
+      description: 'MAC address, lower case with colons.',
+    }),
+    addresses: Type.Array(boundedText(64, 'IP address without prefix length.'), { maxItems: 32 }),
+    isUp: Type.Boolean(),
+  },
+  { additionalProperties: false },
+)
+export type NicReport = Static<typeof NicReport>
+
+/** Slow-changing facts of the host. Sent with every full inventory and whenever `factsHash` changed. */
+export const HostFacts = Type.Object(
+  {
+    hostname: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the host as it calls itself.' }),
+    address: boundedText(64, 'The address the agent reaches the server from, as the host sees it; empty when unknown.'),
+    osName: boundedText(120, 'Operating system and version for people (`Debian GNU/Linux 12 (bookworm)`).'),
+    osVersion: boundedText(120, 'Version of the operating system (`12.8`).'),
+    kernel: boundedText(120, 'Kernel release.'),
+    architecture: boundedText(32, 'CPU architecture as Node names it (`x64`, `arm64`).'),
+    vendor: boundedText(120, 'SMBIOS system vendor; empty when unknown.'),
+    model: boundedText(120, 'SMBIOS product name; empty when unknown.'),
+    chassis: boundedText(64, 'SMBIOS chassis type as a word; empty when unknown.'),
+    sku: boundedText(120, 'SMBIOS SKU; empty when unknown.'),
+    nics: Type.Array(NicReport, { maxItems: agentLimits.nics }),
+    agentVersion: boundedText(64, 'Version of the agent.'),
+    enforcement: Type.Enum(['before-driver', 'after-attach', 'observe'], {
+      description:
+        'The best this host can do when armed: stop a device before a driver binds, after it, or only watch.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type HostFacts = Static<typeof HostFacts>
+
+/** One thing that happened to a device between two check-ins, in the order it happened. */
+export const DeviceChange = Type.Union([
+  Type.Object(
+    {
+      op: Type.Literal('attached'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      device: DeviceReport,
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      op: Type.Literal('removed'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      portPath: DeviceReport.properties.portPath,
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      op: Type.Literal('changed'),
+      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      device: DeviceReport,
+    },
+    { additionalProperties: false },
+  ),
+])
+export type DeviceChange = Static<typeof DeviceChange>
+
+/** How the host stands to its policy; sent in the first check-in of a boot and whenever it changed. */
+export const EnforcementState = Type.Object(
+  {
+    mode: Type.Enum(['Free', 'Armed'], { description: 'What the host does now.' }),
+    policyVersion: Type.Integer({ minimum: 0, description: 'Version of the policy it holds; 0 before the first.' }),
+    reason: boundedText(
+      500,
+      'Why it is so when nobody commanded it: reverted after arming without contact, released by root; else empty.',
+    ),
+  },
+  { additionalProperties: false },
+)
+export type EnforcementState = Static<typeof EnforcementState>
