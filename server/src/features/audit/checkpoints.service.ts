@@ -15,13 +15,14 @@ import {
   signCheckpoint,
 } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { AuditService } from './audit.service.ts'
-import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
+import { type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
+import { checkpointOf, createHold } from './checkpoints.hold.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
-import type { CheckpointsStore, Position } from './checkpoints.store.ts'
+import type { CheckpointsStore } from './checkpoints.store.ts'
 
 /** A checkpoint comes with so many records, */
 const everyRecords = 1_000
@@ -48,13 +49,6 @@ export interface CheckpointsDeps {
 
 export type CheckpointsService = ReturnType<typeof createCheckpoints>
 
-const read = (line: string | null, where: string): AuditCheckpoint | null => {
-  if (line === null) return null
-  const checkpoint = parseCheckpoint(line)
-  if (checkpoint === null) throw new TrailFault(`The newest checkpoint of the ${where} can not be read.`)
-  return checkpoint
-}
-
 /** The first of the records that does not follow from those before it. */
 const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): number | null => {
   let previous = hash
@@ -70,10 +64,10 @@ const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): 
 /** Signs how the trail stands, and keeps what was signed outside of the database as well. */
 export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, audit }: CheckpointsDeps) => {
   const keyId = checkpointKeyId(key.publicKey)
+  const anchored = createHold({ db, store, anchor, publicKey: key.publicKey, audit })
   let fault = ''
   let sinkFault = ''
   let sinkNumber = 0
-  let anchorFault = ''
   let isLockMissed = false
   /**
    * Since when records wait for a checkpoint behind this one, by the clock of this process: what the records say of their
@@ -83,44 +77,6 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   const note = (uncovered: number, upTo: number): void => {
     if (uncovered < 1) waiting = null
     else if (waiting?.upTo !== upTo) waiting = { upTo, since: clock.now() }
-  }
-
-  const anchorOf = (line: string | null, last: AuditCheckpoint | null): Anchor =>
-    line === null || last === null
-      ? { number: 0, auditTrailID: 0, hash: CHECKPOINT_GENESIS }
-      : { number: last.number, auditTrailID: last.auditTrailID, hash: checkpointHash(line) }
-
-  /** The newest checkpoint of the database, when a key of this server signed it. */
-  const genuine = async (line: string | null): Promise<AuditCheckpoint | null> => {
-    const last = read(line, 'database')
-    if (last !== null && judgeSignature(last, await anchor.keys(key.publicKey)) !== 'good')
-      throw new TrailFault(`Checkpoint ${last.number} of the database was not signed by a key of this server.`)
-    return last
-  }
-
-  /** Holds the database against the anchor, which goes on with it; answers the newest checkpoint. */
-  const hold = async (q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> => {
-    const last = await genuine(line)
-    if (last !== null && newest < last.auditTrailID)
-      throw new TrailFault(
-        `The trail ends at record ${newest}, and checkpoint ${last.number} saw ${last.auditTrailID}.`,
-      )
-    const known = await anchor.read()
-    if (known === null && last === null && newest > 0 && !(await store.isJustUpgraded(q)))
-      throw new TrailFault(
-        `${newest} records have no checkpoint, and this server no anchor that says that none was made.`,
-      )
-    if (known !== null && known.number > 0) {
-      // By a statement of its own: another server may have signed, and moved the anchor, since the position was read.
-      const [held] = await store.linesFrom(q, known.number, 1)
-      if (held === undefined || checkpointHash(held) !== known.hash)
-        throw new TrailFault(
-          `The anchor knows checkpoint ${known.number}, the database has it not, or another: it was emptied, made anew, or restored from a backup.`,
-        )
-    }
-    if (known === null || (last?.number ?? 0) > known.number || anchorFault !== '')
-      anchorFault = await anchor.write(anchorOf(line, last))
-    return last
   }
 
   const judge = (line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint => {
@@ -138,9 +94,9 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     db.transaction(async (tx) => {
       if (!(await store.lock(tx, 'sink'))) return
       const end = await sink.end()
-      const last = read(end.line, 'second sink')
+      const last = checkpointOf(end.line, 'second sink')
       await sink.publish(key.publicKey)
-      const keys = await anchor.keys(key.publicKey)
+      const keys = await anchored.keys()
       let before = {
         number: last?.number ?? 0,
         hash: end.line === null ? CHECKPOINT_GENESIS : checkpointHash(end.line),
@@ -166,7 +122,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   const compare = async (): Promise<void> => {
     // In this order: a checkpoint is in the database before it is in a sink.
     const end = await sink.end()
-    const held = read(end.line, 'second sink')
+    const held = checkpointOf(end.line, 'second sink')
     const [line] = held === null ? [] : await store.linesFrom(db, held.number, 1)
     if (held !== null && line !== end.line)
       throw new TrailFault(
@@ -194,7 +150,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     db.transaction(async (tx: Tx) => {
       const before = await store.position(tx)
       const { line } = before
-      const last = await hold(tx, before)
+      const last = await anchored.hold(tx, before)
       const now = clock.now()
       const rows = await store.recordsAfter(tx, last?.auditTrailID ?? 0, everyRecords)
       const newest = rows.at(-1)
@@ -248,13 +204,13 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     await withSink(compare)
     await withSink(fill)
     const before = await store.position()
-    const last = await hold(db, before)
+    const last = await anchored.hold(db, before)
     const uncovered = before.newest - (last?.auditTrailID ?? 0)
     note(uncovered, last?.auditTrailID ?? 0)
     const isOld = last === null || Math.abs(clock.now() - Date.parse(last.time)) >= everyMs
     if (uncovered < 1 || (uncovered < everyRecords && !isOld)) return
     for (let i = 0; i < mostAtOnce && (await sign()); i++);
-    await hold(db, await store.position())
+    await anchored.hold(db, await store.position())
     await withSink(fill)
   }
 
@@ -272,34 +228,14 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     prepare: async (): Promise<void> => {
       try {
         const position = await store.position()
-        if (position.line === null) await hold(db, position)
+        if (position.line === null) await anchored.hold(db, position)
       } catch (error) {
         // Health says it with the next look.
         if (!(error instanceof TrailFault)) throw error
       }
     },
 
-    /** A person has looked, and says that the database is as it ought to be: the anchor is set to it, on record. */
-    reanchor: async (): Promise<Anchor> => {
-      const next = await db.transaction(async (tx) => {
-        const { line } = await store.position(tx)
-        const to = anchorOf(line, await genuine(line))
-        const before = await anchor.read().catch((error: unknown) => {
-          if (error instanceof TrailFault) return null
-          throw error
-        })
-        await audit.write(tx, systemActor('system'), {
-          action: 'audit_anchor.set',
-          entity: `checkpoint ${to.number}`,
-          details: before === null ? 'there was none that could be read' : `it was at checkpoint ${before.number}`,
-          severity: 3,
-        })
-        return to
-      })
-      const problem = await anchor.write(next)
-      if (problem !== '') throw new TrailFault(problem)
-      return next
-    },
+    reanchor: anchored.reanchor,
 
     /** Looks whether a checkpoint is due, and whether the second sink has all; every two seconds. */
     run: async (): Promise<void> => {
@@ -335,7 +271,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         keyId,
         publicKey: String(key.publicKey.export({ type: 'spki', format: 'pem' })),
         secondSink: { upTo: sinkNumber, isCurrent: sinkFault === '' && sinkNumber === (last?.number ?? 0) },
-        problem: fault || sinkFault || anchorFault,
+        problem: fault || sinkFault || anchored.fault(),
       }
     },
 
@@ -343,7 +279,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       const { last, newest, uncovered } = await look()
       if (fault !== '') return { status: 'Error', description: fault }
       if (sinkFault !== '') return { status: 'Warning', description: sinkFault }
-      if (anchorFault !== '') return { status: 'Warning', description: anchorFault }
+      if (anchored.fault() !== '') return { status: 'Warning', description: anchored.fault() }
       const late = waiting === null ? 0 : clock.now() - waiting.since
       if (late > lateMs)
         return {

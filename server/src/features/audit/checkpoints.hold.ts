@@ -1,0 +1,105 @@
+import type { KeyObject } from 'node:crypto'
+import {
+  type AuditCheckpoint,
+  CHECKPOINT_GENESIS,
+  type CheckpointKeys,
+  checkpointHash,
+  judgeSignature,
+  parseCheckpoint,
+} from '@portcullis/domain'
+import type { Db, Queryable } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { AuditService } from './audit.service.ts'
+import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
+import type { CheckpointsStore, Position } from './checkpoints.store.ts'
+
+export interface HoldDeps {
+  db: Db
+  store: Pick<CheckpointsStore, 'position' | 'linesFrom' | 'isJustUpgraded'>
+  anchor: CheckpointAnchor
+  publicKey: KeyObject
+  audit: Pick<AuditService, 'write'>
+}
+
+/** The checkpoint of a line; null: there is none. */
+export const checkpointOf = (line: string | null, where: string): AuditCheckpoint | null => {
+  if (line === null) return null
+  const checkpoint = parseCheckpoint(line)
+  if (checkpoint === null) throw new TrailFault(`The newest checkpoint of the ${where} can not be read.`)
+  return checkpoint
+}
+
+/** What the anchor says of the database: nothing is signed that it is against. */
+export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) => {
+  let fault = ''
+
+  const anchorOf = (line: string | null, last: AuditCheckpoint | null): Anchor =>
+    line === null || last === null
+      ? { number: 0, auditTrailID: 0, hash: CHECKPOINT_GENESIS }
+      : { number: last.number, auditTrailID: last.auditTrailID, hash: checkpointHash(line) }
+
+  /** The newest checkpoint of the database, when a key of this server signed it. */
+  const genuine = async (line: string | null): Promise<AuditCheckpoint | null> => {
+    const last = checkpointOf(line, 'database')
+    if (last !== null && judgeSignature(last, await anchor.keys(publicKey)) !== 'good')
+      throw new TrailFault(`Checkpoint ${last.number} of the database was not signed by a key of this server.`)
+    return last
+  }
+
+  /** Holds the database against the anchor, which goes on with it; answers the newest checkpoint. */
+  const hold = async (q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> => {
+    const last = await genuine(line)
+    if (last !== null && newest < last.auditTrailID)
+      throw new TrailFault(
+        `The trail ends at record ${newest}, and checkpoint ${last.number} saw ${last.auditTrailID}.`,
+      )
+    const known = await anchor.read()
+    if (known === null && last === null && newest > 0 && !(await store.isJustUpgraded(q)))
+      throw new TrailFault(
+        `${newest} records have no checkpoint, and this server no anchor that says that none was made.`,
+      )
+    if (known !== null && known.number > 0) {
+      // By a statement of its own: another server may have signed, and moved the anchor, since the position was read.
+      const [held] = await store.linesFrom(q, known.number, 1)
+      if (held === undefined || checkpointHash(held) !== known.hash)
+        throw new TrailFault(
+          `The anchor knows checkpoint ${known.number}, the database has it not, or another: it was emptied, made anew, or restored from a backup.`,
+        )
+    }
+    if (known === null || (last?.number ?? 0) > known.number || fault !== '')
+      fault = await anchor.write(anchorOf(line, last))
+    return last
+  }
+
+  return {
+    hold,
+
+    /** Keys that a checkpoint of this server may be signed by. */
+    keys: (): Promise<CheckpointKeys> => anchor.keys(publicKey),
+
+    /** Why the anchor could not be written; empty: it was. */
+    fault: (): string => fault,
+
+    /** A person has looked, and says that the database is as it ought to be: the anchor is set to it, on record. */
+    reanchor: async (): Promise<Anchor> => {
+      const next = await db.transaction(async (tx) => {
+        const { line } = await store.position(tx)
+        const to = anchorOf(line, await genuine(line))
+        const before = await anchor.read().catch((error: unknown) => {
+          if (error instanceof TrailFault) return null
+          throw error
+        })
+        await audit.write(tx, systemActor('system'), {
+          action: 'audit_anchor.set',
+          entity: `checkpoint ${to.number}`,
+          details: before === null ? 'there was none that could be read' : `it was at checkpoint ${before.number}`,
+          severity: 3,
+        })
+        return to
+      })
+      const problem = await anchor.write(next)
+      if (problem !== '') throw new TrailFault(problem)
+      return next
+    },
+  }
+}
