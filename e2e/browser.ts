@@ -7,8 +7,10 @@ export const chromiumPath = ((): string | undefined => {
   return existsSync(path) ? path : undefined
 })()
 
-export const launchBrowser = (): Promise<Browser> =>
+/** `handleSIGINT: false` where the signal is handled already: else the browser ends its process by it. */
+export const launchBrowser = (options: { handleSIGINT?: boolean } = {}): Promise<Browser> =>
   chromium.launch({
+    ...options,
     executablePath: chromiumPath as string,
     args: [
       '--no-sandbox',

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
+import { unlessBrokenOff } from './leftovers.ts'
 import { machine } from './machine.ts'
 import { root } from './root.ts'
 import { withSabotage } from './sabotage.ts'
@@ -24,12 +25,15 @@ const barOf = ({ atMost, atLeast }: Finding): string =>
 
 const runOne = async (check: Check, settings: CheckSettings): Promise<Result> => {
   const startedAt = performance.now()
-  const outcome = await check.run(settings).catch(
-    (error: unknown): Outcome => ({
-      findings: [{ what: 'ended with an error', value: 1, atMost: 0 }],
-      notes: [String((error as Error).stack ?? error)],
-    }),
-  )
+  const outcome = await check
+    .run(settings)
+    .catch(
+      (error: unknown): Outcome => ({
+        findings: [{ what: 'ended with an error', value: 1, atMost: 0 }],
+        notes: [String((error as Error).stack ?? error)],
+      }),
+    )
+    .then(unlessBrokenOff)
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
   return { name: check.name, what: check.what, passed: isPassed(outcome), seconds, outcome }
 }

@@ -29,7 +29,6 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
   let server: Awaited<ReturnType<typeof startServerProcess>> | undefined
   const stopOnce = async (): Promise<void> => {
     await server?.end()
-    for (const signal of signals) process.removeListener(signal, interrupted)
     await database?.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
@@ -38,12 +37,6 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
     stopping ??= stopOnce()
     return stopping
   }
-  // A benchmark that is broken off leaves neither a server nor a database behind.
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const interrupted = (): void => {
-    stop().finally(() => process.exit(130))
-  }
-  for (const signal of signals) process.once(signal, interrupted)
   try {
     const started = await startServerProcess({
       databaseUrl: databaseUrl ?? (database?.url as string),

@@ -1,8 +1,10 @@
 /** The real server as a process: started, killed, paused and started again at the same address. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createCaller } from './caller.ts'
+import { signalPostgres, undoAtBreak } from './leftovers.ts'
 import { root as ownRoot } from './root.ts'
 
 /** Password of the account `admin` of every server that is started here. */
@@ -42,6 +44,9 @@ const addressOf = (child: ChildProcess): Promise<string> =>
     )
   })
 
+/** A server that is told to end gets so long for it, when the run is broken off. */
+const endWithinMs = 15_000
+
 /** Starts a server and waits until it serves. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
   const { databaseUrl, dataDir, port, env = {}, root = ownRoot, ca, wrapper = [] } = options
@@ -73,7 +78,22 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   // Nothing outlives the rig, however it ends.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
-  void ended.then(() => process.removeListener('exit', kill))
+  const ownCluster = join(dataDir, 'postgres')
+  const isGone = undoAtBreak(async () => {
+    // What stands still hears nothing.
+    signalPostgres(ownCluster, 'SIGCONT')
+    child.kill('SIGCONT')
+    child.kill('SIGTERM')
+    const late = setTimeout(kill, endWithinMs)
+    if (child.pid !== undefined) await ended
+    clearTimeout(late)
+    signalPostgres(ownCluster, 'SIGKILL')
+  })
+  void ended.then(() => {
+    process.removeListener('exit', kill)
+    // One that was killed leaves its own database to the next server on its folder.
+    if (!existsSync(ownCluster)) isGone()
+  })
   const startedAt = performance.now()
   const url = await addressOf(child)
   const call = createCaller(url, ca)

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { undoAtBreak } from './leftovers.ts'
 
 /** Why there can be no such disk here; undefined: there can. */
 export const whyNoSmallDisk = (): string | undefined =>
@@ -22,6 +23,12 @@ export const whyNoSmallDisk = (): string | undefined =>
 export const mountSmallDisk = (folder: string, megabytes: number) => {
   mkdirSync(folder, { recursive: true })
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'portcullis-drill', folder])
+  let isMounted = true
+  const unmount = (): void => {
+    if (isMounted) execFileSync('umount', ['-l', folder])
+    isMounted = false
+  }
+  undoAtBreak(unmount)
   const ballast = join(folder, 'ballast')
   return {
     /** Moves a folder of a stopped database onto the disk. */
@@ -58,8 +65,6 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
     },
     /** Gives back what `fill` took. */
     free: (): void => rmSync(ballast, { force: true }),
-    unmount: (): void => {
-      execFileSync('umount', ['-l', folder])
-    },
+    unmount,
   }
 }

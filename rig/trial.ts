@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createTransport, type Transport } from '../cli/simulator/transport.ts'
-import { postgresOn } from '../server/src/platform/postgres/index.ts'
 import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
+import { signalPostgres } from './leftovers.ts'
 import { residentBytes } from './proc.ts'
 import { type EnrolledHost, enrolHost, enrolReportingHost } from './reporting-host.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
@@ -155,16 +155,7 @@ export const startTrial = async ({
       /** MiB that the server had more at a weighing than before the hosts began. */
       grownMiB: (): number => Math.round((memory - memoryAtFirst) / 2 ** 20),
       /** Signals every process of the database, as the kernel's out-of-memory killer or a frozen disk would. */
-      signalDatabase: (signal: NodeJS.Signals): number => {
-        const pids = postgresOn(clusterDir)
-        for (const pid of pids)
-          try {
-            process.kill(pid, signal)
-          } catch {
-            // A backend that ended in between.
-          }
-        return pids.length
-      },
+      signalDatabase: (signal: NodeJS.Signals): number => signalPostgres(clusterDir, signal),
       /** Ends the reports and compares what was acknowledged with what is stored. */
       settle: async (): Promise<{ findings: Finding[]; notes: string[] }> => {
         for (const host of fleet) host.stop()

@@ -52,7 +52,7 @@ export const lookAtPages = async (
   isQuick: boolean,
 ): Promise<Seen | null> => {
   if (chromiumPath === undefined) return null
-  const browser = await launchBrowser()
+  const browser = await launchBrowser({ handleSIGINT: false })
   const faults: string[] = []
   let showing = 0
   try {

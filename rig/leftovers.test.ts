@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { expect, it } from 'vitest'
+
+const rig = new URL('.', import.meta.url).href
+
+/** A run that made what `code` makes, and waits; answers what it says and how it ends. */
+const run = async (code: string) => {
+  const text = `
+    const { undoAtBreak, unlessBrokenOff } = await import('${rig}leftovers.ts')
+    const { temporaryFolder } = await import('${rig}database.ts')
+    const say = (line) => console.log(line)
+    const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+    ${code}
+    say('made')
+    setInterval(() => {}, 1_000)`
+  const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', text], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(child, 'exit')
+  const said: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stdout as NodeJS.ReadableStream).on('line', (line) => {
+      if (line === 'made') resolve()
+      else said.push(line)
+    })
+    void ended.then(() => reject(new Error('it ended by itself')))
+  })
+  return {
+    said,
+    breakOff: async (...signals: NodeJS.Signals[]) => {
+      for (const signal of signals) child.kill(signal)
+      return (await ended)[0] as number
+    },
+  }
+}
+
+it('undoes the newest first, waits for each, and ends with the code of the signal', async () => {
+  const { said, breakOff } = await run(`
+    say(temporaryFolder('leftovers'))
+    undoAtBreak(() => say('first'))
+    undoAtBreak(() => { throw new Error('can not be undone') })
+    undoAtBreak(async () => { await rest(100); say('second') })
+    undoAtBreak(() => say('never'))()`)
+  const [folder = ''] = said
+  expect(existsSync(folder)).toBe(true)
+  expect(await breakOff('SIGTERM')).toBe(143)
+  expect(said.slice(1)).toEqual(['second', 'first'])
+  expect(existsSync(folder)).toBe(false)
+})
+
+it('heeds one signal, undoes what is made meanwhile, and lets nothing be told by then', async () => {
+  const { said, breakOff } = await run(`
+    undoAtBreak(async () => {
+      undoAtBreak(() => say('made meanwhile'))
+      void rest(10).then(unlessBrokenOff).then(() => say('told'))
+      await rest(200)
+      say('made before')
+    })`)
+  expect(await breakOff('SIGINT', 'SIGTERM', 'SIGINT')).toBe(130)
+  expect(said).toEqual(['made before', 'made meanwhile'])
+})
