@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
+import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
 import { createLog, type Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
@@ -33,6 +34,8 @@ const listen = (server: Server, { host, port }: Config): Promise<number> =>
 
 /** Starts everything; `stops` gets what has to be undone, in order. */
 const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
+  // Reports, checkpoints and certificates are kept there, even when the database is elsewhere.
+  prepareDataDir(config.dataDir)
   const database = await openDatabase(config, log)
   stops.push(database.stop)
   const address = chooseAddress(config, systemClock.now())

@@ -71,8 +71,15 @@ const ranges: Readonly<Record<string, string>> = {
 const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): string =>
   cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
 
-/** A line as a connection, or what is wrong with it. An empty cell is as if absent. */
-const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): ConnectionInput | string => {
+/**
+ * A line as a connection, or what is wrong with it; nothing of that when it is not told: to find it takes 18 µs and much
+ * memory, which is 3.5 s and 300 MB for a file of 190,000 such lines. An empty cell is as if absent.
+ */
+const readLine = (
+  cells: readonly string[],
+  columns: ReadonlyMap<ColumnName, number>,
+  isTold: boolean,
+): ConnectionInput | string => {
   if (cells.length > columns.size)
     return `The line has ${cells.length} cells, the header ${columns.size}: a comma in a cell needs quotes around it.`
   if (cells[columns.get('ComputerName') ?? -1]?.trim().toLowerCase() === 'computername') return 'The line is a header.'
@@ -101,6 +108,7 @@ const readLine = (cells: readonly string[], columns: ReadonlyMap<ColumnName, num
         }),
   }
   if (!shape.Check(input)) {
+    if (!isTold) return ''
     const [fault] = shape.Errors(input)
     const member = fault?.instancePath.split('/')[1] ?? ''
     return ranges[member] ?? `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
@@ -222,7 +230,10 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       batch = []
     }
     for await (const record of records) {
-      const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.cells, columns)
+      const read =
+        'fault' in record
+          ? `The line ${record.fault}.`
+          : readLine(record.cells, columns, report.errors.length < listedErrors)
       if (typeof read === 'string') {
         note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)
         continue
