@@ -62,8 +62,8 @@ export const stopServer: Check = {
       edits: [
         {
           file: 'server/src/platform/http/http-app.ts',
-          find: 'isDraining = true\n    const idle',
-          replace: 'fastify.server.closeAllConnections()\n    const idle',
+          find: 'isDraining = true\n    // A server that never',
+          replace: 'fastify.server.closeAllConnections()\n    // A server that never',
         },
       ],
     },

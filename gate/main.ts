@@ -1,38 +1,5 @@
 /** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
 import { runChecks } from '../rig/run-checks.ts'
-import type { Check } from '../rig/verdict.ts'
-import { audit } from './audit.ts'
-import { browserHeaders } from './browser-headers.ts'
-import { canaries } from './canaries.ts'
-import { contentTypes } from './content-types.ts'
-import { fuzz } from './fuzz.ts'
-import { hostileStrings } from './hostile-strings.ts'
-import { idor } from './idor.ts'
-import { massAssignment } from './mass-assignment.ts'
-import { matrix } from './matrix.ts'
-import { redos } from './redos.ts'
-import { signIn } from './sign-in.ts'
-import { sortOracle } from './sort-oracle.ts'
-import { sources } from './sources.ts'
-import { tokens } from './tokens.ts'
-import { uploads } from './uploads.ts'
-
-const gates: readonly Check[] = [
-  audit,
-  browserHeaders,
-  canaries,
-  contentTypes,
-  fuzz,
-  hostileStrings,
-  idor,
-  massAssignment,
-  matrix,
-  redos,
-  signIn,
-  sortOracle,
-  sources,
-  tokens,
-  uploads,
-]
+import { gates } from './gates.ts'
 
 await runChecks('Gates', gates)
