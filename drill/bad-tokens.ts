@@ -1,6 +1,7 @@
 /** A thread that sends bad tokens at a fixed pace: what it costs to send them is no part of what others wait for. */
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { setPriority } from 'node:os'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { agentPaths, getAgents } from '@portcullis/contract'
 
@@ -80,6 +81,8 @@ export const startBadTokens = (url: string, perSecond: number) => {
 
 const { badTokens } = (workerData ?? {}) as { badTokens?: { url: string; perSecond: number; over: Int32Array } }
 if (badTokens !== undefined) {
+  // Of this thread alone. They come from elsewhere, where they take nobody's processor.
+  setPriority(10)
   const { url, perSecond, over } = badTokens
   parentPort?.postMessage(await send(new URL(url), perSecond, () => Atomics.load(over, 0) === 1))
 }

@@ -92,14 +92,13 @@ export const busyEventLoop: Check = {
       }
       const healthy = startProbe({ url: server.url, path: '/readyz', perSecond: 50, isFresh: true })
       await pause(1_000)
-      const { p99: before } = healthy.read()
-      healthy.restart()
+      const { p99: before } = await healthy.restart()
       await inside.look(server.pid)
       const bad = startBadTokens(server.url, tokensPerSecond)
       const working = [exportCsv, exportPdf, bringLog].map(again)
       await pause(seconds * 1_000)
       // Before the last ones end: a loop without work would only make it look better.
-      const { p99, failed, failures: unhealthy } = healthy.read()
+      const { p99, failed, failures: unhealthy } = await healthy.read()
       const { delays } = await inside.look(server.pid)
       isOver = true
       const tokens = await bad.stop()
@@ -113,8 +112,12 @@ export const busyEventLoop: Check = {
           { what: 'exports as PDF', value: done.pdf, atLeast: 1 },
           { what: 'debug logs', value: done.logs, atLeast: 1 },
           { what: 'work that failed', value: failures.length, atMost: 0 },
-          { what: 'bad tokens sent', value: tokens.sent, atLeast: tokensPerSecond * seconds * 0.9 },
-          { what: 'bad tokens refused, a second', value: Math.round(tokens.refused / tokens.seconds) },
+          { what: 'bad tokens sent', value: tokens.sent },
+          {
+            what: 'bad tokens refused, a second',
+            value: Math.round(tokens.refused / tokens.seconds),
+            atLeast: tokensPerSecond * 0.9,
+          },
           { what: 'bad tokens not refused', value: tokens.sent - tokens.refused, atMost: 0 },
           { what: 'looks at the event loop', value: delays.count, atLeast: 10 * seconds },
           { what: 'event loop delay, p99', value: round(delays.p99Ms), unit: 'ms', atMost: 50 },

@@ -68,7 +68,7 @@ export const rollingRestart: Check = {
       const people = [startProbe({ ...reader, headers }), startProbe({ ...reader, headers, isFresh: true })]
       const running = fleet.map((host) => host.run(20))
       await turn(restarts, 'SIGTERM')
-      const read = people.map((person) => person.read())
+      const read = await Promise.all(people.map((person) => person.read()))
       const failedHosts = failedOfHosts() - before
       const failedPeople = read.reduce((sum, { failed }) => sum + failed, 0)
       const sent =

@@ -98,11 +98,10 @@ export const soak: Check = {
         })
         const look = await inside.look(server.pid)
         if (elapsed() > seconds / 3) looks.push({ look, hours: elapsed() / 3_600 })
-        else probe.restart()
+        else await probe.restart()
         if (!half && elapsed() > (seconds * 2) / 3) {
           half = true
-          p99.push(probe.read().p99)
-          probe.restart()
+          p99.push((await probe.restart()).p99)
         }
         await pause(Math.max(0, next - performance.now()))
       }

@@ -1,5 +1,10 @@
-/** A healthy client beside the trouble: asks at a fixed pace and keeps its times. */
+/**
+ * A healthy client beside the trouble: asks at a fixed pace and keeps its times. It is a thread of its own: what makes
+ * the trouble is busy, and its own delays are no part of what the client met.
+ */
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 
 export interface ProbeOptions {
@@ -13,15 +18,18 @@ export interface ProbeOptions {
   isFresh?: boolean
 }
 
+/** What a healthy client met so far; times in milliseconds. */
+interface Met {
+  sent: number
+  failed: number
+  /** The first five. */
+  failures: string[]
+  p50: number
+  p99: number
+}
+
 /** Asks every 1/perSecond s whether or not the last answer came: a slow server is asked as often as a fast one. */
-export const startProbe = ({
-  url,
-  path,
-  headers = {},
-  perSecond,
-  timeoutMs = 10_000,
-  isFresh = false,
-}: ProbeOptions) => {
+const probe = ({ url, path, headers = {}, perSecond, timeoutMs = 10_000, isFresh = false }: ProbeOptions) => {
   let times = createPercentiles()
   let sent = 0
   let failed = 0
@@ -61,7 +69,7 @@ export const startProbe = ({
     open.add(one)
     void one.then(() => open.delete(one))
   }, 1_000 / perSecond)
-  const read = () => ({
+  const read = (): Met => ({
     sent,
     failed,
     failures,
@@ -70,16 +78,53 @@ export const startProbe = ({
   })
   return {
     read,
-    /** Times from here on are kept apart from those before. */
     restart: (): void => {
       times = createPercentiles()
     },
-    /** Stops asking and waits for what is on its way. */
-    stop: async () => {
+    stop: async (): Promise<Met> => {
       clearInterval(timer)
       await Promise.all(open)
       agent.destroy()
       return read()
     },
   }
+}
+
+type Order = 'read' | 'restart' | 'stop'
+
+/** Starts the client. */
+export const startProbe = (options: ProbeOptions) => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { probe: options } })
+  // Orders are answered in their order.
+  let last: Promise<unknown> = Promise.resolve()
+  const tell = (order: Order): Promise<Met> => {
+    const answer = last.then(async () => {
+      const answered = once(worker, 'message')
+      worker.postMessage(order)
+      return (await answered)[0] as Met
+    })
+    last = answer.catch(() => {})
+    return answer
+  }
+  return {
+    read: (): Promise<Met> => tell('read'),
+    /** Tells what was met so far; times from here on are kept apart. */
+    restart: (): Promise<Met> => tell('restart'),
+    /** Stops asking and waits for what is on its way. */
+    stop: async (): Promise<Met> => {
+      const met = await tell('stop')
+      await worker.terminate()
+      return met
+    },
+  }
+}
+
+const { probe: asked } = (workerData ?? {}) as { probe?: ProbeOptions }
+if (asked !== undefined) {
+  const client = probe(asked)
+  parentPort?.on('message', async (order: Order) => {
+    const met = order === 'stop' ? await client.stop() : client.read()
+    if (order === 'restart') client.restart()
+    parentPort?.postMessage(met)
+  })
 }

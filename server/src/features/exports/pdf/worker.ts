@@ -1,10 +1,13 @@
 /** A thread that prints tables; it opens the fonts once and stays. */
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { createCopyReader } from './copy-rows.ts'
 import { printTable } from './document.ts'
 import { openFonts } from './fonts.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
+// Linux gives threads priorities of their own: a file that is printed does not keep hosts and people waiting.
+if (process.platform === 'linux') setPriority(10)
 const fonts = openFonts()
 let asked: Extract<ToWorker, { kind: 'job' }> | undefined
 let reader = createCopyReader()
