@@ -1,0 +1,40 @@
+import type { Delivery, EventOutput, NotificationGroup } from '@portcullis/contract'
+import { startTestApp, type TestApp } from './app.ts'
+
+export const notificationsBase = '/prime/webui/systemNotification'
+
+/** A server that may send to this machine, with what tests of deliveries do again and again, and the peers they opened. */
+export const startSender = async () => {
+  const t: TestApp = await startTestApp({ outboundAllow: ['127.0.0.0/8'] })
+  const peers: { close(): unknown }[] = []
+  const get = async (path: string) => (await (await t.admin()).get(`${notificationsBase}/${path}`)).json()
+  /** What the timers do, once. */
+  const tick = async (): Promise<void> => {
+    await t.notifications.run()
+    await t.deliveries.deliver()
+  }
+  return {
+    t,
+    /** A peer that is closed at the end. */
+    opened: <T extends { close(): unknown }>(peer: T): T => {
+      peers.push(peer)
+      return peer
+    },
+    group: async (id: number, change: Record<string, unknown>): Promise<NotificationGroup> => {
+      const answer = await (await t.admin()).post(`${notificationsBase}/notifications/update`, { id, ...change })
+      if (answer.statusCode !== 200) throw new Error(answer.body)
+      return answer.json().find((one: NotificationGroup) => one.id === id)
+    },
+    deliveries: async (query = ''): Promise<Delivery[]> => (await get(`deliveries${query}`)).data,
+    outputs: (): Promise<EventOutput[]> => get('outputs'),
+    tick,
+    later: async (seconds: number): Promise<void> => {
+      t.clock.advance(seconds * 1_000)
+      await tick()
+    },
+    close: async (): Promise<void> => {
+      for (const one of peers.reverse()) await one.close()
+      await t.close()
+    },
+  }
+}
