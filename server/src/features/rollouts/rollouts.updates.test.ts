@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { pageOf, type TestAgent } from '#test/builders.ts'
+import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { ring, rolloutsOf, take } from '#test/rollouts.ts'
+
+let t: TestApp
+let rollouts: ReturnType<typeof rolloutsOf>
+
+beforeEach(async () => {
+  t = await startTestApp({ listen: true })
+  rollouts = rolloutsOf(t)
+})
+afterEach(() => t.close())
+
+describe('updates in rings', () => {
+  const key = releaseKeyPair()
+  const rings = [{ name: 'all', sharePercent: 100 }]
+
+  it('brings the newest build to hosts that are older, and counts a version that arrived as done', async () => {
+    const x64 = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
+    await rollouts.hosts(1, 'x', { agentVersion: '1.2.0' })
+    await rollouts.hosts(1, 'x', { agentVersion: '1.3.0-dev' })
+    await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'arm64' })
+    expect((await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()).toMatchObject({
+      status: 409,
+      detail: 'No agent package is published.',
+    })
+    const build = (await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)).json()
+    const plan = (await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()
+    expect(plan.builds).toEqual([{ architecture: 'x64', version: '1.2.0' }])
+    expect(plan.rings[0]).toMatchObject({
+      ready: 1,
+      unchanged: 2,
+      notReady: 1,
+      reasons: [{ reason: 'No build is published for arm64.', hosts: 1 }],
+    })
+    const { id } = await rollouts.start({ kind: 'update', rings })
+    const [command] = await take(x64[0] as TestAgent)
+    expect(command).toMatchObject({
+      kind: 'update',
+      version: '1.2.0',
+      sha256: build.sha256,
+      size: build.size,
+      architecture: 'x64',
+      releaseKey: key.text,
+    })
+    expect(ring(await rollouts.advance(id), 0)).toEqual({ done: 1, unchanged: 2, notReady: 1 })
+    expect((await rollouts.advance(id, 60)).state).toBe('completed')
+  })
+
+  it('halts when agents roll back, and can not be reverted', async () => {
+    await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)
+    const agents = await rollouts.hosts(3, 'x', { agentVersion: '1.0.0' })
+    const { id } = await rollouts.start({ kind: 'update', rings })
+    await take(agents[0] as TestAgent, 'failed')
+    const halted = await rollouts.advance(id)
+    expect(halted).toMatchObject({ state: 'halted' })
+    expect(ring(halted, 0)).toEqual({ failed: 1, waiting: 2 })
+    const { data } = await pageOf<{ reason: string }>(t, `rollouts/${id}/hosts?state=failed`)
+    expect(data[0]?.reason).toBe('the disk is full')
+    expect((await rollouts.post(`${id}/revert`)).json()).toMatchObject({ status: 409, code: 'conflict' })
+  })
+
+  it('halts when its build is withdrawn', async () => {
+    const build = (await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)).json()
+    await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
+    const { id } = await rollouts.start({ kind: 'update', rings })
+    await (await t.admin()).delete(`/prime/webui/agents/packages/${build.id}`)
+    expect(await rollouts.advance(id)).toMatchObject({ state: 'halted', reason: 'Build 1.2.0 for x64 was withdrawn.' })
+  })
+})
