@@ -138,4 +138,18 @@ export const busyEventLoop: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
+  sabotages: [
+    {
+      what: 'debug logs are packed anew, tightly, between two turns of the event loop',
+      red: 'event loop delay',
+      edits: [
+        {
+          file: 'server/src/features/commands/gzip-check.ts',
+          find: '      isFirst = false\n      assertSound()',
+          replace:
+            "      isFirst = false\n      process.getBuiltinModule('node:zlib').brotliCompressSync(bytes)\n      assertSound()",
+        },
+      ],
+    },
+  ],
 }

@@ -110,6 +110,7 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
 /** D5: the disk of the database is full. */
 export const fullDisk: Check = {
   name: 'D5',
+  isWaiting: true,
   what: `${hosts} hosts report while the disk under the tables of PostgreSQL is filled to the last byte, then the one under its log. Nothing acknowledged is lost, people still sign in and read, health says so, and everything goes on without a restart once there is room.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const why = whyNoSmallDisk()

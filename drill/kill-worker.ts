@@ -167,6 +167,7 @@ const compare = (connection: Connection, given: readonly Given[]): Promise<Findi
 /** D6: agentless workers die in the middle of polls, and sleep for longer than their leases. */
 export const killWorker: Check = {
   name: 'D6',
+  isWaiting: true,
   what: 'Workers poll SSH hosts that take seconds to answer; they are killed (SIGKILL) in the middle of polls and paused (SIGSTOP) for longer than a lease, and one brings results while others run the same polls again. Each poll ends once, runs again once for each crash at most, and is given out again within 30 s (by the clock of the server, which runs three times as fast in the short form); what comes too late writes nothing.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const { polls, workers: size, kills, pauses, slowMs, pace, spread, endMs } = forms[isQuick ? 'quick' : 'full']

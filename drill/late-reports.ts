@@ -221,6 +221,7 @@ const throughHttp = async (runs: number, root: string): Promise<Counted> => {
 
 export const lateReports: Check = {
   name: 'D7',
+  isWaiting: true,
   what: 'Reports are delivered in any order, up to three times each and a week late; afterwards the host checks in as hosts do. What is stored equals what is plugged in, as it does when they come in order; a late report brings no removed device back.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const model = await pure(10_000, root)

@@ -27,6 +27,7 @@ const ask = (url: string, token?: string): Promise<Asked> =>
 /** D4: the database stops answering without ending a connection, as a frozen disk or virtual machine does. */
 export const pauseDatabase: Check = {
   name: 'D4',
+  isWaiting: true,
   what: `${hosts} hosts report and a person reads a list while every process of PostgreSQL stands still (SIGSTOP) for ${pausedMs / 1000} s. No request waits for it longer than 5 s, /readyz says so within 3 s, memory stays, and everything goes on afterwards.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const rounds = isQuick ? 1 : 5

@@ -49,6 +49,7 @@ const open = (url: URL, { start, isReading }: Kind): Promise<Socket> =>
 /** D9: clients that are slow on purpose. */
 export const slowClients: Check = {
   name: 'D9',
+  isWaiting: true,
   what: `${clients} slow clients, ${perSecond} more each second: three tenths each send headers, the body of a sign-in and the body of an enrolment by a byte a second, the others read nothing of the megabytes that they asked for. A healthy client asks ${probesPerSecond} times a second beside them, over a connection of its own each time.`,
   run: async ({ root }): Promise<Outcome> => {
     const server = await startServer({ databaseUrl: undefined, root })

@@ -17,6 +17,7 @@ const storedUnanswered = (connection: Connection, pending: readonly string[]): P
 /** D2: the server is told to stop, as by a service manager. */
 export const stopServer: Check = {
   name: 'D2',
+  isWaiting: true,
   what: `${hosts} hosts report without a pause while the server is told to stop (SIGTERM) and started again. What it took it also answers: nothing is lost, and no host sends again what is stored.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const stops = isQuick ? 3 : 15

@@ -109,7 +109,8 @@ export const enrolReportingHost = async (
         return false
       }
       reported.resent++
-      await pause(50 + Math.random() * 50)
+      // Agents wait a second and more; many that asked anew at once would take the processor that a server starts on.
+      await pause(150 + Math.random() * 150)
     }
     return false
   }

@@ -141,16 +141,24 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
     return
   }
   const results: Result[] = []
-  for (const check of chosen) {
-    const result = await runOne(check, settings)
-    results.push(result)
-    say(jsonOf(result))
-    // With each result, so that a run that is broken off has told what it found.
-    if (values.save !== undefined) {
-      mkdirSync(dirname(values.save), { recursive: true })
-      writeFileSync(values.save, markdownOf(title, results, settings.isQuick))
+  const runNext = async (from: Check[]): Promise<void> => {
+    for (let check = from.shift(); check !== undefined; check = from.shift()) {
+      const result = await runOne(check, settings)
+      results.push(result)
+      say(jsonOf(result))
+      // With each result, so that a run that is broken off has told what it found.
+      if (values.save !== undefined) {
+        const inOrder = chosen.flatMap(({ name }) => results.filter((one) => one.name === name))
+        mkdirSync(dirname(values.save), { recursive: true })
+        writeFileSync(values.save, markdownOf(title, inOrder, settings.isQuick))
+      }
     }
   }
+  const beside = (check: Check): boolean => settings.isQuick && check.isWaiting === true
+  await runNext(chosen.filter((check) => !beside(check)))
+  // The long ones are the later ones: at the end none is left alone.
+  const waiting = chosen.filter(beside).reverse()
+  await Promise.all([runNext(waiting), runNext(waiting)])
   const failed = results.filter(({ passed }) => !passed)
   say(
     `${results.length - failed.length} passed, ${failed.length} not passed${failed.length === 0 ? '' : `: ${failed.map(({ name }) => name).join(', ')}`}`,
