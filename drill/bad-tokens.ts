@@ -48,7 +48,9 @@ const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise
   const startedAt = performance.now()
   const seconds = (): number => (performance.now() - startedAt) / 1_000
   while (!isOver()) {
-    const each = Math.floor((seconds() * perSecond - told.sent) / connections)
+    // What is late comes little by little: all at once would be another trouble than a steady stream.
+    const due = Math.min(seconds() * perSecond - told.sent, (3 * perSecond * tickMs) / 1_000)
+    const each = Math.floor(due / connections)
     for (const socket of sockets) {
       let text = ''
       for (let i = 0; i < each; i++) text += badRequest(told.sent++)

@@ -8,6 +8,7 @@ import type { Check, Finding, Outcome } from '../rig/verdict.ts'
 import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
+const read = ['agents?PageSize=50', 'admin/SubsystemHealth'].map((path) => `/prime/webui/${path}`)
 
 interface Filled {
   findings: Finding[]
@@ -34,8 +35,11 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
       const { call, signIn } = trial.server()
       let token = await signIn()
       trial.run()
-      // Memory for the hashing of passwords is taken once, and stays.
-      for (let i = 0; i < 3; i++) await signIn()
+      // Memory for the hashing of passwords and for what is read is taken once, and stays.
+      for (let i = 0; i < 3; i++) {
+        await signIn()
+        for (const path of read) await call(path, undefined, token)
+      }
       await pause(1_500)
       trial.weighAnew()
       const asked = { signIns: 0, reads: 0 }
@@ -57,8 +61,8 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
           return token
         })
         asked.reads += 2
-        for (const path of ['agents?PageSize=50', 'admin/SubsystemHealth'])
-          await call(`/prime/webui/${path}`, undefined, token)
+        for (const path of read)
+          await call(path, undefined, token)
             .then((answer) => {
               const items = Array.isArray(answer) ? (answer as { name: string; status: string }[]) : []
               told = items.find(({ name }) => name === 'disk')?.status ?? told

@@ -46,6 +46,8 @@ export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; 
 
     /** The claims of a token of ours that has not ended; null for anything else. */
     read: async (token: string): Promise<AccessClaims | null> => {
+      // What has not even the form of one is not worth the errors that the library makes of it.
+      if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null
       try {
         const { payload, protectedHeader } = await jwtVerify(token, hmac, {
           algorithms: ['HS256'],
