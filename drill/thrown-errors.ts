@@ -128,6 +128,7 @@ const tryOperation = async (
 /** D18: errors that nobody foresaw. */
 export const thrownErrors: Check = {
   name: 'D18',
+  isWaiting: true,
   what: `A module that is loaded into the server makes it throw. Every operation is called again and again: after its guard, before and after its handler, and at each of its statements in turn (every second of which was carried out), it meets an error that nobody foresaw; threads that print end. Of the statements outside of requests one in ${Math.round(1 / outsideShare)} throws, while ${reporters} hosts report without a pause.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const folder = temporaryFolder('thrown')

@@ -21,6 +21,7 @@ interface Met {
 /** D17: all hosts come back in the same moment. */
 export const thunderingHerd: Check = {
   name: 'D17',
+  isWaiting: true,
   what: 'A fleet was away for ten minutes, so that every host is shown as not connected. All of them come back in the same moment, each over a connection of its own, with a new session and a check-in; one that is told to come later does, after the time that it is told and up to half of that more. Without their retry being spread beforehand it is the worst that they can do.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const agents = isQuick ? 3_000 : 10_000

@@ -367,6 +367,12 @@ export const configGroups = {
       30,
       [1, 86_400],
     ),
+    VENDORA_HEALTH_HOST_CLOCK_SECONDS: threshold(
+      'Clock: hosts',
+      'Connected hosts whose clocks are further from that of the server are a warning.',
+      300,
+      [1, 86_400],
+    ),
     VENDORA_HEALTH_SILENT_PERCENT: threshold(
       'Agent gateway: silent hosts',
       'A larger share of hosts that are not connected is a warning, in percent.',

@@ -53,7 +53,7 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     cure: 'The licence ended, ends soon or covers fewer hosts than there are: enter a new one under Settings, Licence. Nothing stops working.',
   },
   clock: {
-    cure: 'The clocks of this machine and of the database differ: synchronise both (NTP; `timedatectl` shows the state). Sessions, signatures and times of events depend on them.',
+    cure: 'The clocks of this machine and of the database differ, or those of hosts do: synchronise them (NTP; `timedatectl` shows the state). Sessions, signatures and times of events depend on them.',
   },
   backups: {
     cure: 'The newest backup is too old: make one (`npm run cli -- backup make --out FILE`), and have cron or a systemd timer make them; docs/guide/operations.md shows how.',

@@ -50,6 +50,7 @@ export const compose = async (options: ComposeOptions) => {
     wakeSockets: ingest.wake.size,
     license: licence.summary,
     fleet: agents.totals,
+    hostClocks: agents.wrongClocks,
     ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: fleet.checkInsPerSecond() }),
     dataDir: config.dataDir,
     knowledgeAge: knowledge.age,

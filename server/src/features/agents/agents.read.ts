@@ -247,6 +247,16 @@ export const createAgentsRead = (db: Queryable) => ({
   namesOf: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string; address: string }[]> =>
     db.query(sql`select a.agent_id, a.host, a.address from agents a where a.agent_id = any(${agentIds}::uuid[])`),
 
+  /** Connected hosts whose clocks were further apart at their last check-in, and the one that is furthest. */
+  wrongClocks: async (seconds: number): Promise<{ hosts: number; worst: WrongClock | null }> => {
+    const [found] = await db.query<{ hosts: number } & WrongClock>(sql`
+      select r.host as "hostIdentifier", h.skew_seconds as seconds, count(*) over () as hosts
+      from agent_heartbeats h join agent_rows r using (agent_id)
+      where h.connected and abs(h.skew_seconds::bigint) > ${seconds}
+      order by abs(h.skew_seconds::bigint) desc, h.agent_id limit 1`)
+    return found === undefined ? { hosts: 0, worst: null } : { hosts: found.hosts, worst: found }
+  },
+
   totals: async (): Promise<{ total: number; connected: number }> =>
     (
       await db.prepared<{ total: number; connected: number }>(
@@ -254,6 +264,12 @@ export const createAgentsRead = (db: Queryable) => ({
       )
     )[0] ?? { total: 0, connected: 0 },
 })
+
+/** How far a host's clock is ahead of the server's. */
+export interface WrongClock {
+  hostIdentifier: string
+  seconds: number
+}
 
 export type AgentsRead = ReturnType<typeof createAgentsRead>
 

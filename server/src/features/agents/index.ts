@@ -71,6 +71,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     isRevoked: sessionsStore.isRevoked,
     verifySession: tokens.verify,
     totals: read.totals,
+    wrongClocks: read.wrongClocks,
     /** The one agent that each identity names, or a 400 that says which item names none or several. */
     resolve: createResolve(store),
     downloads,

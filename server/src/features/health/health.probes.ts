@@ -63,16 +63,37 @@ export const diskProbe =
     }
   }
 
+/** Connected hosts whose clocks are so many seconds and more from the server's, and the one that is furthest. */
+export type HostClocks = (
+  seconds: number,
+) => Promise<{ hosts: number; worst: { hostIdentifier: string; seconds: number } | null }>
+
+/** Minutes as people say them. */
+const apart = (seconds: number): string => {
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const length = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+  return `${length} ${seconds < 0 ? 'behind' : 'ahead'}`
+}
+
 /** Tokens, sessions and agents' times are judged by this clock; another machine's shows when it is wrong. */
 export const clockProbe =
-  (read: HealthRead, clock: Clock, thresholds: Thresholds): Probe =>
+  (read: HealthRead, clock: Clock, hostClocks: HostClocks, thresholds: Thresholds): Probe =>
   async () => {
     const before = clock.now()
     const theirs = await read.now()
     const skew = Math.abs(theirs.getTime() - (before + clock.now()) / 2) / 1000
+    const status = above(skew, thresholds('CLOCK_WARNING_SECONDS'), thresholds('CLOCK_ERROR_SECONDS'))
+    const { hosts, worst } = await hostClocks(thresholds('HOST_CLOCK_SECONDS'))
     return {
-      status: above(skew, thresholds('CLOCK_WARNING_SECONDS'), thresholds('CLOCK_ERROR_SECONDS')),
-      description: `${skew.toFixed(1)} s apart from the clock of the database.`,
+      status: status === 'OK' && worst !== null ? 'Warning' : status,
+      description: [
+        `${skew.toFixed(1)} s apart from the clock of the database.`,
+        ...(worst === null
+          ? []
+          : [
+              `${hosts} ${hosts === 1 ? 'host has a clock' : 'hosts have clocks'} that ${hosts === 1 ? 'is' : 'are'} wrong; ${worst.hostIdentifier} is ${apart(worst.seconds)}.`,
+            ]),
+      ].join(' '),
     }
   }
 

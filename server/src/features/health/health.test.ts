@@ -202,7 +202,17 @@ describe('probes', () => {
     const ingest = (queueDepth: number) => () => ({ queueDepth, checkInsPerSecond: 1 })
     const read = (over: object) =>
       ({ ping: async () => {}, now: async () => new Date(0), newestEventId: async () => 7, ...over }) as never
-    const at = (skew: number) => clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 }, defaults)()
+    const wrong = (seconds: number) => async (limit: number) =>
+      Math.abs(seconds) > limit ? { hosts: 2, worst: { hostIdentifier: 'HOST-1', seconds } } : { hosts: 0, worst: null }
+    const at = (skew: number, host = 0) =>
+      clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 }, wrong(host), defaults)()
+    expect(await at(0, 299)).toEqual({ status: 'OK', description: '0.0 s apart from the clock of the database.' })
+    expect(await at(0, 301)).toMatchObject({
+      status: 'Warning',
+      description: expect.stringContaining('2 hosts have clocks that are wrong; HOST-1 is 5 min ahead.'),
+    })
+    expect((await at(0, -86_400)).description).toContain('HOST-1 is 24 h behind.')
+    expect((await at(60_000, 301)).status).toBe('Error')
     expect((await at(1_000)).status).toBe('OK')
     expect((await at(-10_000)).status).toBe('Warning')
     expect((await at(60_000)).status).toBe('Error')

@@ -16,6 +16,7 @@ import {
   diskProbe,
   eventProcessingProbe,
   type Follower,
+  type HostClocks,
   knowledgeProbe,
   type Probe,
 } from './health.probes.ts'
@@ -43,6 +44,7 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   knowledgeAge: () => { version: string; ageDays: number }
   /** When the newest backup was made; null: none was. */
   newestBackup: () => Promise<Date | null>
+  hostClocks: HostClocks
   /** Probes of parts that exist or are set up; a part without one is `Unknown`, "Not configured". */
   probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
   /** Where the data lies, for the disk probe. */
@@ -60,7 +62,7 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     'agent gateway': agentGatewayProbe(ingest, fleet, thresholds),
     'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
     disk: diskProbe(dataDir, thresholds),
-    clock: clockProbe(read, clock, thresholds),
+    clock: clockProbe(read, clock, deps.hostClocks, thresholds),
     backups: backupsProbe(deps.newestBackup, clock, thresholds),
     knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
     ...deps.probes,
