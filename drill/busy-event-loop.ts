@@ -10,6 +10,7 @@ import {
 } from '@portcullis/contract'
 import type { PlayedHost } from '../bench/loader/hosts.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { createClient } from '../rig/client.ts'
 import { temporaryFolder } from '../rig/database.ts'
 import { createLookInside } from '../rig/look-inside.ts'
 import { startProbe } from '../rig/probe.ts'
@@ -78,9 +79,18 @@ export const busyEventLoop: Check = {
         if (command === undefined) throw new Error(`no command came with ${taken.status}`)
         return { id: (JSON.parse(command.payload) as AgentCommand).id, session }
       }
+      // Hosts that are polled bring nothing.
+      const client = createClient(server.connection)
+      await client.connect()
+      const { rows: polled } = await client.query<{ id: string }>(
+        'SELECT agent_id AS id FROM agent_rows WHERE agentless',
+      )
+      await client.end()
+      const without = new Set(polled.map(({ id }) => id))
+      const bringing = hosts.filter(({ agentId }) => !without.has(agentId))
       let next = 0
       const bringLog = async (): Promise<void> => {
-        const host = hosts[next++ % hosts.length] as PlayedHost
+        const host = bringing[next++ % bringing.length] as PlayedHost
         const { id, session } = await askForLog(host)
         const answer = await fetch(`${server.url}${agentPaths.debugLogs}/${id}`, {
           method: 'POST',

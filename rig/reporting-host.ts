@@ -123,8 +123,9 @@ export const enrolReportingHost = async (
     pending: (): string | null => pending,
     /** Sends one more check-in, after a run has ended; true: it was taken. */
     again: (): Promise<boolean> => send({ inventoryHash: inventoryHash([]), inventory: [] }),
-    /** Reports until `stop`; `restMs` between two reports. */
+    /** Reports until `stop`, and may be run again then; `restMs` between two reports. */
     run: async (restMs = 0): Promise<void> => {
+      isOver = false
       while (!isOver) {
         const serial = `${name}-${seq}`
         const device = storageStick({ serial })
