@@ -19,7 +19,6 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 /** D12: two replicas are restarted one after the other while hosts and people use them. */
 export const rollingRestart: Check = {
   name: 'D12',
-  isWaiting: true,
   what: `Two replicas behind a balancer of connections that asks /readyz; ${hosts} hosts report and two people read lists while one replica after the other is told to stop (SIGTERM, ${drainSeconds} s of drain) and started again. No request fails. Then one is killed (SIGKILL), for information: what is acknowledged stays.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const restarts = isQuick ? 2 : 20
