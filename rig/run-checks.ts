@@ -154,7 +154,7 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
       }
     }
   }
-  const beside = (check: Check): boolean => check.isWaiting === true
+  const beside = (check: Check): boolean => settings.isQuick && check.isWaiting === true
   await runNext(chosen.filter((check) => !beside(check)))
   // The long ones are the later ones: at the end none is left alone.
   const waiting = chosen.filter(beside).reverse()

@@ -45,7 +45,7 @@ export interface Check {
   /** What it shows, one sentence. */
   what: string
   run(settings: CheckSettings): Promise<Outcome>
-  /** Spends its time waiting, not working: two of these run side by side. */
+  /** Spends its time waiting, not working: in the short form two of these run side by side. */
   isWaiting?: boolean
   /** Ways to break the product that this check has to see. A check without one proves nothing. */
   sabotages?: readonly Sabotage[]
