@@ -115,8 +115,8 @@ export const clockSkew: Check = {
   },
   sabotages: [
     {
-      what: 'the clock of a host decides about the time of events',
-      red: 'another time',
+      what: 'the clock of a host is taken for the time',
+      red: 'wrong clock is not stored',
       edits: [
         {
           file: 'server/src/ingest/reports.ts',
