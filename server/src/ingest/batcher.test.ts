@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createBatcher } from './batcher.ts'
 
 it('gives up with a batch that the database let hang those that waited behind it, and tries the newer ones', async () => {
@@ -35,4 +35,52 @@ it('gives up with a batch that the database let hang those that waited behind it
   await expect.poll(() => runs.map(({ items }) => items)).toEqual([['first'], ['fresh']])
   runs[1]?.end(null)
   expect(await fresh).toBe('taken')
+})
+
+it('refuses whoever waits for long, in a run and behind it, and lets the run go on', async () => {
+  vi.useFakeTimers({ now: 0 })
+  try {
+    let end: (items: string[]) => void = () => {}
+    const batcher = createBatcher<string, string>({
+      now: () => Date.now(),
+      size: 1,
+      delayMs: 0,
+      concurrency: 1,
+      capacity: 100,
+      key: (item) => item,
+      run: () =>
+        new Promise((resolve) => {
+          end = resolve
+        }),
+      overflow: () => new Error('later'),
+      isConflict: () => false,
+      isHopeless: () => true,
+    })
+    const outcomes: string[] = []
+    const add = (item: string): void =>
+      void batcher.add(item).then(
+        () => outcomes.push(`${item} taken`),
+        (error: Error) => outcomes.push(`${item} ${error.message}`),
+      )
+    add('in a run')
+    add('behind')
+    await vi.advanceTimersByTimeAsync(1_000)
+    add('fresh')
+    await vi.advanceTimersByTimeAsync(3_400)
+    expect(outcomes).toEqual([])
+    await vi.advanceTimersByTimeAsync(500)
+    expect(outcomes).toEqual(['in a run later', 'behind later'])
+    let isDrained = false
+    const drained = batcher.drain().then(() => {
+      isDrained = true
+    })
+    end(['in a run'])
+    await vi.advanceTimersByTimeAsync(10)
+    expect(isDrained).toBe(false)
+    end(['fresh'])
+    await drained
+    expect(outcomes).toEqual(['in a run later', 'behind later', 'fresh taken'])
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -20,7 +20,7 @@ export interface BatcherOptions<In, Out> {
   /** Two items of one key never share a batch. */
   key(item: In): string
   run(items: In[]): Promise<Out[]>
-  /** What an item over the capacity is refused with. */
+  /** What an item over the capacity, or one that waited too long, is refused with. */
   overflow(): Error
   /** True when two transactions stood in each other's way: the same batch is run again. */
   isConflict(error: unknown): boolean
@@ -30,6 +30,12 @@ export interface BatcherOptions<In, Out> {
 
 /** A statement is given up after 4.5 s, and no host is to wait for more than 5 s. */
 const patienceMs = 400
+/**
+ * A run may wait for a connection first and for a statement then, 5.9 s were seen: whoever waits for this long, looked at
+ * so often, is refused while his run goes on. What it stores all the same he is told when he comes again.
+ */
+const mostMs = 4_500
+const sweepMs = 250
 
 /**
  * Gathers items and runs them together. A batch that fails is run again one by one, so that a bad item fails alone. An
@@ -38,6 +44,8 @@ const patienceMs = 400
 export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
   let waiting: Waiting<In, Out>[] = []
   let running = 0
+  const batches = new Set<readonly Waiting<In, Out>[]>()
+  let isSweeping = false
   let timer: NodeJS.Timeout | null = null
   const idle: (() => void)[] = []
 
@@ -86,6 +94,26 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     return impatient
   }
 
+  function sweepLater(): void {
+    if (isSweeping) return
+    isSweeping = true
+    setTimeout(sweep, sweepMs).unref()
+  }
+
+  const sweep = (): void => {
+    isSweeping = false
+    const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > mostMs
+    const late = [...batches].flatMap((batch) => batch.filter(isLate))
+    // In the order in which they came: mostly there is none.
+    const [oldest] = waiting
+    if (oldest !== undefined && isLate(oldest)) {
+      late.push(...waiting.filter(isLate))
+      waiting = waiting.filter((entry) => !isLate(entry))
+    }
+    if (late.length > 0) giveUp(late, options.overflow())
+    if (batches.size > 0) sweepLater()
+  }
+
   const runBatch = async (batch: Waiting<In, Out>[]): Promise<void> => {
     try {
       const results = await attempt(batch.map((entry) => entry.item))
@@ -104,8 +132,11 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     while (running < options.concurrency && waiting.length > 0) {
       const batch = takeBatch()
       running++
+      batches.add(batch)
+      sweepLater()
       void runBatch(batch).finally(() => {
         running--
+        batches.delete(batch)
         if (waiting.length > 0) schedule(true)
         else if (running === 0) for (const done of idle.splice(0)) done()
       })

@@ -50,11 +50,11 @@ export const isSource = `(c.agent_id is null or (
 const due = (now: Date) => sql`r.next_run <= ${now} and (r.lease_until is null or r.lease_until <= ${now})`
 
 export const createPollsStore = () => ({
-  /** Hands out what waits longest. Two workers never get the same: whoever comes second passes over what is locked. */
+  /** Hands out what waits longest, and of those that were due at once the ones whose worker was lost. Two workers never get the same: whoever comes second passes over what is locked. */
   lease: (tx: Tx, now: Date, until: Date, pollerId: string, limit: number): Promise<LeasedRow[]> =>
     tx.query<LeasedRow>(sql`
       with d as materialized (
-        select r.connection_id from connection_runs r where ${due(now)} order by r.next_run limit ${limit}::int for update skip locked)
+        select r.connection_id from connection_runs r where ${due(now)} order by r.next_run, r.lease_until limit ${limit}::int for update skip locked)
       update connection_runs r set poller_id = ${pollerId}::uuid, lease_until = ${until}, attempts = r.attempts + 1,
         -- Above what any other connection to this host has brought.
         fence = greatest(r.fence, coalesce((select h.seq from agent_heartbeats h where h.agent_id = c.agent_id and h.agentless), 0)) + 1, started_at = ${now}, ended_at = null, step = 'resolve'
