@@ -40,7 +40,7 @@ export const killServer: Check = {
   name: 'D1',
   what: `${hosts} hosts report without a pause while the server is killed (SIGKILL) at random moments and started again; each host repeats a report until it is acknowledged. Every acknowledged report is stored, and none twice.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
-    const kills = isQuick ? 8 : 200
+    const kills = isQuick ? 6 : 200
     const trial = await startTrial({ name: 'killed', root, hosts })
     try {
       trial.run()

@@ -24,7 +24,7 @@ export const thunderingHerd: Check = {
   isWaiting: true,
   what: 'A fleet was away for ten minutes, so that every host is shown as not connected. All of them come back in the same moment, each over a connection of its own, with a new session and a check-in; one that is told to come later does, after the time that it is told and up to half of that more. Without their retry being spread beforehand it is the worst that they can do.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
-    const agents = isQuick ? 3_000 : 10_000
+    const agents = isQuick ? 2_000 : 10_000
     const { server, hosts } = await startLoaded({ root, agents })
     const client = createClient(server.connection)
     const transport = createTransport({ server: new URL(server.url), connections: agents, timeoutMs: 30_000 })

@@ -1,14 +1,27 @@
 /** The real server as a process: started, killed, paused and started again at the same address. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createCaller } from './caller.ts'
+import { temporaryFolder } from './database.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
 import { root as ownRoot } from './root.ts'
 
 /** Password of the account `admin` of every server that is started here. */
 export const adminPassword = 'a password for the test rig only'
+
+let folder: string | undefined
+
+/** Compiled code of all servers of a run: each has a data directory that is new, where none could be kept. */
+const codeFolder = (): string => {
+  if (folder === undefined) {
+    const made = temporaryFolder('code')
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    folder = made
+  }
+  return folder
+}
 
 export interface ServerProcessOptions {
   /** `DATABASE_URL`; absent: the server runs its own database in `dataDir`. */
@@ -63,6 +76,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
       PORTCULLIS_PORT: String(port),
       PORTCULLIS_ADMIN_PASSWORD: adminPassword,
       PORTCULLIS_LOG_LEVEL: 'warn',
+      NODE_COMPILE_CACHE: codeFolder(),
       ...env,
     },
   })
