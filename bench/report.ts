@@ -9,7 +9,8 @@ const cellOf = (figure: Figure | undefined): string => {
   const bar =
     figure.limit === undefined ? '' : ` (${figure.better === 'more' ? '≥' : '≤'} ${figure.limit.toLocaleString('en')})`
   const missed = ratio !== null && ratio < 1 ? ' **missed**' : ''
-  return `${figure.value.toLocaleString('en')} ${figure.unit}${bar}${missed}`.replace(/ +/g, ' ').trim()
+  const beside = figure.beside === undefined ? '' : `, ${figure.beside}`
+  return `${figure.value.toLocaleString('en')} ${figure.unit}${beside}${bar}${missed}`.replace(/ +/g, ' ').trim()
 }
 
 const tableOf = (results: readonly BenchResult[]): string[] => {

@@ -4,6 +4,8 @@ export interface Figure {
   what: string
   value: number
   unit: string
+  /** Told behind the figure. */
+  beside?: string
   /** What to reach, or the peer's figure; undefined: only told. */
   limit?: number
   /** Whether more or less is better. */
