@@ -42,7 +42,7 @@ export const percentile = (values: readonly number[], share: number): number => 
 export const tableOf = ({ name, conditions, figures }: BenchResult): string => {
   const rows = figures.map((f) => [
     f.what,
-    `${f.value} ${f.unit}`.trim(),
+    `${f.value} ${f.unit}${f.beside === undefined ? '' : `, ${f.beside}`}`.trim(),
     f.limit === undefined ? '' : `${f.better === 'more' ? '>=' : '<='} ${f.limit}`,
     ratioOf(f) === null ? '' : String(ratioOf(f)),
   ])
