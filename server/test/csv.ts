@@ -1,8 +1,9 @@
-import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
+import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 
 /** All records of a CSV file. */
 export const allCsvRecords = async (bytes: Buffer): Promise<CsvRecord[]> => {
-  const all: CsvRecord[] = []
-  for await (const record of csvRecords(bytes)) all.push(record)
+  const { header, batches } = readCsv(bytes)
+  const all = header === undefined ? [] : [header]
+  for await (const records of batches) all.push(...records)
   return all
 }

@@ -25,7 +25,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import { uploadedBytes } from '#platform/http/uploaded-file.ts'
+import { withUploadedBytes } from '#platform/http/uploaded-file.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
@@ -137,8 +137,8 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(unregisterConnections, ({ actor, body }) => connections.register(actor, body.computerNames ?? [], false))
   app.register(connectionDetailsStatus, ({ query }) => status.page(query))
   app.register(connectionCauses, () => read.causes())
-  app.register(uploadConnections, async ({ actor, query, request }) =>
-    upload(actor, await uploadedBytes(request), query.dryRun === true),
+  app.register(uploadConnections, ({ actor, query, request }) =>
+    withUploadedBytes(request, (bytes) => upload(actor, bytes, query.dryRun === true)),
   )
   app.register(workerPollerDetails, () => worker.details())
   app.register(updateWorkerDefaults, ({ actor, body }) => worker.saveDefaults(actor, body))

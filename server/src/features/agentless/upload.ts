@@ -13,7 +13,7 @@ import { type TagsApi, tagNameFault } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { undefuse } from '#platform/csv.ts'
-import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
+import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
@@ -194,8 +194,8 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
 
   return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
-    const records = csvRecords(bytes)
-    const columns = readHeader((await records.next()).value ?? undefined)
+    const { header, batches } = readCsv(bytes)
+    const columns = readHeader(header)
     const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [] }
     const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
       if (outcome === 'added') report.added++
@@ -229,25 +229,26 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       }
       batch = []
     }
-    for await (const record of records) {
-      const read =
-        'fault' in record
-          ? `The line ${record.fault}.`
-          : readLine(record.cells, columns, report.errors.length < listedErrors)
-      if (typeof read === 'string') {
-        note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)
-        continue
+    for await (const records of batches)
+      for (const record of records) {
+        const read =
+          'fault' in record
+            ? `The line ${record.fault}.`
+            : readLine(record.cells, columns, report.errors.length < listedErrors)
+        if (typeof read === 'string') {
+          note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)
+          continue
+        }
+        const key = nameKey(read.computerName)
+        const before = seen.get(key)
+        if (before !== undefined) {
+          note(record.line, read.computerName, 'failed', `This computer is in line ${before} already.`)
+          continue
+        }
+        seen.set(key, record.line)
+        batch.push({ line: record.line, input: read })
+        if (batch.length >= batchSize) await flush()
       }
-      const key = nameKey(read.computerName)
-      const before = seen.get(key)
-      if (before !== undefined) {
-        note(record.line, read.computerName, 'failed', `This computer is in line ${before} already.`)
-        continue
-      }
-      seen.set(key, record.line)
-      batch.push({ line: record.line, input: read })
-      if (batch.length >= batchSize) await flush()
-    }
     await flush()
     report.errors.sort((a, b) => a.line - b.line)
     report.lines.sort((a, b) => a.line - b.line)

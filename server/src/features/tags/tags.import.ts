@@ -3,7 +3,7 @@ import { type ImportResult, maxImportErrors, type TaggedEntity, tagFileColumns }
 import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { undefuse } from '#platform/csv.ts'
-import { type CsvRecord, csvRecords } from '#platform/csv-records.ts'
+import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 import { type Db, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
@@ -132,8 +132,8 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
   const importFile = async (actor: Actor, bytes: Buffer, isDry: boolean): Promise<ImportResult> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
-    const records = csvRecords(bytes)
-    const columns = readHeader((await records.next()).value ?? undefined)
+    const { header, batches } = readCsv(bytes)
+    const columns = readHeader(header)
     const result = { imported: 0, failed: 0, errors: [] as ImportResult['errors'] }
     const fail = (line: number, message: string) => {
       result.failed++
@@ -148,12 +148,13 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
       result.imported += batch.length - missing.length
       batch = []
     }
-    for await (const record of records) {
-      const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
-      if (typeof read === 'string') fail(record.line, read)
-      else batch.push(read)
-      if (batch.length >= batchSize) await flush()
-    }
+    for await (const records of batches)
+      for (const record of records) {
+        const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
+        if (typeof read === 'string') fail(record.line, read)
+        else batch.push(read)
+        if (batch.length >= batchSize) await flush()
+      }
     await flush()
     result.errors.sort((a, b) => a.line - b.line)
     return result

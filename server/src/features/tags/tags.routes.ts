@@ -2,7 +2,7 @@ import { addHashtags, deleteHashtags, exportTags, getHashtags, importTags } from
 import type { Clock } from '#platform/clock.ts'
 import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import { uploadedBytes } from '#platform/http/uploaded-file.ts'
+import { withUploadedBytes } from '#platform/http/uploaded-file.ts'
 import type { TagsImport } from './tags.import.ts'
 import type { TagsRead } from './tags.read.ts'
 import type { TagsService } from './tags.service.ts'
@@ -23,7 +23,7 @@ export const registerTagsRoutes = (app: HttpApp, { tags, read, imports, clock }:
     async () =>
       new FileAnswer(exportFileName('tags', clock.now(), 'csv'), 'text/csv; charset=utf-8', read.exportFile()),
   )
-  app.register(importTags, async ({ actor, query, request }) =>
-    imports.importFile(actor, await uploadedBytes(request), query.dryRun === true),
+  app.register(importTags, ({ actor, query, request }) =>
+    withUploadedBytes(request, (bytes) => imports.importFile(actor, bytes, query.dryRun === true)),
   )
 }

@@ -15,8 +15,14 @@ export const uploadedFile = async (request: FastifyRequest, limit?: number) => {
 /** Of a file that is read as a whole. */
 const wholeLimit = 32 * 1024 * 1024
 
-/** The one part of an uploaded form as a whole, or a refusal as soon as it is too large. */
-export const uploadedBytes = async (request: FastifyRequest): Promise<Buffer> => {
+/**
+ * Does something with the one part of an uploaded form as a whole, or refuses it as soon as it is too large. The bytes
+ * are gone afterwards: left to the collector, those of two or three former uploads stood in memory beside the next one.
+ */
+export const withUploadedBytes = async <T>(
+  request: FastifyRequest,
+  work: (bytes: Buffer) => Promise<T>,
+): Promise<T> => {
   const { file } = await uploadedFile(request, wholeLimit)
   // The reader of forms only marks a file as cut, and its own `toBuffer` looks for the mark with each piece: of a file
   // that is cut between two pieces it gave the first 32 MiB as if they were all.
@@ -27,11 +33,16 @@ export const uploadedBytes = async (request: FastifyRequest): Promise<Buffer> =>
   if (file.truncated) cut()
   // One piece of memory, of which only what is written to is really taken; pieces and their sum would be twice as much.
   const length = Number(request.headers['content-length'] ?? Number.NaN)
-  const bytes = Buffer.allocUnsafeSlow(Math.min(wholeLimit, length >= 0 ? length : wholeLimit))
-  let size = 0
-  for await (const piece of file as AsyncIterable<Buffer>) {
-    piece.copy(bytes, size)
-    size += piece.length
+  const memory = new ArrayBuffer(Math.min(wholeLimit, length >= 0 ? length : wholeLimit))
+  try {
+    const bytes = Buffer.from(memory)
+    let size = 0
+    for await (const piece of file as AsyncIterable<Buffer>) {
+      piece.copy(bytes, size)
+      size += piece.length
+    }
+    return await work(bytes.subarray(0, size))
+  } finally {
+    memory.transfer(0)
   }
-  return bytes.subarray(0, size)
 }
