@@ -54,9 +54,14 @@ const { values, positionals } = parseArgs({
     agents: { type: 'string' },
     json: { type: 'boolean' },
     save: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
   },
   allowPositionals: true,
 })
+if (values.help === true) {
+  process.stdout.write(`${usage}\n`)
+  process.exit(0)
+}
 const chosen = positionals.length === 0 ? names : positionals
 const agents = values.agents?.split(',').map(Number)
 if (

@@ -189,8 +189,8 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
       if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
     }
   })
-  // A file of 32 MiB is held while it is read; beside it the one before may not have been collected yet.
-  const { findings, notes } = costs('odd files', 32 + 32 + 50, cost)
+  // A file of 32 MiB is held while it is read; the rest is pieces on their way and what the collector has not taken yet.
+  const { findings, notes } = costs('odd files', 32 + 82, cost)
   return {
     findings: [
       { what: 'odd files', value: files.length, atLeast: 60 },

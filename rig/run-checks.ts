@@ -122,15 +122,19 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
       from: { type: 'string' },
       'self-test': { type: 'boolean' },
       save: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
     },
     allowPositionals: true,
   })
+  const usage = `Usage: [name…] [--quick] [--minutes N] [--from RELEASE] [--self-test] [--save FILE]\n`
+  if (values.help === true) {
+    say(`${title}. ${usage}\n${checks.map(({ name, what }) => `${name}\n    ${what}`).join('\n')}`)
+    return
+  }
   const unknown = positionals.filter((name) => !checks.some((check) => check.name === name))
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
   if (unknown.length > 0 || (minutes !== undefined && !(minutes > 0))) {
-    process.stderr.write(
-      `Usage: [name…] [--quick] [--minutes N] [--self-test] [--save FILE]; names: ${checks.map(({ name }) => name).join(', ')}\n`,
-    )
+    process.stderr.write(`${usage}Names: ${checks.map(({ name }) => name).join(', ')}\n`)
     process.exit(2)
   }
   const chosen = positionals.length === 0 ? checks : checks.filter(({ name }) => positionals.includes(name))
