@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { agentUnit } from '../server/src/features/agents/install/unit.ts'
 import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
+import { NODE_FLAGS, SERVER_FLAGS } from './bootstrap/flags.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 import { allowedBy, copyOf, instructionsOf } from './try-image.mjs'
 
@@ -106,10 +107,11 @@ describe('the Dockerfile', () => {
     const config = loadConfig(environment, false)
     expect(textOf('EXPOSE')).toEqual([String(config.port)])
     expect(textOf('VOLUME')).toEqual([config.dataDir])
-    for (const text of [...textOf('CMD'), ...textOf('HEALTHCHECK')]) {
-      const command = JSON.parse(/\[.*\]/.exec(text)?.[0] ?? '')
-      expect(existsSync(join(ROOT, command.at(-1) ?? '')), text).toBe(true)
-    }
+    const [start, ...others] = [...textOf('CMD'), ...textOf('HEALTHCHECK')].map((text) =>
+      JSON.parse(/\[.*\]/.exec(text)?.[0] ?? ''),
+    )
+    expect(start).toEqual(['node', ...SERVER_FLAGS, 'server/src/entry/start.ts'])
+    for (const command of others) expect(existsSync(join(ROOT, command.at(-1) ?? ''))).toBe(true)
   })
 })
 
@@ -214,7 +216,9 @@ describe('systemd units', () => {
     const settingOf = (key) => settings.find(([one]) => one === key)?.[1] ?? ''
     const [program, ...args] = settingOf('ExecStart').split(' ')
     expect(program).toBe(`${settingOf('WorkingDirectory')}/.node/node`)
-    expect(existsSync(join(ROOT, args.find((word) => word.endsWith('.ts')) ?? 'none'))).toBe(true)
+    const file = args.find((word) => word.endsWith('.ts')) ?? 'none'
+    expect(existsSync(join(ROOT, file))).toBe(true)
+    expect(args.slice(0, args.indexOf(file))).toEqual(name === 'portcullis.service' ? SERVER_FLAGS : NODE_FLAGS)
     const variables = settings.filter(([key]) => key === 'Environment').map(([, value]) => value.split('=')[0] ?? '')
     expect(variables.filter((one) => !isKnown(one))).toEqual([])
     expect(existsSync(join(ROOT, settingOf('Documentation').replace('file:///opt/portcullis/', '')))).toBe(true)
