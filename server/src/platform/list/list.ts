@@ -46,8 +46,8 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
       scope === undefined ? (spec.total ?? countStatement(from, raw('true'))) : countStatement(from, scope)
     const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
     const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
-    const total = await counts(totalStatement)
-    const filtered = list.isUnfiltered ? total : await countOf(list)
+    const [total, found] = await Promise.all([counts(totalStatement), list.isUnfiltered ? null : countOf(list)])
+    const filtered = found ?? total
     const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
     const statement = pageStatement(spec, list, offset, limit, filterFirst)
     if (Math.min(limit, filtered - offset) > streamFrom)
