@@ -63,9 +63,12 @@ const tokenFor = (id: string, admin: string, host: string, worker: string): stri
 /** A body that is far larger than anything: by nobody, and by who may call the operation. */
 const sendLarge = async (premises: Premises, taking: readonly Offered[], host: Host, size: number): Promise<Part> => {
   const { server, addWorker, signIn } = premises
-  // A session of its own: one that is taken in spite of all may be a sign-out.
   const admin = await signIn()
   const worker = await addWorker()
+  // A sign-out that is taken in spite of all has a session of its own to end: all that came after it was refused as from
+  // somebody unknown, and a server without a bound passed.
+  const callerOf = async (id: string): Promise<string> =>
+    id === 'logout' ? (await signIn()).token : tokenFor(id, admin.token, host.token, worker)
   const notes: string[] = []
   let sentTo = 0
   const send = async ({ id, path, method, isUpload, described }: Offered, token: string | undefined, bytes: number) => {
@@ -85,16 +88,17 @@ const sendLarge = async (premises: Premises, taking: readonly Offered[], host: H
       : `${id} ${token === undefined ? 'anonymous' : 'signed in'}: ${got.status} after ${got.sent}`
   }
   // Warm, so that what is compiled and pooled once does not count as growth.
-  await forEachOf(taking.slice(0, 20), 2, async (one) => void (await send(one, admin.token, size)))
+  await forEachOf(taking.slice(0, 20), 2, async (one) => void (await send(one, await callerOf(one.id), size)))
   const cost = await watched(premises, async () => {
     for (const one of taking)
-      for (const token of [undefined, tokenFor(one.id, admin.token, host.token, worker)]) {
+      for (const token of [undefined, await callerOf(one.id)]) {
         const wrong = await send(one, token, size)
         sentTo++
         if (wrong !== null) notes.push(wrong)
       }
   })
-  const { findings, notes: times } = costs('large bodies', 50, cost)
+  // A body is held up to its bound of 8 MiB, and of some that were refused the collector has not taken it yet.
+  const { findings, notes: times } = costs('large bodies', 64, cost)
   return {
     findings: [
       { what: 'large bodies', value: sentTo, atLeast: taking.length * 2 },
@@ -118,7 +122,7 @@ const ill = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(mebibyte
 
 /** Files that are no tables, or tables that nobody ought to read to their end. */
 const oddFiles = (path: string, header: string, row: string, isQuick: boolean): OddFile[] => {
-  const below = (isQuick ? 3 : 31) * mebibyte
+  const below = (isQuick ? 9 : 31) * mebibyte
   const files: OddFile[] = []
   const add = (what: string, head: Buffer | string, piece: Buffer, size: number, name = 'x.csv'): void =>
     void files.push({ what, path, name, head: Buffer.from(head as string), piece, size })
@@ -309,7 +313,7 @@ export const uploads: Check = {
     },
     {
       what: 'a table is read in one go',
-      red: 'others waited at most',
+      red: 'others waited p99, odd files',
       edits: [
         {
           file: 'server/src/platform/csv-records.ts',
