@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { readArchive, restore } from '#platform/backup/index.ts'
@@ -193,6 +194,16 @@ describe('a backup', () => {
     slow.socket.pause()
     slow.socket.destroy()
     expect(await again()).toBe(200)
+  }, 60_000)
+
+  it('says that it is damaged when a row of it is none that the table takes', async () => {
+    const bytes = await make({})
+    const from = bytes.indexOf(10) + 1
+    const text = gunzipSync(bytes.subarray(from)).toString('latin1')
+    const changed = text.replace(/\t[0-9a-f]{8}-[0-9a-f]{4}-/, (uuid) => `${uuid.slice(0, 3)}x${uuid.slice(4)}`)
+    expect(changed).not.toBe(text)
+    const damaged = Buffer.concat([bytes.subarray(0, from), gzipSync(Buffer.from(changed, 'latin1'))])
+    await expect(restored(damaged, null)).rejects.toThrow(/^The file was changed, or is damaged: invalid input syntax/)
   }, 60_000)
 
   it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Secret } from '../secret.ts'
@@ -82,4 +83,10 @@ it('is refused when it is cut off, changed, of a wrong passphrase or no backup',
   ] as const)
     await expect(readAll(bytes, passphrase)).rejects.toThrow(ArchiveError)
   expect(sealed.includes('kind')).toBe(false)
+})
+
+it('says that the passphrase may be wrong, also of a file that is longer than what is read at once', async () => {
+  const bytes = randomBytes(300_000).toString('hex')
+  const long = await bytesOf([table('t'), { kind: 'data', bytes: Buffer.from(`${bytes}\n`) }], 'correct horse')
+  await expect(readAll(long, 'wrong', 65_536)).rejects.toThrow('The passphrase is wrong')
 })

@@ -43,6 +43,7 @@ export type ArchivePart =
 
 export class ArchiveError extends Error {}
 
+const notOpened = 'The passphrase is wrong, or the file was changed.'
 const headLimit = 4_096
 const tagSize = 16
 /** Some 100 ms and 64 MiB: a guess costs as much. */
@@ -85,7 +86,7 @@ const decrypting = (key: Buffer, nonce: Buffer, head: Buffer): Transform => {
         decipher.setAuthTag(held)
         done(null, decipher.final())
       } catch {
-        done(new ArchiveError('The passphrase is wrong, or the file was changed.'))
+        done(new ArchiveError(notOpened))
       }
     },
   })
@@ -170,11 +171,12 @@ export const readArchive = async (source: AsyncIterable<Buffer>, passphrase: Sec
     const [salt, nonce] = [head.encryption.salt, head.encryption.nonce].map((text) => Buffer.from(text, 'base64'))
     stages.push(decrypting(keyOf(passphrase, salt as Buffer), nonce as Buffer, line))
   }
-  return { head, parts: partsOf(through(remaining(), [...stages, createGunzip()])) }
+  const bytes = through(remaining(), [...stages, createGunzip()])
+  return { head, parts: partsOf(bytes, head.encryption !== null) }
 }
 
 /** Lines of JSON and the rows between them. */
-async function* partsOf(source: AsyncIterable<Buffer>): AsyncGenerator<ArchivePart> {
+async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): AsyncGenerator<ArchivePart> {
   let held: Buffer = Buffer.alloc(0)
   let isInTable = false
   let isEnded = false
@@ -209,6 +211,8 @@ async function* partsOf(source: AsyncIterable<Buffer>): AsyncGenerator<ArchivePa
     }
   } catch (error) {
     if (error instanceof ArchiveError) throw error
+    // Seen before the tag at the end: another key makes bytes that are no gzip stream.
+    if (isEncrypted) throw new ArchiveError(notOpened)
     throw new ArchiveError(`The backup can not be read: ${(error as Error).message}.`)
   }
   if (!isEnded) throw new ArchiveError('The backup ends too early.')

@@ -49,8 +49,7 @@ export const load = async (
         // An error of the database ends the stream; it is thrown where the table ends.
         copy.on('error', () => {})
       } else if (part.kind === 'data') {
-        if (copy !== null && !copy.destroyed && !copy.write(part.bytes))
-          await Promise.race([once(copy, 'drain'), once(copy, 'close')])
+        if (copy !== null && !copy.destroyed && !copy.write(part.bytes)) await roomOf(copy)
       } else if (part.kind === 'tableEnd' && copy !== null) {
         copy.end()
         await finished(copy)
@@ -69,8 +68,18 @@ export const load = async (
     // A COPY that is not ended keeps the connection waiting for rows.
     ;(copy as ReturnType<typeof copyFrom> | null)?.destroy(error as Error)
     await client.query('ROLLBACK').catch(() => {})
+    // Rows come before the tag of the file can be checked: changed ones may be no values of their columns.
+    if (/^2[23]/.test(String((error as { code?: unknown }).code)))
+      throw new ArchiveError(`The file was changed, or is damaged: ${(error as Error).message}.`)
     throw error
   }
+}
+
+/** Until more can be written; what did not come of the two is listened for no longer. */
+const roomOf = async (copy: ReturnType<typeof copyFrom>): Promise<void> => {
+  const waiting = new AbortController()
+  const { signal } = waiting
+  await Promise.race([once(copy, 'drain', { signal }), once(copy, 'close', { signal })]).finally(() => waiting.abort())
 }
 
 const makeEventPartitions = async (client: pg.ClientBase, last: number): Promise<void> => {
