@@ -3,13 +3,12 @@
  * went into taking the types out of some thousand files again at each start.
  */
 import { enableCompileCache, flushCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { dataDirOf, isOwnFolder } from '#platform/data-dir.ts'
+import { codeCacheOf, dataDirOf } from '#platform/data-dir.ts'
 
 const dataDir = dataDirOf(process.env, process.getuid?.() === 0)
-// What is kept there is run as code. Before the first start the folder is not there yet.
-if (isOwnFolder(dataDir)) enableCompileCache(join(dataDir, 'code-cache'))
+const codeCache = codeCacheOf(dataDir)
+if (codeCache !== null) enableCompileCache(codeCache)
 // Otherwise V8 learns from the first rows of a file that objects made there live long, and puts those of all the others
 // where only the rare collection of everything finds them: 220 MB for 1.9 million faulty lines, 20 MB without.
 setFlagsFromString('--no-allocation-site-pretenuring')

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { dataDirOf, isOwnFolder } from './data-dir.ts'
+import { codeCacheOf, dataDirOf, isOwnFolder } from './data-dir.ts'
 
 const made: string[] = []
 const folder = (mode: number): string => {
@@ -27,6 +27,20 @@ test('what is not there, is no folder, or belongs to another account is not ones
   writeFileSync(join(dir, 'file'), '')
   expect(isOwnFolder(join(dir, 'file'))).toBe(false)
   expect(isOwnFolder(process.getuid?.() === 0 ? '/tmp' : '/')).toBe(false)
+})
+
+test('compiled code is kept where nobody else can put any, whatever the umask was', () => {
+  const dir = folder(0o711)
+  expect(codeCacheOf(join(dir, 'absent'))).toBe(null)
+  expect(codeCacheOf(folder(0o777))).toBe(null)
+  const cache = join(dir, 'code-cache')
+  mkdirSync(cache)
+  chmodSync(cache, 0o777)
+  writeFileSync(join(cache, 'planted'), '')
+  expect(codeCacheOf(dir)).toBe(cache)
+  expect([(statSync(cache).mode & 0o777).toString(8), readdirSync(cache)]).toEqual(['700', []])
+  writeFileSync(join(cache, 'own'), '')
+  expect([codeCacheOf(dir), readdirSync(cache)]).toEqual([cache, ['own']])
 })
 
 test('the data directory is the one that is named, else the usual one', () => {

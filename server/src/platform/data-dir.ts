@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { StartError } from './start-error.ts'
@@ -11,6 +11,21 @@ export const dataDirOf = (env: NodeJS.ProcessEnv, isRoot: boolean): string =>
 export const isOwnFolder = (dir: string): boolean => {
   const there = statSync(dir, { throwIfNoEntry: false })
   return there?.isDirectory() === true && there.uid === process.getuid?.() && (there.mode & 0o022) === 0
+}
+
+/**
+ * The folder of compiled code in a data directory; null when others may write there, or the directory is not there yet.
+ * What is kept in it is run as code: Node makes it as the umask says, and one that others could write to may hold theirs.
+ */
+export const codeCacheOf = (dataDir: string): string | null => {
+  if (!isOwnFolder(dataDir)) return null
+  const dir = join(dataDir, 'code-cache')
+  if (!isOwnFolder(dir)) {
+    rmSync(dir, { recursive: true, force: true })
+    mkdirSync(dir, { recursive: true })
+  }
+  chmodSync(dir, 0o700)
+  return dir
 }
 
 /**
