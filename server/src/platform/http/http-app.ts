@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import multipart from '@fastify/multipart'
 import {
   type AnyOperation,
@@ -28,6 +28,7 @@ import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
+import { createHeldBytes } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
@@ -96,6 +97,9 @@ const jsonLimit = 8 * 1024 * 1024
 const uploadLimit = 32 * 1024 * 1024
 /** Of a body nobody vouches for: sign-ins, and enrolments with 64 network interfaces. A megabyte is read in some 10 ms. */
 const anonymousLimit = 1024 * 1024
+/** Of all such bodies that are on their way; ones as small as a sign-in count for nothing and are always taken. */
+const anonymousHeld = 64 * 1024 * 1024
+const smallBody = 16 * 1024
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
 /** What an account that must change its password still reaches. */
@@ -360,6 +364,36 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return reply.send(text)
   }
 
+  const held = createHeldBytes(anonymousHeld)
+  /** A body of a caller nobody knows, counted for as long as it is held: a thousand of them stood in a gigabyte. */
+  const counted = (body: Readable, reply: FastifyReply): Readable => {
+    let size = 0
+    let taken = 0
+    reply.raw.once('close', () => {
+      held.give(taken)
+      taken = 0
+    })
+    const count = (bytes: number): void => {
+      size += bytes
+      if (size <= smallBody) return
+      const more = size - taken
+      taken = size
+      held.take(more)
+    }
+    return body.pipe(
+      new Transform({
+        transform: (chunk: Buffer, _encoding, done) => {
+          try {
+            if (!reply.raw.closed) count(chunk.length)
+            done(null, chunk)
+          } catch (error) {
+            done(error as Error)
+          }
+        },
+      }),
+    )
+  }
+
   const register: HttpApp['register'] = (operation, handler) => {
     const known = operation as unknown as AnyOperation
     if (
@@ -373,6 +407,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
+    const isCounted = readsBody && isAnonymous(known)
     operations.push(known)
     const methods = methodsOf.get(url) ?? new Set()
     methods.add(known.method)
@@ -388,6 +423,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         assertOrigin(request, options.allowedOrigins())
         ;(request as OurRequest).portcullisActor = await inSpan(request, () => authorise(known, request))
       },
+      preParsing: async (_request, reply, body) => (isCounted ? counted(body as Readable, reply) : body),
       handler: async (request, reply) => {
         const url = request.raw.url ?? ''
         const at = url.indexOf('?')

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../app-error.ts'
+import { createHeldBytes } from './held-bytes.ts'
 
 /**
  * The one part of an uploaded form: it has to be named `file`, in any case.
@@ -14,6 +15,8 @@ export const uploadedFile = async (request: FastifyRequest, limit?: number) => {
 
 /** Of a file that is read as a whole. */
 const wholeLimit = 32 * 1024 * 1024
+/** Of all of them that are on their way: one account could send a hundred at once. */
+const held = createHeldBytes(4 * wholeLimit)
 
 /**
  * Does something with the one part of an uploaded form as a whole, or refuses it as soon as it is too large. The bytes
@@ -34,15 +37,17 @@ export const withUploadedBytes = async <T>(
   // One piece of memory, of which only what is written to is really taken; pieces and their sum would be twice as much.
   const length = Number(request.headers['content-length'] ?? Number.NaN)
   const memory = new ArrayBuffer(Math.min(wholeLimit, length >= 0 ? length : wholeLimit))
+  let size = 0
   try {
     const bytes = Buffer.from(memory)
-    let size = 0
     for await (const piece of file as AsyncIterable<Buffer>) {
       piece.copy(bytes, size)
       size += piece.length
+      held.take(piece.length)
     }
     return await work(bytes.subarray(0, size))
   } finally {
+    held.give(size)
     memory.transfer(0)
   }
 }

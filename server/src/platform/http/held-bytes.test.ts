@@ -1,0 +1,54 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+
+let t: TestApp
+const sockets: Socket[] = []
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+})
+afterAll(() => t.close())
+
+/** Bodies that lack their last bytes, on so many connections; gives what was answered meanwhile. */
+const unfinished = async (count: number, head: string, body: Buffer): Promise<string[]> => {
+  const answers: string[] = []
+  for (let i = 0; i < count; i++) {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port) })
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.on('data', (data) => answers.push(data.toString('latin1').slice(0, 12)))
+    socket.write(`${head}host: x\r\ncontent-length: ${body.length + 100}\r\n\r\n`)
+    socket.write(body)
+    await sleep(5)
+  }
+  await sleep(1_000)
+  return answers
+}
+const leave = async (): Promise<void> => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await sleep(500)
+}
+
+it('large bodies of callers nobody knows fill 64 MiB at most, and nobody is kept from signing in', async () => {
+  const head = 'POST /prime/webui/Auth/LocalLogin HTTP/1.1\r\ncontent-type: application/json\r\n'
+  const body = Buffer.alloc(1_000_000, 32)
+  const answers = await unfinished(80, head, body)
+  expect([answers.length > 5, [...new Set(answers)]]).toEqual([true, ['HTTP/1.1 503']])
+  await t.signIn()
+  await leave()
+  expect(await unfinished(10, head, body)).toEqual([])
+}, 30_000)
+
+it('files that are read as a whole fill 128 MiB at most', async () => {
+  const head = `POST /prime/webui/agents/agentless/uploadconnectiondetailsfile HTTP/1.1\r\nauthorization: Bearer ${await t.signIn()}\r\ncontent-type: multipart/form-data; boundary=b\r\n`
+  const start = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+  const body = Buffer.concat([Buffer.from(start), Buffer.alloc(30_000_000, 97)])
+  const answers = await unfinished(6, head, body)
+  expect([answers.length > 0, [...new Set(answers)]]).toEqual([true, ['HTTP/1.1 503']])
+  await leave()
+  expect(await unfinished(2, head, body)).toEqual([])
+}, 30_000)
