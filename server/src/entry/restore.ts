@@ -1,6 +1,6 @@
 /** `portcullis restore` and `portcullis backup verify`: an empty database is filled from a backup, with the server stopped. */
-import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { chmod, mkdir } from 'node:fs/promises'
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,13 +39,20 @@ const run = async (): Promise<void> => {
     const database = await openDatabase(config, log)
     const db = createDb({ connection: database.connection, max: 2, name: 'restore', log, statementTimeoutMs: 0 })
     try {
-      const { tables, rows, keyFile, schema } = await restore(db, migrations, archive)
-      const { createdAt } = archive.head
-      const hasWrittenKeys = keyFile !== null && drillDir === null && !existsSync(config.keyFile)
-      if (hasWrittenKeys) {
-        await mkdir(dirname(config.keyFile), { recursive: true })
-        writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
+      let hasWrittenKeys = false
+      const keepKeys = (keyFile: string): void => {
+        if (drillDir !== null || existsSync(config.keyFile)) return
+        try {
+          mkdirSync(dirname(config.keyFile), { recursive: true })
+          writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
+        } catch (error) {
+          const { code } = error as NodeJS.ErrnoException
+          throw new StartError(`Nothing was restored: the key file ${config.keyFile} can not be written (${code}).`)
+        }
+        hasWrittenKeys = true
       }
+      const { tables, rows, keyFile, schema } = await restore(db, migrations, archive, keepKeys)
+      const { createdAt } = archive.head
       const keys =
         keyFile === null
           ? 'The key file is not in it: put it back, else sealed secrets are lost and agents trust no command.'

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -222,5 +222,29 @@ describe('a backup', () => {
     await expect(run(process.execPath, [entry, '--file', file, '--verify'], { env })).rejects.toMatchObject({
       stderr: expect.stringMatching(/can not be read|ends too early/),
     })
+  }, 90_000)
+
+  it('is not restored without its keys, and can be when these can be written', async () => {
+    const passphrase = 'correct horse battery'
+    const [file, passphraseFile] = [join(dir, 'keys.backup'), join(dir, 'passphrase')]
+    writeFileSync(file, await make({ passphrase, withKeys: true }))
+    writeFileSync(passphraseFile, passphrase)
+    chmodSync(dir, 0o711)
+    const run = (keyFile: string) =>
+      promisify(execFile)(process.execPath, [entry, '--file', file, '--passphrase-file', passphraseFile, '--json'], {
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: process.env.HOME ?? dir,
+          PORTCULLIS_DATA_DIR: join(dir, 'again'),
+          PORTCULLIS_KEY_FILE: keyFile,
+        },
+      })
+    await expect(run(join(passphraseFile, 'key'))).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^Nothing was restored: the key file .* can not be written/),
+    })
+    const { stdout } = await run(join(dir, 'again.key'))
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, hasKeys: true })
+    expect(statSync(join(dir, 'again.key')).mode & 0o777).toBe(0o600)
+    await expect(run(join(dir, 'again.key'))).rejects.toMatchObject({ stderr: expect.stringMatching(/not empty/) })
   }, 90_000)
 })

@@ -21,6 +21,8 @@ export const load = async (
   parts: AsyncIterable<ArchivePart>,
   /** The archive is encrypted: only such a one may hold keys. */
   mayHoldKeys: boolean,
+  /** Stores the key file: before the rows are there for good, so that they never are without it. */
+  keepKeys: (keyFile: string) => void,
 ): Promise<Loaded> => {
   await client.query('BEGIN')
   let copy: ReturnType<typeof copyFrom> | null = null
@@ -62,6 +64,7 @@ export const load = async (
       if (at > 0) await client.query('SELECT setval(pg_get_serial_sequence($1, $2), $3)', [table, column, at])
     }
     for (const shape of shapes.values()) await client.query(`ALTER TABLE ${tableName(shape)} ENABLE TRIGGER USER`)
+    if (keyFile !== null) keepKeys(keyFile)
     await client.query('COMMIT')
     return { tables: found.length, rows: found.reduce((sum, { rows }) => sum + rows, 0), keyFile }
   } catch (error) {
