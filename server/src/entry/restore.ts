@@ -15,6 +15,14 @@ import { StartError } from '#platform/start-error.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
+const passphraseOf = (file: string): Secret => {
+  try {
+    return new Secret(readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    throw new StartError(`The passphrase can not be read: ${(error as Error).message}`)
+  }
+}
+
 const run = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -27,7 +35,7 @@ const run = async (): Promise<void> => {
   const { file, verify } = values
   if (file === undefined || !existsSync(file)) throw new StartError(`There is no file ${file}.`)
   const passphraseFile = values['passphrase-file']
-  const passphrase = passphraseFile === undefined ? null : new Secret(readFileSync(passphraseFile, 'utf8').trim())
+  const passphrase = passphraseFile === undefined ? null : passphraseOf(passphraseFile)
   const given = loadConfig(process.env, process.getuid?.() === 0)
   // A drill has a database of its own, that is thrown away.
   const drillDir = verify ? mkdtempSync(join(tmpdir(), 'portcullis-drill-')) : null

@@ -70,8 +70,8 @@ const make = async (body: unknown): Promise<Buffer> => {
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
-/** An empty database, filled from a backup. */
-const restored = async (bytes: Buffer, passphrase: Secret | null) => {
+/** An empty database, filled from a backup; another one is tried before. */
+const restored = async (bytes: Buffer, passphrase: Secret | null, before: Buffer | null = null) => {
   const name = `t_restored_${databases.length}_${process.pid}`
   databases.push(name)
   const connection = inject('postgres')
@@ -88,6 +88,7 @@ const restored = async (bytes: Buffer, passphrase: Secret | null) => {
   })
   await db.withClient((client) => client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm'))
   try {
+    if (before !== null) await restore(db, migrations, await readArchive(once(before), null)).catch(() => {})
     return { name, loaded: await restore(db, migrations, await readArchive(once(bytes), passphrase)) }
   } finally {
     await db.close()
@@ -204,6 +205,9 @@ describe('a backup', () => {
     expect(changed).not.toBe(text)
     const damaged = Buffer.concat([bytes.subarray(0, from), gzipSync(Buffer.from(changed, 'latin1'))])
     await expect(restored(damaged, null)).rejects.toThrow(/^The file was changed, or is damaged: invalid input syntax/)
+    // Nothing is left that is in the way of the right one; what was restored is not restored over.
+    expect((await restored(bytes, null, damaged)).loaded.rows).toBeGreaterThan(0)
+    await expect(restored(bytes, null, bytes)).rejects.toThrow('The database is not empty')
   }, 60_000)
 
   it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {
