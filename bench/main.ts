@@ -46,18 +46,31 @@ const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult
 }
 
 const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
-const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--json] [--save FILE]`
+const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--json] [--save FILE]
 
-const { values, positionals } = parseArgs({
-  options: {
-    quick: { type: 'boolean' },
-    agents: { type: 'string' },
-    json: { type: 'boolean' },
-    save: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  },
-  allowPositionals: true,
-})
+  --quick       a fleet of 100,000 hosts, in five minutes
+  --agents N,…  fleets of these sizes, from 100 to 1,000,000 hosts; by default 10,000, 100,000 and 1,000,000
+  --json        the figures as JSON
+  --save FILE   write the results as a page (Markdown)`
+
+const readArguments = () => {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean' },
+        agents: { type: 'string' },
+        json: { type: 'boolean' },
+        save: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${usage}\n`)
+    process.exit(1)
+  }
+}
+const { values, positionals } = readArguments()
 if (values.help === true) {
   process.stdout.write(`${usage}\n`)
   process.exit(0)

@@ -1,4 +1,4 @@
-/** The command line of drills and gates: one JSON line for each check, then a table; code 1 when a bar is not met. */
+/** The command line of drills and gates: one JSON line for each check, then their sum; code 1 when a bar is not met. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -20,8 +20,18 @@ interface Result {
   outcome: Outcome
 }
 
+const short = (bar: number): number => Math.round(bar * 100) / 100
 const barOf = ({ atMost, atLeast }: Finding): string =>
-  [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].join(', ')
+  [
+    ...(atLeast === undefined ? [] : [`>= ${short(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`<= ${short(atMost)}`]),
+  ].join(', ')
+
+const sumOf = (results: readonly Result[]): string => {
+  const failed = results.filter(({ passed }) => !passed).map(({ name }) => name)
+  const sum = `${results.length - failed.length} passed, ${failed.length} not passed`
+  return failed.length === 0 ? sum : `${sum}: ${failed.join(', ')}`
+}
 
 const runOne = async (check: Check, settings: CheckSettings): Promise<Result> => {
   const startedAt = performance.now()
@@ -55,6 +65,7 @@ const markdownOf = (title: string, results: readonly Result[], isQuick: boolean)
     `# ${title}`,
     '',
     `${isQuick ? 'Short form' : 'Full form'}, ${machine()}.`,
+    `${sumOf(results)}.`,
     '',
     ...results.flatMap((result) => [
       `## ${result.name}: ${result.passed ? 'passed' : 'NOT PASSED'} (${result.seconds} s)`,
@@ -113,20 +124,31 @@ const testChecks = async (checks: readonly Check[], settings: CheckSettings): Pr
   return isGood
 }
 
+const readArguments = (usage: string) => {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean' },
+        minutes: { type: 'string' },
+        from: { type: 'string' },
+        'self-test': { type: 'boolean' },
+        save: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${usage}`)
+    process.exit(2)
+  }
+}
+
 /** `npm run drill|gate -- [name…] [--quick] [--minutes N] [--self-test] [--save FILE]`. */
 export const runChecks = async (title: string, checks: readonly Check[]): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    options: {
-      quick: { type: 'boolean' },
-      minutes: { type: 'string' },
-      from: { type: 'string' },
-      'self-test': { type: 'boolean' },
-      save: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    allowPositionals: true,
-  })
-  const usage = `Usage: [name…] [--quick] [--minutes N] [--from RELEASE] [--self-test] [--save FILE]\n`
+  const ofDrills = title === 'Drills' ? ' [--minutes N] [--from RELEASE]' : ''
+  const command = `npm run ${title.toLowerCase().replace(/s$/, '')}`
+  const usage = `Usage: ${command} -- [name…] [--quick] [--self-test] [--save FILE]${ofDrills}\n`
+  const { values, positionals } = readArguments(usage)
   if (values.help === true) {
     say(`${title}. ${usage}\n${checks.map(({ name, what }) => `${name}\n    ${what}`).join('\n')}`)
     return
@@ -147,6 +169,8 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
   const results: Result[] = []
   const runNext = async (from: Check[]): Promise<void> => {
     for (let check = from.shift(); check !== undefined; check = from.shift()) {
+      // Lines for programs are on standard output alone.
+      process.stderr.write(`${check.name} …\n`)
       const result = await runOne(check, settings)
       results.push(result)
       say(jsonOf(result))
@@ -163,9 +187,6 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
   // The long ones are the later ones: at the end none is left alone.
   const waiting = chosen.filter(beside).reverse()
   await Promise.all([runNext(waiting), runNext(waiting)])
-  const failed = results.filter(({ passed }) => !passed)
-  say(
-    `${results.length - failed.length} passed, ${failed.length} not passed${failed.length === 0 ? '' : `: ${failed.map(({ name }) => name).join(', ')}`}`,
-  )
-  process.exitCode = failed.length === 0 ? 0 : 1
+  say(sumOf(results))
+  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1
 }

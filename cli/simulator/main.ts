@@ -117,8 +117,10 @@ const run = async (args: SimulatorArguments): Promise<void> => {
   if (report.agents === 0) process.exitCode = 1
 }
 
+const args = process.argv.slice(2)
 try {
-  await run(readArguments(process.argv.slice(2)))
+  if (args.includes('--help') || args.includes('-h')) process.stdout.write(`${usage}\n`)
+  else await run(readArguments(args))
 } catch (error) {
   if (error instanceof UsageError) say(`${error.message}\n\n${usage}`)
   else say(error instanceof Error ? error.message : String(error))
