@@ -21,7 +21,9 @@ const say = (text: string): void => {
 const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   if (typeof token === 'string') return token
   if (typeof tokenFile !== 'string')
-    throw new CliError('An API token is needed: --token-file, or --token. Make one under your profile.')
+    throw new CliError(
+      'An API token is needed: --token-file, or --token. Make one in the console: Settings, API tokens.',
+    )
   try {
     return readFileSync(tokenFile, 'utf8').trim()
   } catch (error) {

@@ -16,6 +16,13 @@ export const operationGroups: Readonly<Record<string, string>> = {
   'Worker protocol': 'What the agentless worker speaks: register, take polls, bring results.',
   Health: 'For load balancers and monitoring.',
   Reference: 'This interface, for machines and for people.',
+  AssetProducer: 'The inventory as a stream that asset systems follow.',
+  Deliveries: 'Mails, webhooks and streams of events: what was sent, what waits, what failed.',
+  Jobs: 'Work that takes longer than a request: how far it is, and its end.',
+  Notification: 'Notices, and the groups that are told of them.',
+  Policy: 'Rules, grants and approvals; what they would do; requests for a second person.',
+  Reports: 'Lists as files, made at their times.',
+  Rollouts: 'Arming and updates, ring by ring.',
 }
 
 export const getOpenApi = operation({

@@ -58,7 +58,9 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
     />
     {plan === undefined ? null : (
       <p className={classes.quiet}>
-        {plan.outside === 0 ? 'No host is left outside.' : `${number(plan.outside)} hosts are in no ring.`}
+        {plan.outside === 0
+          ? 'No host is left outside.'
+          : `${number(plan.outside)} ${plan.outside === 1 ? 'host is' : 'hosts are'} in no ring.`}
         {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
       </p>
     )}
