@@ -22,6 +22,7 @@ import {
   verdictOf,
 } from '#features/policy/index.ts'
 import { AppError } from '#platform/app-error.ts'
+import { createBreath } from '#platform/breath.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { applyReport, type HostChange, type JudgedChange, storedHash } from './apply-report.ts'
@@ -181,7 +182,10 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
       const counters = createCounterMoves()
       const changed = { agents: [] as string[], peripherals: [] as string[] }
 
+      // A hundred hosts that have seen a thousand devices each kept the others waiting for 300 ms.
+      const breathe = createBreath(10)
       for (const [i, { agentId, request }] of sound.entries()) {
+        await breathe()
         const state = states.get(agentId)
         if (state === undefined) outcomes.set(agentId, new AppError('agent_unknown'))
         else if (state.boot_id !== request.bootId) outcomes.set(agentId, new AppError('agent_session_superseded'))
