@@ -64,7 +64,12 @@ export const createClient = ({ server, token }: ClientOptions) => {
         throw new CliError(`${response.status}: ${detailOf(await response.text())}`)
       const part = `${file}.part`
       try {
-        await pipeline(Readable.fromWeb(response.body), createWriteStream(part, { mode: 0o600, flush: true }))
+        // Made anew: one that somebody else put there would be his to read.
+        rmSync(part, { force: true })
+        await pipeline(
+          Readable.fromWeb(response.body),
+          createWriteStream(part, { mode: 0o600, flags: 'wx', flush: true }),
+        )
       } catch (error) {
         rmSync(part, { force: true })
         throw new CliError(`The file did not come whole: ${(error as Error).message}`)
