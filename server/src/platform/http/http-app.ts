@@ -97,8 +97,9 @@ const jsonLimit = 8 * 1024 * 1024
 const uploadLimit = 32 * 1024 * 1024
 /** Of a body nobody vouches for: sign-ins, and enrolments with 64 network interfaces. A megabyte is read in some 10 ms. */
 const anonymousLimit = 1024 * 1024
-/** Of all such bodies that are on their way; ones as small as a sign-in count for nothing and are always taken. */
+/** Of all bodies that are on their way, those of strangers by themselves; small ones count for nothing and are always taken. */
 const anonymousHeld = 64 * 1024 * 1024
+const knownHeld = 128 * 1024 * 1024
 const smallBody = 16 * 1024
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
@@ -364,9 +365,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return reply.send(text)
   }
 
-  const held = createHeldBytes(anonymousHeld)
-  /** A body of a caller nobody knows, counted for as long as it is held: a thousand of them stood in a gigabyte. */
-  const counted = (body: Readable, reply: FastifyReply): Readable => {
+  const [strangers, people] = [createHeldBytes(anonymousHeld), createHeldBytes(knownHeld)]
+  /** A body that is counted for as long as it is held: a thousand of strangers stood in a gigabyte. */
+  const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) => {
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody) return body
+    const held = isAnonymous(operation) ? strangers : people
     let size = 0
     let taken = 0
     reply.raw.once('close', () => {
@@ -407,7 +410,6 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
-    const isCounted = readsBody && isAnonymous(known)
     operations.push(known)
     const methods = methodsOf.get(url) ?? new Set()
     methods.add(known.method)
@@ -423,7 +425,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         assertOrigin(request, options.allowedOrigins())
         ;(request as OurRequest).portcullisActor = await inSpan(request, () => authorise(known, request))
       },
-      preParsing: async (_request, reply, body) => (isCounted ? counted(body as Readable, reply) : body),
+      preParsing: async (request, reply, body) =>
+        readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
       handler: async (request, reply) => {
         const url = request.raw.url ?? ''
         const at = url.indexOf('?')
