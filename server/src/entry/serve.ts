@@ -50,8 +50,9 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
     validateResponses: config.validateResponses,
   })
   stops.push(server.close)
-  const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
   port = await listen(server, config)
+  // Now that it will be told: a start that found its port in use would have kept the only password to itself.
+  const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
   const worker = startOwnWorker({
