@@ -96,7 +96,10 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs, trace
     idle_in_transaction_session_timeout: 60_000,
   })
   // Without a handler an idle connection whose backend dies would end the process.
-  pool.on('error', (error) => log.warn({ pool: name, error: error.message }, 'database connection lost'))
+  pool.on('error', (error) => {
+    // A database that is stopped right after the pool may be faster than its goodbyes.
+    if (!pool.ending) log.warn({ pool: name, error: error.message }, 'database connection lost')
+  })
   // A backend that ends right after it accepted a connection is heard before the one who asked for it.
   pool.on('connect', (client) => client.on('error', () => {}))
 
