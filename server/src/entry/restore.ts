@@ -23,6 +23,8 @@ const passphraseOf = (file: string): Secret => {
   }
 }
 
+let isBrokenOff = false
+
 const run = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -44,7 +46,17 @@ const run = async (): Promise<void> => {
   const log = createLog('error')
   try {
     const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
-    const database = await openDatabase(config, log)
+    const opening = openDatabase(config, log)
+    // Broken off, nothing of it is left: no database that runs on, no copy of the data in a drill's folder.
+    const breakOff = async (): Promise<void> => {
+      isBrokenOff = true
+      await opening.then(({ stop }) => stop()).catch(() => {})
+      if (drillDir !== null) rmSync(drillDir, { recursive: true, force: true })
+      process.stderr.write('Broken off. What was not finished can be tried again.\n')
+      process.exit(1)
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void breakOff())
+    const database = await opening
     const db = createDb({ connection: database.connection, max: 2, name: 'restore', log, statementTimeoutMs: 0 })
     try {
       let hasWrittenKeys = false
@@ -85,6 +97,7 @@ const run = async (): Promise<void> => {
 }
 
 run().catch((error: unknown) => {
+  if (isBrokenOff) return
   const isKnown = error instanceof StartError || error instanceof ArchiveError
   process.stderr.write(`${isKnown ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = 1

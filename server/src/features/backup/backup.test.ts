@@ -1,8 +1,20 @@
-import { execFile } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { storageStick } from '@portcullis/domain/testing'
@@ -250,5 +262,23 @@ describe('a backup', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, hasKeys: true })
     expect(statSync(join(dir, 'again.key')).mode & 0o777).toBe(0o600)
     await expect(run(join(dir, 'again.key'))).rejects.toMatchObject({ stderr: expect.stringMatching(/not empty/) })
+  }, 90_000)
+
+  it('leaves nothing of a drill that is broken off', async () => {
+    const [file, temp] = [join(dir, 'off.backup'), join(dir, 'temp')]
+    writeFileSync(file, await make({}))
+    mkdirSync(temp, { mode: 0o711 })
+    chmodSync(dir, 0o711)
+    const child = spawn(process.execPath, [entry, '--file', file, '--verify'], {
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? dir, TMPDIR: temp },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const said = text(child.stderr)
+    const runs = () => globSync(join(temp, '*/data/run/.s.PGSQL.5432')).length > 0
+    for (let i = 0; i < 600 && !runs(); i++) await sleep(50)
+    await sleep(300)
+    child.kill('SIGTERM')
+    expect(await said).toContain('Broken off.')
+    expect(readdirSync(temp)).toEqual([])
   }, 90_000)
 })
