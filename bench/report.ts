@@ -25,6 +25,22 @@ const tableOf = (results: readonly BenchResult[]): string[] => {
   ]
 }
 
+/** What missed its limit, so that nobody has to look for it among hundreds of figures. */
+const missedOf = (results: readonly BenchResult[]): string[] => {
+  const missed = results.flatMap(({ name, agents, figures }) =>
+    figures
+      .filter((figure) => (ratioOf(figure) ?? 1) < 1)
+      .map(
+        (figure) => `${name}, ${figure.what}${agents === undefined ? '' : ` at ${agents.toLocaleString('en')} hosts`}`,
+      ),
+  )
+  const judged = results.flatMap(({ figures }) => figures).filter((figure) => ratioOf(figure) !== null).length
+  return [
+    `${judged - missed.length} of ${judged} figures that have a limit reach it${missed.length === 0 ? '.' : '; missed:'}`,
+    ...(missed.length === 0 ? [] : ['', ...missed.map((line) => `- ${line}`)]),
+  ]
+}
+
 /** Markdown of all results; limits stand in parentheses behind the figures. */
 export const reportOf = (results: readonly BenchResult[], isQuick: boolean): string => {
   const names = [...new Set(results.map(({ name }) => name))]
@@ -33,6 +49,8 @@ export const reportOf = (results: readonly BenchResult[], isQuick: boolean): str
     '',
     `\`npm run bench${isQuick ? ' -- --quick' : ''}\`: ${machine()}.`,
     'Load generator, server and database share the machine. Limits stand in parentheses.',
+    '',
+    ...missedOf(results),
     '',
     ...names.flatMap((name) => {
       const some = results.filter((result) => result.name === name)

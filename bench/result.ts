@@ -28,7 +28,7 @@ export const ratioOf = ({ value, limit, better }: Figure): number | null => {
   if (limit === undefined || !Number.isFinite(value)) return null
   // Where the limit is none at all, it is met or it is not.
   if (limit === 0) return value === 0 ? 1 : 0
-  if (value === 0) return null
+  if (value === 0) return better === 'more' ? 0 : null
   return round(better === 'more' ? value / limit : limit / value)
 }
 

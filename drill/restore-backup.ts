@@ -279,9 +279,9 @@ export const restoreBackup: Check = {
       red: 'key file as it was',
       edits: [
         {
-          file: 'server/src/entry/restore.ts',
-          find: 'if (hasWrittenKeys) {',
-          replace: 'if (hasWrittenKeys && tables < 0) {',
+          file: 'server/src/platform/backup/load.ts',
+          find: 'if (keyFile !== null) keepKeys(keyFile)',
+          replace: "if (keyFile === '') keepKeys(keyFile)",
         },
       ],
     },

@@ -16,6 +16,8 @@ for (const address of ['100.100.100.200', '168.63.129.16']) never.addAddress(add
 never.addAddress('fd00:ec2::254', 'ipv6')
 never.addAddress('::', 'ipv6')
 for (const [network, prefix] of [
+  // Teredo: the address it leads to is hidden in it, and nobody reaches a server of an organisation by it.
+  ['2001::', 32],
   ['fe80::', 10],
   ['fec0::', 10],
   ['ff00::', 8],
@@ -36,7 +38,7 @@ const groupsOf = (address: string): number[] => {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** The IPv4 address that an IPv6 address is only another way to: mapped, compatible, NAT64, 6to4. */
+/** The IPv4 address that an IPv6 address is only another way to: mapped, translated, compatible, NAT64, 6to4. */
 const embedded = (address: string): string | null => {
   const groups = groupsOf(address)
   const ipv4 = (at: number): string => {
@@ -44,7 +46,7 @@ const embedded = (address: string): string | null => {
     return [high >> 8, high & 255, low >> 8, low & 255].join('.')
   }
   const starts = (...prefix: readonly number[]): boolean => prefix.every((group, i) => groups[i] === group)
-  if (starts(0, 0, 0, 0, 0, 0xffff)) return ipv4(6)
+  if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) return ipv4(6)
   // `::` and `::1` are their own.
   if (starts(0, 0, 0, 0, 0, 0) && (groups[6] !== 0 || (groups[7] as number) > 1)) return ipv4(6)
   if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return ipv4(6)

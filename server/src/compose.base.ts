@@ -15,6 +15,7 @@ import { notificationsSealed } from '#features/notifications/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
 import { linkBase, type SettingsFeatureDeps, settingsFeature, settingsSealed } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
+import { assertNotHalfRestored } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
@@ -88,7 +89,9 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
-  const schemaVersion = await migrate(migrationDb, migrations).finally(() => migrationDb.close())
+  const schemaVersion = await assertNotHalfRestored(migrationDb)
+    .then(() => migrate(migrationDb, migrations))
+    .finally(() => migrationDb.close())
 
   const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
   // Nobody waits longer than five seconds for an answer, whatever the database does.

@@ -1,5 +1,5 @@
 /** `portcullis restore` and `portcullis backup verify`: an empty database is filled from a backup, with the server stopped. */
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ArchiveError, readArchive, restore } from '#platform/backup/index.ts'
 import { loadConfig } from '#platform/config.ts'
+import { makeDirs } from '#platform/data-dir.ts'
 import { createDb } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
+import { isSameInstallation } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -61,9 +63,15 @@ const run = async (): Promise<void> => {
     try {
       let hasWrittenKeys = false
       const keepKeys = (keyFile: string): void => {
-        if (drillDir !== null || existsSync(config.keyFile)) return
+        if (drillDir !== null) return
+        if (existsSync(config.keyFile)) {
+          if (isSameInstallation(readFileSync(config.keyFile, 'utf8'), keyFile)) return
+          throw new StartError(
+            `Nothing was restored: ${config.keyFile} is the key file of another server. Move it away, or set PORTCULLIS_KEY_FILE.`,
+          )
+        }
         try {
-          mkdirSync(dirname(config.keyFile), { recursive: true })
+          makeDirs(dirname(config.keyFile))
           writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException

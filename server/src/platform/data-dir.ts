@@ -50,7 +50,7 @@ export function prepareDataDir(dataDir: string): string {
  * Node's recursive mkdir never returns where a directory can not be made although its parent is there and writable to
  * us (seen with 24.21 below /proc), so the parents are made here, each tried once.
  */
-function makeDirs(dir: string, mode = 0o700): void {
+export function makeDirs(dir: string, mode = 0o700): void {
   const found = statSync(dir, { throwIfNoEntry: false })
   if (found?.isDirectory()) return
   if (found !== undefined) throw new StartError(`${dir} is not a directory: choose another with PORTCULLIS_DATA_DIR.`)

@@ -48,6 +48,8 @@ describe('a destination', () => {
     '64:ff9b::a9fe:a9fe',
     '64:ff9b:1::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
+    '::ffff:0:a9fe:a9fe',
+    '2001:0:a9fe:a9fe::1',
   ])('is never %s, spelled out or behind a name', async (address) => {
     expect(await faultOf(resolveDestination(address))).toBe('refused')
     expect(await faultOf(resolveDestination(`[${address}]`))).toBe('refused')

@@ -56,6 +56,16 @@ const fresh = (): KeyFile => ({
     .toString('base64'),
 })
 
+/** Whether two key files are of one server; their sealing keys may differ, after a rotation. */
+export const isSameInstallation = (one: string, other: string): boolean => {
+  try {
+    const [a, b] = [one, other].map((text) => JSON.parse(text) as KeyFile) as [KeyFile, KeyFile]
+    return a.root === b.root && a.commandPrivateKey === b.commandPrivateKey
+  } catch {
+    return false
+  }
+}
+
 /** Whole or not at all. */
 const writeKeyFile = (file: string, content: KeyFile): void => {
   writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })

@@ -19,7 +19,7 @@ import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { readArchive, restore } from '#platform/backup/index.ts'
+import { assertNotHalfRestored, readArchive, restore } from '#platform/backup/index.ts'
 import { createDb } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import { createLog } from '#platform/log.ts'
@@ -100,7 +100,12 @@ const restored = async (bytes: Buffer, passphrase: Secret | null, before: Buffer
   })
   await db.withClient((client) => client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm'))
   try {
-    if (before !== null) await restore(db, migrations, await readArchive(once(before), null)).catch(() => {})
+    if (before !== null) {
+      const isRestored = await restore(db, migrations, await readArchive(once(before), null)).catch(() => null)
+      // A server takes nothing that a restore has left in the middle.
+      if (isRestored === null) await expect(assertNotHalfRestored(db)).rejects.toThrow('broken off')
+      else await assertNotHalfRestored(db)
+    }
     return { name, loaded: await restore(db, migrations, await readArchive(once(bytes), passphrase)) }
   } finally {
     await db.close()
@@ -222,6 +227,15 @@ describe('a backup', () => {
     await expect(restored(bytes, null, bytes)).rejects.toThrow('The database is not empty')
   }, 60_000)
 
+  it('is refused when it lacks tables or names an event that there can not be', async () => {
+    const bytes = await make({})
+    const head = bytes.subarray(0, bytes.indexOf(10) + 1)
+    const with_ = (lines: readonly string[]) => Buffer.concat([head, gzipSync(lines.join(''))])
+    await expect(restored(with_(['@{"kind":"end"}\n']), null)).rejects.toThrow(/^The backup lacks \d\d+ tables/)
+    const far = '@{"kind":"sequences","values":{},"lastEvent":9e15}\n'
+    await expect(restored(with_([far, '@{"kind":"end"}\n']), null)).rejects.toThrow('names an event')
+  }, 60_000)
+
   it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {
     const file = join(dir, 'a.backup')
     writeFileSync(file, await make({}))
@@ -257,6 +271,10 @@ describe('a backup', () => {
       })
     await expect(run(join(passphraseFile, 'key'))).rejects.toMatchObject({
       stderr: expect.stringMatching(/^Nothing was restored: the key file .* can not be written/),
+    })
+    writeFileSync(join(dir, 'other.key'), '{"version":1,"root":"AA==","commandPrivateKey":"AA=="}')
+    await expect(run(join(dir, 'other.key'))).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^Nothing was restored: .* is the key file of another server/),
     })
     const { stdout } = await run(join(dir, 'again.key'))
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, hasKeys: true })

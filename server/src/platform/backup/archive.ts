@@ -45,6 +45,8 @@ export class ArchiveError extends Error {}
 
 const notOpened = 'The passphrase is wrong, or the file was changed.'
 const headLimit = 4_096
+/** Of a line between two tables; the longest is that of the key file, of some kilobytes. */
+const lineLimit = 1024 * 1024
 const tagSize = 16
 /** Some 100 ms and 64 MiB: a guess costs as much. */
 const scrypt = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1024 * 1024 }
@@ -200,6 +202,7 @@ async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): As
           isInTable = false
         } else {
           const at = held.indexOf(10)
+          if (at < 0 && held.length > lineLimit) throw new ArchiveError('The backup has a line without an end.')
           if (at < 0) break
           const part = JSON.parse(held.toString('utf8', 1, at)) as ArchivePart
           held = held.subarray(at + 1)

@@ -14,20 +14,29 @@ export interface Loaded {
 
 /** Events are stored in ranges of so many ids, each a partition that has to be there (migration 0025). */
 const eventRange = 5_000_000
+/** Ten thousand partitions; more is no number that a server wrote. */
+const lastEventLimit = 50_000_000_000
+
+export interface LoadOptions {
+  /** The archive is encrypted: only such a one may hold keys. */
+  mayHoldKeys: boolean
+  /** Stores the key file: before the rows are there for good, so that they never are without it. */
+  keepKeys: (keyFile: string) => void
+  /** Table that stands for a restore that has not come to its end; it goes with the rows coming. */
+  mark: string
+}
 
 /** Fills a database that has the schema of the backup and nothing else: all of it or nothing. */
 export const load = async (
   client: pg.ClientBase,
   parts: AsyncIterable<ArchivePart>,
-  /** The archive is encrypted: only such a one may hold keys. */
-  mayHoldKeys: boolean,
-  /** Stores the key file: before the rows are there for good, so that they never are without it. */
-  keepKeys: (keyFile: string) => void,
+  { mayHoldKeys, keepKeys, mark }: LoadOptions,
 ): Promise<Loaded> => {
   await client.query('BEGIN')
   let copy: ReturnType<typeof copyFrom> | null = null
   try {
     await client.query(textSettings)
+    await client.query(`DROP TABLE ${mark}`)
     const shapes = new Map((await tablesOf(client)).map((shape) => [shape.table, shape]))
     // Triggers count and guard what people do; what is loaded was counted and guarded when they did it.
     for (const shape of shapes.values()) await client.query(`ALTER TABLE ${tableName(shape)} DISABLE TRIGGER USER`)
@@ -86,16 +95,19 @@ const roomOf = async (copy: ReturnType<typeof copyFrom>): Promise<void> => {
 }
 
 const makeEventPartitions = async (client: pg.ClientBase, last: number): Promise<void> => {
+  if (!(last <= lastEventLimit)) throw new ArchiveError(`The backup names an event ${last} that there can not be.`)
   for (let id = 0; id <= last + eventRange; id += eventRange)
     await client.query('SELECT ensure_event_partitions($1)', [id])
 }
 
-/** Throws unless every table holds what the backup says it held. */
+/** Throws unless every table of the schema is in the backup and holds what that says it held. */
 const check = async (
   client: pg.ClientBase,
   shapes: ReadonlyMap<string, TableShape>,
   found: readonly ArchiveTable[],
 ): Promise<void> => {
+  const missing = [...shapes.keys()].filter((name) => !found.some(({ table }) => table === name))
+  if (missing.length > 0) throw new ArchiveError(`The backup lacks ${missing.length} tables, ${missing[0]} for one.`)
   for (const { table, rows, checksum } of found) {
     const now = await fingerprintOf(client, shapes.get(table) as TableShape)
     if (now.rows !== rows || now.checksum !== checksum)

@@ -5,6 +5,24 @@ import { StartError } from '../start-error.ts'
 import type { OpenArchive } from './archive.ts'
 import { type Loaded, load } from './load.ts'
 
+/** An empty table that is there from the beginning of a restore until its rows are there for good. */
+const mark = 'public.restore_under_way'
+
+const isMarked = async (client: pg.ClientBase): Promise<boolean> => {
+  const { rows } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [mark])
+  return rows[0]?.is === true
+}
+
+/**
+ * A server that started on what a broken restore has left would be a new one, with keys and an administrator of its own.
+ * @throws StartError
+ */
+export const assertNotHalfRestored = (db: Db): Promise<void> =>
+  db.withClient(async (client) => {
+    if (await isMarked(client))
+      throw new StartError('A restore into this database was broken off. Restore again, or take an empty database.')
+  })
+
 /** A schema in which no server ever made an account: a restore that was broken off leaves that, and is tried again. */
 const isUnused = async (client: pg.ClientBase): Promise<boolean> => {
   const { rows: tables } = await client.query<{ is: boolean }>(
@@ -26,14 +44,17 @@ export const restore = async (
     const { rows } = await client.query<{ n: number }>(
       "SELECT count(*)::int AS n FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')",
     )
-    if ((rows[0]?.n ?? 0) > 0 && !(await isUnused(client)))
+    if ((rows[0]?.n ?? 0) > 0 && !(await isMarked(client)) && !(await isUnused(client)))
       throw new StartError('The database is not empty. Restore into a new one.')
+    await client.query(`CREATE TABLE IF NOT EXISTS ${mark} ()`)
   })
   const reached = await migrate(db, migrations, head.schema)
   if (reached !== head.schema)
     throw new StartError(
       `The backup has schema version ${head.schema}, this release knows ${reached}. Restore it with the release that wrote it, or a newer one.`,
     )
-  const loaded = await db.withClient((client) => load(client, parts, head.encryption !== null, keepKeys))
+  const loaded = await db.withClient((client) =>
+    load(client, parts, { mayHoldKeys: head.encryption !== null, keepKeys, mark }),
+  )
   return { ...loaded, schema: await migrate(db, migrations) }
 }

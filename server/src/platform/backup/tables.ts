@@ -7,7 +7,7 @@ export interface TableShape {
 }
 
 /**
- * What is not worth a backup: it is over in minutes, and sessions that were ended since must not come back.
+ * What is not worth a backup, and stays left out, else older backups would lack a table: it is over in minutes, and sessions that were ended since must not come back.
  * `schema_migrations` is written by the migrations themselves.
  */
 export const leftOut = [
