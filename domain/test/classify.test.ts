@@ -1,3 +1,4 @@
+import { policyKinds } from '@portcullis/contract'
 import { classify, hidFunctions, icons, kindPrecedence, parseReport } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec, hub } from '@portcullis/domain/testing'
 import fc from 'fast-check'
@@ -74,6 +75,8 @@ describe('classify', () => {
       ['Unknown', 'fe:01:01'],
     ])
     expect([...codes.keys()]).toEqual([...kindPrecedence])
+    // Rules name kinds by the wire's own list, which the console has without the code that classifies.
+    expect([...policyKinds]).toEqual([...kindPrecedence])
     fc.assert(
       fc.property(fc.subarray([...codes], { minLength: 1 }), fc.infiniteStream(fc.nat(1000)), (chosen, random) => {
         const expected = chosen[0]?.[0]

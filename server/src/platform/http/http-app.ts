@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { Socket } from 'node:net'
-import { Readable, Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import {
   type AnyOperation,
@@ -28,7 +28,7 @@ import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
-import { createHeldBytes } from './held-bytes.ts'
+import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
@@ -100,7 +100,6 @@ const anonymousLimit = 1024 * 1024
 /** Of all bodies that are on their way, those of strangers by themselves; small ones count for nothing and are always taken. */
 const anonymousHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
-const smallBody = 16 * 1024
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
 /** What an account that must change its password still reaches. */
@@ -366,36 +365,10 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   }
 
   const [strangers, people] = [createHeldBytes(anonymousHeld), createHeldBytes(knownHeld)]
-  /** A body that is counted for as long as it is held: a thousand of strangers stood in a gigabyte. */
-  const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) => {
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody) return body
-    const held = isAnonymous(operation) ? strangers : people
-    let size = 0
-    let taken = 0
-    reply.raw.once('close', () => {
-      held.give(taken)
-      taken = 0
-    })
-    const count = (bytes: number): void => {
-      size += bytes
-      if (size <= smallBody) return
-      const more = size - taken
-      taken = size
-      held.take(more)
-    }
-    return body.pipe(
-      new Transform({
-        transform: (chunk: Buffer, _encoding, done) => {
-          try {
-            if (!reply.raw.closed) count(chunk.length)
-            done(null, chunk)
-          } catch (error) {
-            done(error as Error)
-          }
-        },
-      }),
-    )
-  }
+  const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
+    headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody
+      ? body
+      : countedBody(isAnonymous(operation) ? strangers : people, body, reply.raw)
 
   const register: HttpApp['register'] = (operation, handler) => {
     const known = operation as unknown as AnyOperation
