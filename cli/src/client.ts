@@ -72,7 +72,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
         )
       } catch (error) {
         rmSync(part, { force: true })
-        throw new CliError(`The file did not come whole: ${(error as Error).message}`)
+        throw new CliError(`${file} was not written, or did not come whole: ${(error as Error).message}`)
       }
       renameSync(part, file)
     },

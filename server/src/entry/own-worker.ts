@@ -29,6 +29,8 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
     const { PATH = '', HOME = '', TZ } = process.env
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+      // A Ctrl+C is for the server, which ends it in its turn; when the server is gone, so is the channel, and it ends by itself.
+      detached: true,
       env: { PATH, HOME, ...(TZ === undefined ? {} : { TZ }) },
     })
     child.stdin?.on('error', () => {})

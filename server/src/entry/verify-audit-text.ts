@@ -61,9 +61,11 @@ export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[]
   const { coveredLate: late, records, checkpoints, covered, uncovered, brokenRecord, brokenCheckpoint } = verdict
   const most = Math.max(0, ...copies.map(({ count }) => count))
   return [
-    records === 0
-      ? 'The trail is empty: a new server writes its first record with its first account.'
-      : `${records === 1 ? 'Record 1 is' : `Records 1 to ${number(records)} are`} chained.`,
+    ...(records > 0
+      ? [`${records === 1 ? 'Record 1 is' : `Records 1 to ${number(records)} are`} chained.`]
+      : brokenRecord === null
+        ? ['The trail is empty: a new server writes its first record with its first account.']
+        : []),
     ...(copies.length === 0
       ? ['No checkpoints were given: a trail that was cut off, or made anew as a whole, looks like this one.']
       : covered === null
