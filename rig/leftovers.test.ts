@@ -59,6 +59,7 @@ it('heeds one signal, undoes what is made meanwhile, and lets nothing be told by
       await rest(200)
       say('made before')
     })`)
-  expect(await breakOff('SIGINT', 'SIGTERM', 'SIGINT')).toBe(130)
+  // Which of two that are sent at once comes first is the kernel's choice.
+  expect([130, 143]).toContain(await breakOff('SIGINT', 'SIGTERM', 'SIGINT'))
   expect(said).toEqual(['made before', 'made meanwhile'])
 })
