@@ -1,6 +1,6 @@
 import { cpuSecondsOf, ownWorkerOf } from '../rig/proc.ts'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
-import { bareSshMs, startFarm } from './farm/index.ts'
+import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface AgentlessBench {
@@ -13,9 +13,6 @@ export interface AgentlessBench {
 const base = '/prime/webui/agents/agentless'
 /** 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
-
-const addressOf = (i: number): string =>
-  `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -63,7 +60,7 @@ export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBen
 const poll = async (server: BenchServer, port: number, hosts: number, isFirst: boolean) => {
   const ask = async (path: string, body?: unknown, method?: string) =>
     server.call(path, body, await server.signIn(), method)
-  const names = Array.from({ length: hosts }, (_, i) => addressOf(i))
+  const names = Array.from({ length: hosts }, (_, i) => farmAddress(i))
   const activate = async (isActivated: boolean): Promise<void> => {
     const { id } = await ask(`${base}/workerpollerdetails`)
     await ask(`${base}/workerpollerdetails/activatedstatus`, { id, isActivated }, 'PUT')

@@ -1,6 +1,6 @@
 import type { Poll } from '@portcullis/contract'
 import { pollHost } from '../poller/src/poll.ts'
-import { bareSshMs, startFarm } from './farm/index.ts'
+import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
 /** 10,000 hosts in ten minutes. */
@@ -17,11 +17,11 @@ export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResu
   const farm = await startFarm()
   try {
     const { port } = farm
-    const poll: Poll = {
+    const pollOf = (i: number): Poll => ({
       id: 'bench',
       fence: 1,
       isTest: false,
-      host: '127.0.0.1',
+      host: farmAddress(i),
       port,
       platform: null,
       userName: 'bench',
@@ -30,7 +30,7 @@ export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResu
       passphrase: null,
       hostKeyFingerprint: null,
       limits: { connectMs: 30_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 },
-    }
+    })
     const never = new AbortController().signal
     const durations: number[] = []
     const some = async (count: number): Promise<void> => {
@@ -38,7 +38,7 @@ export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResu
       await Promise.all(
         Array.from({ length: atOnce }, async () => {
           while (left-- > 0) {
-            const result = await pollHost(poll, () => {}, never)
+            const result = await pollHost(pollOf(left), () => {}, never)
             if (result.failure !== null) throw new Error(`a poll failed: ${result.failure} ${result.message}`)
             durations.push(result.durationMs)
           }

@@ -97,8 +97,8 @@ const sendLarge = async (premises: Premises, taking: readonly Offered[], host: H
         if (wrong !== null) notes.push(wrong)
       }
   })
-  // A body is held up to its bound of 8 MiB, and of some that were refused the collector has not taken it yet.
-  const { findings, notes: times } = costs('large bodies', 64, cost)
+  // A body is held up to its bound of 8 MiB; V8 begins to look for those that are gone when some 64 MiB of them have come.
+  const { findings, notes: times } = costs('large bodies', 96, cost)
   return {
     findings: [
       { what: 'large bodies', value: sentTo, atLeast: taking.length * 2 },

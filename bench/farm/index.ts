@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** The address of a host of the farm, by its number: each its own, since a worker goes to one address with few at once. */
+export const farmAddress = (i: number): string =>
+  `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
+
 /** Starts a farm of SSH hosts as a process of its own; it listens on all addresses of 127.0.0.0/8. */
 export const startFarm = async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('farm.ts', import.meta.url))], {
