@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { SERVER_FLAGS } from '../scripts/bootstrap/flags.mjs'
 import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
@@ -64,7 +63,7 @@ const endWithinMs = 15_000
 /** Starts a server and waits until it serves. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
   const { databaseUrl, dataDir, port, env = {}, root = ownRoot, ca, wrapper = [] } = options
-  const command = [...wrapper, process.execPath, ...SERVER_FLAGS, join(root, 'server/src/entry/start.ts')]
+  const command = [...wrapper, process.execPath, join(root, 'server/src/entry/start.ts')]
   const [program = process.execPath, ...args] = command
   const child = spawn(program, args, {
     cwd: root,

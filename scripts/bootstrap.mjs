@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { ensureBuilds } from './bootstrap/builds.mjs'
-import { SERVER_FLAGS } from './bootstrap/flags.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { ensureNode, linkNode } from './bootstrap/node.mjs'
 // Entry of every npm script. Plain JavaScript for Node >= 18: it runs before anything is installed, fetches what is
@@ -10,7 +9,7 @@ import { Refusal } from './bootstrap/say.mjs'
 
 /** What each verb runs under Node 24; `builds` are made first when their sources changed. */
 const VERBS = {
-  start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'], flags: SERVER_FLAGS },
+  start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
   // For a server that is run by a service manager or in an image, from a folder it may not write.
   build: { builds: ['console', 'agent'] },
   test: { program: 'scripts/test.mjs', development: true },
@@ -34,7 +33,7 @@ try {
   const node = await ensureNode()
   await ensurePackages(node, { development: verb.development === true })
   await ensureBuilds(node, verb.builds ?? [])
-  if (verb.program !== undefined) handOver(node, verb.program, args, verb.flags)
+  if (verb.program !== undefined) handOver(node, verb.program, args)
   else linkNode(node)
 } catch (error) {
   if (!(error instanceof Refusal)) throw error

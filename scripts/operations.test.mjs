@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { agentUnit } from '../server/src/features/agents/install/unit.ts'
 import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
-import { NODE_FLAGS, SERVER_FLAGS } from './bootstrap/flags.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 import { allowedBy, copyOf, instructionsOf } from './try-image.mjs'
 
@@ -107,11 +106,10 @@ describe('the Dockerfile', () => {
     const config = loadConfig(environment, false)
     expect(textOf('EXPOSE')).toEqual([String(config.port)])
     expect(textOf('VOLUME')).toEqual([config.dataDir])
-    const [start, ...others] = [...textOf('CMD'), ...textOf('HEALTHCHECK')].map((text) =>
-      JSON.parse(/\[.*\]/.exec(text)?.[0] ?? ''),
-    )
-    expect(start).toEqual(['node', ...SERVER_FLAGS, 'server/src/entry/start.ts'])
-    for (const command of others) expect(existsSync(join(ROOT, command.at(-1) ?? ''))).toBe(true)
+    for (const text of [...textOf('CMD'), ...textOf('HEALTHCHECK')]) {
+      const command = JSON.parse(/\[.*\]/.exec(text)?.[0] ?? '')
+      expect(existsSync(join(ROOT, command.at(-1) ?? '')), text).toBe(true)
+    }
   })
 })
 
@@ -216,9 +214,7 @@ describe('systemd units', () => {
     const settingOf = (key) => settings.find(([one]) => one === key)?.[1] ?? ''
     const [program, ...args] = settingOf('ExecStart').split(' ')
     expect(program).toBe(`${settingOf('WorkingDirectory')}/.node/node`)
-    const file = args.find((word) => word.endsWith('.ts')) ?? 'none'
-    expect(existsSync(join(ROOT, file))).toBe(true)
-    expect(args.slice(0, args.indexOf(file))).toEqual(name === 'portcullis.service' ? SERVER_FLAGS : NODE_FLAGS)
+    expect(existsSync(join(ROOT, args.find((word) => word.endsWith('.ts')) ?? 'none'))).toBe(true)
     const variables = settings.filter(([key]) => key === 'Environment').map(([, value]) => value.split('=')[0] ?? '')
     expect(variables.filter((one) => !isKnown(one))).toEqual([])
     expect(existsSync(join(ROOT, settingOf('Documentation').replace('file:///opt/portcullis/', '')))).toBe(true)

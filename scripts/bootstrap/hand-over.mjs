@@ -2,19 +2,18 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { NODE_FLAGS } from './flags.mjs'
 import { environmentFor } from './run.mjs'
 import { Refusal, ROOT } from './say.mjs'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 
 /** Runs the verb's program as if it had been called itself: same streams, signals passed on, same exit code. */
-export function handOver(node, program, args, flags = NODE_FLAGS) {
+export function handOver(node, program, args) {
   const file = join(ROOT, program)
   if (!existsSync(file)) throw new Refusal(`${program} is not part of this checkout.`)
   // The leash (see there) ends the program with this process, even when this one is killed outright.
   const leash = join(ROOT, 'scripts', 'bootstrap', 'leash.mjs')
-  const child = spawn(node, [...flags, '--import', leash, file, ...args], {
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', '--import', leash, file, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environmentFor(node),
   })

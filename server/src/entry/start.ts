@@ -12,10 +12,6 @@ if (codeCache !== null) enableCompileCache(codeCache)
 // Otherwise V8 learns from the first rows of a file that objects made there live long, and puts those of all the others
 // where only the rare collection of everything finds them: 220 MB for 1.9 million faulty lines, 20 MB without.
 setFlagsFromString('--no-allocation-site-pretenuring')
-// The bound of 16 MB was for the young generation of this thread: the one that prints PDFs takes 1.6 s for 10,000 rows of
-// all columns with it, 1.2 s with 32.
-setFlagsFromString('--max-semi-space-size=32')
-// The bound of the young generation was for this thread; printing of PDFs is a sixth slower with it.
 await import('./serve.ts')
 // Now, not at the end: a server that is killed is the one that has to be up again soon.
 flushCompileCache()

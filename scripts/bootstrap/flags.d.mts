@@ -1,2 +1,0 @@
-export const NODE_FLAGS: readonly string[]
-export const SERVER_FLAGS: readonly string[]
