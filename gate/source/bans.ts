@@ -168,6 +168,7 @@ export const bans: readonly Ban[] = [
       isModule(node, 'node:v8') || isModule(node, 'js-yaml') || isModule(node, 'serialize-javascript'),
     known: {
       'agent/src/update/fetch-build.ts': { places: 1, because: 'sets a flag of the engine' },
+      'server/src/entry/start.ts': { places: 1, because: 'sets a flag of the engine' },
     },
   },
 ]

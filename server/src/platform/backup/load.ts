@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ArchiveError, type ArchivePart, type ArchiveTable } from './archive.ts'
+import { restoreMark } from './mark.ts'
 import { columnList, fingerprintOf, type TableShape, tableName, tablesOf, textSettings } from './tables.ts'
 
 export interface Loaded {
@@ -22,21 +23,19 @@ export interface LoadOptions {
   mayHoldKeys: boolean
   /** Stores the key file: before the rows are there for good, so that they never are without it. */
   keepKeys: (keyFile: string) => void
-  /** Table that stands for a restore that has not come to its end; it goes with the rows coming. */
-  mark: string
 }
 
 /** Fills a database that has the schema of the backup and nothing else: all of it or nothing. */
 export const load = async (
   client: pg.ClientBase,
   parts: AsyncIterable<ArchivePart>,
-  { mayHoldKeys, keepKeys, mark }: LoadOptions,
+  { mayHoldKeys, keepKeys }: LoadOptions,
 ): Promise<Loaded> => {
   await client.query('BEGIN')
   let copy: ReturnType<typeof copyFrom> | null = null
   try {
     await client.query(textSettings)
-    await client.query(`DROP TABLE ${mark}`)
+    await client.query(restoreMark.take)
     const shapes = new Map((await tablesOf(client)).map((shape) => [shape.table, shape]))
     // Triggers count and guard what people do; what is loaded was counted and guarded when they did it.
     for (const shape of shapes.values()) await client.query(`ALTER TABLE ${tableName(shape)} DISABLE TRIGGER USER`)

@@ -4,12 +4,10 @@ import { migrate } from '../db/migrate.ts'
 import { StartError } from '../start-error.ts'
 import type { OpenArchive } from './archive.ts'
 import { type Loaded, load } from './load.ts'
-
-/** An empty table that is there from the beginning of a restore until its rows are there for good. */
-const mark = 'public.restore_under_way'
+import { restoreMark } from './mark.ts'
 
 const isMarked = async (client: pg.ClientBase): Promise<boolean> => {
-  const { rows } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [mark])
+  const { rows } = await client.query<{ is: boolean }>(restoreMark.isThere)
   return rows[0]?.is === true
 }
 
@@ -46,7 +44,7 @@ export const restore = async (
     )
     if ((rows[0]?.n ?? 0) > 0 && !(await isMarked(client)) && !(await isUnused(client)))
       throw new StartError('The database is not empty. Restore into a new one.')
-    await client.query(`CREATE TABLE IF NOT EXISTS ${mark} ()`)
+    await client.query(restoreMark.make)
   })
   const reached = await migrate(db, migrations, head.schema)
   if (reached !== head.schema)
@@ -54,7 +52,7 @@ export const restore = async (
       `The backup has schema version ${head.schema}, this release knows ${reached}. Restore it with the release that wrote it, or a newer one.`,
     )
   const loaded = await db.withClient((client) =>
-    load(client, parts, { mayHoldKeys: head.encryption !== null, keepKeys, mark }),
+    load(client, parts, { mayHoldKeys: head.encryption !== null, keepKeys }),
   )
   return { ...loaded, schema: await migrate(db, migrations) }
 }

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { root } from '../rig/root.ts'
+import { isMet } from '../rig/verdict.ts'
+import { sources } from './sources.ts'
+
+it('no source holds what opens ways in', async () => {
+  const { findings, notes } = await sources.run({ root, isQuick: true, minutes: undefined })
+  expect(findings.length).toBeGreaterThan(5)
+  expect([findings.filter((one) => !isMet(one)).map(({ what }) => what), notes]).toEqual([[], []])
+})
