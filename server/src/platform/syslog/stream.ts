@@ -63,7 +63,8 @@ export const createStreamSend =
     const { address, timeouts, ending, resolve } = options
     const over = new AbortController()
     const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<void>()
-    const failing = (fault: 'unreachable' | 'timeout' | 'reset') => () => fail(new SyslogError(fault, address))
+    const failing = (fault: 'unreachable' | 'timeout' | 'reset' | 'answered') => () =>
+      fail(new SyslogError(fault, address))
     const whole = setTimeout(failing('timeout'), timeouts.wholeMs)
     let isConnected = false
     const connecting = setTimeout(() => failing(isConnected ? 'timeout' : 'unreachable')(), timeouts.connectMs)
@@ -79,8 +80,8 @@ export const createStreamSend =
       socket.once('connect', () => {
         isConnected = true
       })
-      // What a receiver says is read away: unread, it would make our own end a reset.
-      socket.resume()
+      // A web server, say: it reads everything, refuses it in words of its own and closes well, as if it had taken it.
+      socket.on('data', failing('answered'))
       const hasEnded = new Promise<void>((ended) => {
         socket.on('end', () => (socket.writableEnded ? ended() : failing('reset')()))
       })

@@ -2,7 +2,7 @@ import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#p
 import type { SyslogAddress } from './syslog-address.ts'
 
 /** Why messages did not arrive. Whatever it is, the same messages may be sent again. */
-export type SyslogFault = Exclude<ConnectionFault, 'broken'> | 'reset'
+export type SyslogFault = Exclude<ConnectionFault, 'broken'> | 'reset' | 'answered'
 
 type Where = Pick<SyslogAddress, 'host' | 'port'>
 
@@ -10,7 +10,11 @@ export class SyslogError extends Error {
   readonly fault: SyslogFault
   constructor(fault: SyslogFault, { host, port }: Where, cause?: unknown) {
     const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-    super(connectionSentences[fault === 'reset' ? 'broken' : fault](where), { cause })
+    const sentence =
+      fault === 'answered'
+        ? `${where} answered, which no receiver of syslog does: another service listens there.`
+        : connectionSentences[fault === 'reset' ? 'broken' : fault](where)
+    super(sentence, { cause })
     this.name = 'SyslogError'
     this.fault = fault
   }

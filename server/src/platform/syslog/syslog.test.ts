@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDestinations } from '#platform/destinations.ts'
 import { createAuthority } from '#test/certificates.ts'
@@ -136,6 +137,16 @@ describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
     expect(await sending).toBe('reset')
     expect(await faultOf(one.send(batch(3)))).toBe('reset')
   })
+})
+
+it('another service, which reads everything, answers and closes well, has not taken it', async () => {
+  const server = createServer((socket) => {
+    socket.once('end', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).resume()
+  })
+  closing.push(() => void server.close())
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  expect(await faultOf(sender('tcp', port).send(batch(10)))).toBe('answered')
 })
 
 it('a receiver that ends its side while messages are under way has not taken them', async () => {
