@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-// On two cores: tests wait for databases, browsers and hosts a third of their time, and two workers left the cores idle then
-// (12.0 minutes with two, 9.8 with three). Times are bounds for machines that are slow, not measures.
+// On two cores: tests wait for databases and hosts a third of their time, and two workers left the cores idle then.
+// Times are bounds for machines that are slow, not measures.
 const WORKERS = 3
 
 export default defineConfig({
@@ -43,8 +43,8 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           setupFiles: ['e2e/setup.ts'],
-          // Each starts whole servers and a browser: after everything else.
-          maxWorkers: WORKERS,
+          // Each starts whole servers and a browser, and some look at times: after everything else, and two at once.
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
