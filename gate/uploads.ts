@@ -193,8 +193,8 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
       if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
     }
   })
-  // A file of 32 MiB is held while it is read; the rest is pieces on their way and what the collector has not taken yet.
-  const { findings, notes } = costs('odd files', 32 + 82, cost)
+  // A file of 32 MiB is held while it is read; beside it stands V8's young generation, which grows to 128 MiB.
+  const { findings, notes } = costs('odd files', 32 + 128, cost)
   return {
     findings: [
       { what: 'odd files', value: files.length, atLeast: 60 },
