@@ -159,6 +159,20 @@ describe('over a change of the clocks', () => {
   )
 })
 
+/** Orders a run whose job no server takes before the test has done something to it; a server takes a job at once. */
+const untaken = async (scheduleId: string): Promise<{ runId: string; jobId: string }> => {
+  const { db } = t.server
+  await db.execute(sql`
+    create function hold() returns trigger language plpgsql as $$ begin new.lease_until = 'infinity'; return new; end $$`)
+  await db.execute(sql`create trigger hold before insert on jobs for each row execute function hold()`)
+  try {
+    return (await (await t.admin()).post(`${reportsBase}/schedules/${scheduleId}/run`)).json()
+  } finally {
+    await db.execute(sql`drop trigger hold on jobs`)
+    await db.execute(sql`drop function hold()`)
+  }
+}
+
 describe('with several servers, and servers that end', () => {
   it('two replicas make one run of one time', async () => {
     const second = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
@@ -190,8 +204,7 @@ describe('with several servers, and servers that end', () => {
 
   it('a run whose server ended half way is made anew by another, whole', async () => {
     const made = await reports.add()
-    const ordered = await (await t.admin()).post(`${reportsBase}/schedules/${made.id}/run`)
-    const { runId, jobId } = ordered.json() as { runId: string; jobId: string }
+    const { runId, jobId } = await untaken(made.id)
     // As a server leaves it that ended after its first piece.
     await t.server.db.execute(sql`
       update jobs set lease_id = ${randomUUID()}::uuid, lease_until = ${new Date(t.clock.now() + 60_000)}, attempts = 1, done = 7,
@@ -259,15 +272,13 @@ describe('with several servers, and servers that end', () => {
 
   it('a job that is given up ends its run, and a cancelled one says so', async () => {
     const made = await reports.add()
-    const order = async () =>
-      (await (await t.admin()).post(`${reportsBase}/schedules/${made.id}/run`)).json() as { jobId: string }
-    const first = await order()
+    const first = await untaken(made.id)
     await t.server.db.execute(sql`
       update jobs set state = 'failed', is_due = false, message = 'It failed.', ended_at = now() where job_id = ${first.jobId}::uuid`)
     await t.server.reports.tick()
     expect((await reports.runs(made.id))[0]).toMatchObject({ state: 'failed', error: 'It failed.', hasFile: false })
     t.clock.advance(1)
-    const second = await order()
+    const second = await untaken(made.id)
     expect((await (await t.admin()).post(`/prime/webui/jobs/${second.jobId}/cancel`)).statusCode).toBe(200)
     await reports.serve()
     expect((await reports.runs(made.id))[0]).toMatchObject({
