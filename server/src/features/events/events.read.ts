@@ -175,7 +175,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       const cheap = filteredStatement(query, list)
       const [total, filtered] = await Promise.all([
         countBy(totalStatement),
-        cheap === null ? counts(countStatement(from, list.where)) : countBy(cheap),
+        cheap === null ? counts.of(countStatement(from, list.where)) : countBy(cheap),
       ])
       const filterFirst = !list.isUnfiltered && isFew(filtered, total)
       return answer(

@@ -126,18 +126,43 @@ export const compileList = (
 /** Pages that end behind so many rows sort all: each value gives as many. */
 const byValueUpTo = 2_000
 
+/**
+ * The sizes that pages mostly have stand in the text, and so does the absence of an offset: with either as a parameter
+ * PostgreSQL reckons with a tenth of the list and plans each page anew, 0.7 ms of 3.5.
+ */
+const usualSizes: ReadonlyMap<number, SqlFragment> = new Map([
+  [20, raw('limit 20')],
+  [25, raw('limit 25')],
+  [50, raw('limit 50')],
+  [100, raw('limit 100')],
+  [200, raw('limit 200')],
+])
+const sliceOf = (offset: number, limit: number): SqlFragment => {
+  const size = usualSizes.get(limit) ?? sql`limit ${limit}::bigint`
+  return offset === 0 ? size : sql`${size} offset ${offset}::bigint`
+}
+
 /** The ids of a page in order, walking the index of the sort; `p` for what follows. */
 const walk = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment => {
   const where = list.walkWhere ?? list.where
   const { byValue } = list
   if (byValue === undefined || offset + limit > byValueUpTo)
-    return sql`select ${raw(spec.id)} as id from ${from} where ${where} order by ${list.orderBy} limit ${limit}::bigint offset ${offset}::bigint`
+    return sql`select ${raw(spec.id)} as id from ${from} where ${where} order by ${list.orderBy} ${sliceOf(offset, limit)}`
   const direction = raw(byValue.direction)
   return sql`select g.id from ${raw(byValue.from)} cross join lateral (
       select ${raw(spec.id)} as id from ${raw(spec.from)} where ${raw(byValue.link)} and ${where}
-      order by ${raw(spec.id)} ${direction} limit ${offset + limit}::bigint) g
-    order by ${raw(byValue.key)} ${direction}, g.id ${direction} limit ${limit}::bigint offset ${offset}::bigint`
+      order by ${raw(spec.id)} ${direction} ${sliceOf(0, offset + limit)}) g
+    order by ${raw(byValue.key)} ${direction}, g.id ${direction} ${sliceOf(offset, limit)}`
 }
+
+/** The ids of a page with their order, from all rows that the filter leaves, `f`: few rows, which are sorted. */
+const ofFew = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment =>
+  // The planner must not walk the sort index in the hope of an early end.
+  sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
+      ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
+
+const sortedFrom = (spec: ListSpec, list: CompiledList): SqlFragment =>
+  raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
 
 /** The statement that gives the page's rows as JSON text, in order. */
 export const pageStatement = (
@@ -147,16 +172,25 @@ export const pageStatement = (
   limit: number,
   filterFirst: boolean,
 ): SqlFragment => {
-  const from = raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
+  const from = sortedFrom(spec, list)
   const ids = filterFirst
-    ? // Few rows: filter all, then sort them; the planner must not walk the sort index in the hope of an early end.
-      sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
-          ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
+    ? ofFew(spec, list, from, offset, limit)
     : sql`p as materialized (${walk(spec, list, from, offset, limit)}),
           ids as (select p.id, row_number() over () as ord from p)`
   return sql`with ${ids}
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
 }
+
+/** As `pageStatement` with the filter first; one more row has `n`, the rows that the filter leaves, and no `row`. */
+export const countedPageStatement = (
+  spec: ListSpec,
+  list: CompiledList,
+  offset: number,
+  limit: number,
+): SqlFragment => sql`with ${ofFew(spec, list, sortedFrom(spec, list), offset, limit)}
+    select row_to_json(t)::text as row, null::bigint as n
+      from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t
+    union all select null, count(*) from f`
 
 /** How the rows of a whole list are put together; see `cellsStatement`. */
 export type RowPlan = 'walk' | 'join'
@@ -175,7 +209,7 @@ export const cellsStatement = (
   cells: readonly string[],
   { plan, limit }: { plan: RowPlan; limit?: number },
 ): SqlFragment => {
-  const from = raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
+  const from = sortedFrom(spec, list)
   const top = limit === undefined ? raw('') : sql`limit ${limit}::bigint`
   const chosen = sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} ${top})`
   // `offset 0` and the inner order keep the planner from pulling rows up.

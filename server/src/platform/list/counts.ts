@@ -10,21 +10,47 @@ const maxEntries = 500
 export const countStatement = (from: SqlFragment, where: SqlFragment): SqlFragment =>
   sql`select count(*)::bigint as n from ${from} where ${where}`
 
+interface Entry {
+  at: number
+  count: Promise<number>
+  /** Of this count when it is there, else of the one before it. */
+  last: number | undefined
+}
+
+export type Counts = ReturnType<typeof createCounts>
+
 /** Counts that many viewers of one list share: single flight, at most one second old. */
 export const createCounts = (db: Queryable, clock: Clock) => {
-  const entries = new Map<string, { at: number; count: Promise<number> }>()
-  /** Runs a statement that gives `n`, unless its answer is known and fresh. */
-  return async (statement: SqlFragment): Promise<number> => {
+  const entries = new Map<string, Entry>()
+  const keyOf = (statement: SqlFragment): string => {
     const { text, values } = compile(statement)
-    const key = `${text}\u0000${JSON.stringify(values)}`
-    const now = clock.now()
-    const known = entries.get(key)
-    if (known !== undefined && now - known.at < maxAgeMs) return known.count
-    const count = db.prepared<{ n: number }>(statement).then((rows) => rows[0]?.n ?? 0)
-    entries.delete(key)
-    entries.set(key, { at: now, count })
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string)
-    count.catch(() => entries.delete(key))
-    return count
+    return `${text}\u0000${JSON.stringify(values)}`
+  }
+  const counted = async (statement: SqlFragment): Promise<number> =>
+    (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
+  return {
+    /**
+     * Runs a statement that gives `n`, unless its answer is known and fresh. `count` gets the same number in another way,
+     * where there is one that costs less just now.
+     */
+    of: (statement: SqlFragment, count: () => Promise<number> = () => counted(statement)): Promise<number> => {
+      const key = keyOf(statement)
+      const now = clock.now()
+      const known = entries.get(key)
+      if (known !== undefined && now - known.at < maxAgeMs) return known.count
+      const entry: Entry = { at: now, count: count(), last: known?.last }
+      entries.delete(key)
+      entries.set(key, entry)
+      if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string)
+      entry.count.then(
+        (n) => {
+          entry.last = n
+        },
+        () => entries.delete(key),
+      )
+      return entry.count
+    },
+    /** What was counted last, whenever that was: good enough to choose a plan by, for no answer. */
+    last: (statement: SqlFragment): number | undefined => entries.get(keyOf(statement))?.last,
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'
 import { JsonStream, JsonText } from '../http/answer.ts'
-import { type CompiledList, compileList, type ListSpec, pageStatement } from './compile.ts'
+import { type CompiledList, compileList, countedPageStatement, type ListSpec, pageStatement } from './compile.ts'
 import { countStatement, createCounts } from './counts.ts'
 import { streamList } from './stream.ts'
 
@@ -11,6 +11,7 @@ import { streamList } from './stream.ts'
 const streamFrom = 2_000
 /** Under this share of rows a filter is run first and its rows sorted, else the sort index is walked. */
 const filterFirstShare = 0.05
+const isFew = (filtered: number, total: number): boolean => filtered < Math.max(total * filterFirstShare, 500)
 
 export interface ListDeps {
   /** Pool of short statements. */
@@ -27,7 +28,64 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
   const counts = createCounts(db, clock)
   const from = raw(spec.from)
 
-  const countOf = (list: CompiledList): Promise<number> => counts(list.count ?? countStatement(from, list.where))
+  const statementOf = (list: CompiledList): SqlFragment => list.count ?? countStatement(from, list.where)
+  const countOf = (list: CompiledList): Promise<number> => counts.of(statementOf(list))
+
+  const rowsOf = async (statement: SqlFragment): Promise<string[]> =>
+    (await db.prepared<{ row: string }>(statement)).map(({ row }) => row)
+
+  /**
+   * Rows of a page, and how many its list and its filter have. What a filter leaves decides how the rows are found, and
+   * either way finds the same ones: the last count of it, when there is one, is good enough for that, and the new count is
+   * made beside the rows or, where all that is left is sorted anyway, with them.
+   */
+  const rowsAndCounts = async (list: CompiledList, totalStatement: SqlFragment, offset: number, limit: number) => {
+    const filteredStatement = list.isUnfiltered ? totalStatement : statementOf(list)
+    const [lastTotal, last] = [counts.last(totalStatement), counts.last(filteredStatement)]
+    const isGuessed = last !== undefined && lastTotal !== undefined && offset < last
+    if (isGuessed && !list.isUnfiltered && isFew(last, lastTotal)) {
+      let rows: string[] | undefined
+      const [total, filtered] = await Promise.all([
+        counts.of(totalStatement),
+        counts.of(filteredStatement, async () => {
+          const all = await db.prepared<{ row: string | null; n: number | null }>(
+            countedPageStatement(spec, list, offset, limit),
+          )
+          rows = all.flatMap(({ row }) => row ?? [])
+          return all.find(({ n }) => n !== null)?.n ?? 0
+        }),
+      ])
+      return { total, filtered, rows: rows ?? (await rowsOf(pageStatement(spec, list, offset, limit, true))) }
+    }
+    const asked = Promise.all([counts.of(totalStatement), counts.of(filteredStatement)])
+    if (isGuessed) {
+      const [rows, [total, filtered]] = await Promise.all([
+        rowsOf(pageStatement(spec, list, offset, limit, false)),
+        asked,
+      ])
+      return { total, filtered, rows }
+    }
+    const [total, filtered] = await asked
+    const filterFirst = !list.isUnfiltered && isFew(filtered, total)
+    const rows =
+      offset > 0 && offset >= filtered ? [] : await rowsOf(pageStatement(spec, list, offset, limit, filterFirst))
+    return { total, filtered, rows }
+  }
+
+  /** A page of so many rows that they are sent while they are read; undefined when there are not so many. */
+  const streamed = async (
+    list: CompiledList,
+    totalStatement: SqlFragment,
+    offset: number,
+    limit: number,
+  ): Promise<JsonStream | undefined> => {
+    const filteredStatement = list.isUnfiltered ? totalStatement : statementOf(list)
+    const [total, filtered] = await Promise.all([counts.of(totalStatement), counts.of(filteredStatement)])
+    if (Math.min(limit, filtered - offset) <= streamFrom) return undefined
+    const filterFirst = !list.isUnfiltered && isFew(filtered, total)
+    const rows = pageStatement(spec, list, offset, limit, filterFirst)
+    return new JsonStream(streamList(exportDb, { total: totalStatement, filtered: filteredStatement, rows }))
+  }
 
   /** One page. `scope` narrows the list itself: what it leaves out is not counted in recordsTotal either. */
   const page = async (
@@ -46,32 +104,22 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
       scope === undefined ? (spec.total ?? countStatement(from, raw('true'))) : countStatement(from, scope)
     const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
     const offset = (((query.PageNumber as number | undefined) ?? 1) - 1) * limit
-    const [total, found] = await Promise.all([counts(totalStatement), list.isUnfiltered ? null : countOf(list)])
-    const filtered = found ?? total
-    const filterFirst = !list.isUnfiltered && filtered < Math.max(total * filterFirstShare, 500)
-    const statement = pageStatement(spec, list, offset, limit, filterFirst)
-    if (Math.min(limit, filtered - offset) > streamFrom)
-      return new JsonStream(
-        streamList(exportDb, {
-          total: totalStatement,
-          filtered: list.count ?? countStatement(from, list.where),
-          rows: statement,
-        }),
-      )
+    const stream = limit > streamFrom ? await streamed(list, totalStatement, offset, limit) : undefined
+    if (stream !== undefined) return stream
+    const { total, filtered, rows } = await rowsAndCounts(list, totalStatement, offset, limit)
     // Counts may be a second old, rows never: a page that a change was announced for shows it.
-    const rows = offset > 0 && offset >= filtered ? [] : await db.prepared<{ row: string }>(statement)
     const end = offset + rows.length
     // A page past the end says nothing of how many there are but that they do not reach it.
     const now = rows.length === 0 ? Math.min(filtered, offset) : rows.length < limit ? end : Math.max(filtered, end)
     return new JsonText(
-      `{"recordsTotal":${list.isUnfiltered ? now : Math.max(total, now)},"recordsFiltered":${now},"data":[${rows.map((r) => r.row).join(',')}]}`,
+      `{"recordsTotal":${list.isUnfiltered ? now : Math.max(total, now)},"recordsFiltered":${now},"data":[${rows.join(',')}]}`,
     )
   }
 
   /** Rows under a condition as the list shows them, in its default order; for details. */
   const rowsWhere = async (condition: SqlFragment, limit: number): Promise<string[]> => {
     const list: CompiledList = { ...compileList(spec, {}), where: condition }
-    return (await db.prepared<{ row: string }>(pageStatement(spec, list, 0, limit, true))).map((r) => r.row)
+    return rowsOf(pageStatement(spec, list, 0, limit, true))
   }
 
   return { page, rowsWhere, countOf, compile: (query: Readonly<Record<string, unknown>>) => compileList(spec, query) }

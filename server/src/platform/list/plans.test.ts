@@ -1,0 +1,125 @@
+import type { Agent } from '@portcullis/contract'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { agentsList } from '#features/agents/index.ts'
+import { createDb, type Db } from '#platform/db/db.ts'
+import { createLog } from '#platform/log.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+import { compileList, pageStatement } from './compile.ts'
+
+let t: TestApp
+let db: Db
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  db = createDb({
+    connection: { ...inject('postgres'), database: t.database },
+    max: 1,
+    name: 'plans',
+    log: createLog('silent'),
+    statementTimeoutMs: 10_000,
+  })
+  const made = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      enrolAgent(t, {
+        facts: {
+          hostname: `host-${i}`,
+          address: `10.0.${i % 3}.${i}`,
+          osName: i % 2 === 0 ? 'Debian 12' : 'Ubuntu 24',
+        },
+        devices: i % 3 === 0 ? [storageStick({ portPath: '1-1' })] : [],
+      }),
+    ),
+  )
+  await (await t.admin()).post('/prime/webui/generalconfig/addhashtags', {
+    hashtags: ['lab'],
+    elementIds: made.filter((_, i) => i % 4 === 0).map(({ agentId }) => agentId),
+    entityType: 'Agent',
+  })
+})
+afterAll(async () => {
+  await db.close()
+  await t.close()
+})
+
+const filters = [
+  { GlobalSearch: 'host-1' },
+  { GlobalSearch: '1' },
+  { GlobalSearch: 'debian', Hashtags: 'lab' },
+  { Hashtags: 'lab,none' },
+  { LastUpdated: '2031-01-01..' },
+  { OsVersion: 'debian', Severity: '>=10' },
+  { IpAddress: '10.0.2' },
+]
+const sorts = [
+  'hostIdentifier_desc',
+  'osVersion_asc',
+  'lastUpdated_desc',
+  'pcModel_asc',
+  'severity_desc,hostIdentifier_asc',
+]
+
+describe('the two ways to a page', () => {
+  it.each(filters)('find the same rows of %o', async (filter) => {
+    for (const SortBy of sorts) {
+      const list = compileList(agentsList, { ...filter, SortBy })
+      for (const [offset, limit] of [
+        [0, 50],
+        [1, 2],
+      ] as const) {
+        const [filtered, walked] = await Promise.all(
+          [true, false].map((isFirst) =>
+            db.query<{ row: string }>(pageStatement(agentsList, list, offset, limit, isFirst)),
+          ),
+        )
+        expect(filtered?.length, SortBy).toBeGreaterThan(0)
+        expect(walked, SortBy).toEqual(filtered)
+      }
+    }
+  })
+})
+
+describe('a page that was asked for before', () => {
+  const later = (): void => t.clock.advance(1_001)
+  const look = (query: string) => pageOf<Agent>(t, `agents?${query}`)
+
+  it.each(['', 'HostIdentifier=host', 'GlobalSearch=host-1', 'Hashtags=lab&OsVersion=debian'])(
+    'is the same when its counts are made anew: %s',
+    async (filter) => {
+      const whole = await look(`PageSize=1000&${filter}`)
+      for (const [size, number] of [
+        [5, 1],
+        [2, 2],
+        [1, 1],
+        [1000, 1],
+        [4, 50],
+      ] as const) {
+        later()
+        expect(await look(`PageSize=${size}&PageNumber=${number}&${filter}`)).toEqual({
+          ...whole,
+          data: whole.data.slice((number - 1) * size, number * size),
+        })
+      }
+    },
+  )
+
+  it('has hosts that came and not those that went, and counts them', async () => {
+    const path = 'PageSize=2&HostIdentifier=guest'
+    const seen = async () => {
+      const { recordsTotal, recordsFiltered, data } = await look(path)
+      return [recordsTotal, recordsFiltered, data.map((a) => a.hostIdentifier)]
+    }
+    expect(await seen()).toEqual([12, 0, []])
+    const guests = []
+    for (const i of [1, 2, 3]) guests.push(await enrolAgent(t, { facts: { hostname: `guest-${i}` } }))
+    later()
+    expect(await seen()).toEqual([15, 3, ['guest-1', 'guest-2']])
+    await (await t.admin()).post(
+      '/prime/webui/agents/deleteAgents',
+      guests.slice(1).map(({ agentId }) => agentId),
+    )
+    later()
+    expect(await seen()).toEqual([13, 1, ['guest-1']])
+  })
+})
