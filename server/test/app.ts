@@ -88,7 +88,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     passwordCost: cheapPasswords,
   })
   await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
-  const address = options.listen === true ? await server.app.fastify.listen({ host: '127.0.0.1', port: 0 }) : null
+  const address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null
 
   const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)
   /** Token of an account, by LocalLogin. */

@@ -21,16 +21,13 @@ const say = (line: string): void => {
 
 /** Gives the port that is listened on: 0 in the configuration means any. */
 const listen = (server: Server, { host, port }: Config): Promise<number> =>
-  server.app.fastify.listen({ host, port, listenTextResolver: () => `listening on port ${port}` }).then(
-    (url) => Number(new URL(url).port) || port,
-    (error: NodeJS.ErrnoException) => {
-      throw error.code === 'EADDRINUSE'
-        ? new StartError(
-            `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
-          )
-        : new StartError(`Can not listen on ${host}:${port}: ${error.message}.`)
-    },
-  )
+  server.app.listen(host, port).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE'
+      ? new StartError(
+          `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
+        )
+      : new StartError(`Can not listen on ${host}:${port}: ${error.message}.`)
+  })
 
 /** Starts everything; `stops` gets what has to be undone, in order. */
 const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { Socket } from 'node:net'
@@ -25,6 +26,7 @@ import { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
+import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
@@ -62,6 +64,8 @@ export interface HttpApp {
   /** From now on every answer ends its connection: a balancer that was told to go elsewhere takes its clients along. */
   drain(): void
   isDraining(): boolean
+  /** Begins to listen; gives the port, for 0 means any. Rejects with the code of the system when it can not. */
+  listen(host: string, port: number): Promise<number>
   readonly fastify: FastifyInstance
 }
 
@@ -225,6 +229,21 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     else reply.type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem))
   }
 
+  let acceptors: Acceptors | undefined
+  let closed: Promise<unknown> = Promise.resolve()
+  const listen = async (host: string, port: number): Promise<number> => {
+    const isShared = canShare(host)
+    if (isShared && port !== 0) await assertFree(host, port)
+    const place = { host, port, listenTextResolver: () => `listening on port ${port}` }
+    const url = await fastify.listen(isShared ? ({ ...place, reusePort: true } as typeof place) : place)
+    const given = Number(new URL(url).port) || port
+    if (isShared)
+      acceptors = await openAcceptors({ host, port: given, allowHalfOpen: options.tls === null }, (socket) =>
+        fastify.server.emit('connection', socket),
+      )
+    return given
+  }
+
   const connections = new Set<Socket>()
   fastify.server.on('connection', (socket: Socket) => {
     connections.add(socket)
@@ -239,10 +258,13 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (!fastify.server.listening) return
     const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
     const all = setTimeout(() => fastify.server.closeAllConnections(), closingMs)
-    fastify.server.once('close', () => {
+    closed = Promise.all([once(fastify.server, 'close'), acceptors?.close()]).finally(() => {
       clearInterval(idle)
       clearTimeout(all)
     })
+  })
+  fastify.addHook('onClose', async () => {
+    await closed
   })
 
   fastify.removeAllContentTypeParsers()
@@ -438,7 +460,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     isDraining = true
   }
 
-  return { register, operations, seal, drain, isDraining: () => isDraining, fastify }
+  return { register, operations, seal, listen, drain, isDraining: () => isDraining, fastify }
 }
 
 interface OurRequest extends FastifyRequest {

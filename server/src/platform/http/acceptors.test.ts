@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+
+let t: TestApp
+let port = 0
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  port = Number(new URL(t.address).port)
+})
+afterAll(() => t.close())
+
+describe('a server that listens', () => {
+  it('takes several new connections in one turn of the event loop', async () => {
+    let taken = 0
+    t.app.fastify.server.on('connection', () => {
+      taken += 1
+    })
+    // The kernel has completed them all before the loop turns.
+    const sockets = Array.from({ length: 96 }, () => connect(port, '127.0.0.1'))
+    let turns = 0
+    while (taken < sockets.length && turns < 1_000) {
+      await new Promise((resolve) => setImmediate(resolve))
+      turns += 1
+    }
+    for (const socket of sockets) socket.destroy()
+    // One for each turn would be 96 of them; eight acceptors have 12 each, more or less.
+    expect([taken, turns < 60]).toEqual([96, true])
+  })
+
+  it('answers on each of them', async () => {
+    const answers = await Promise.all(
+      Array.from(
+        { length: 40 },
+        async () => (await fetch(`${t.address}/healthz`, { headers: { connection: 'close' } })).status,
+      ),
+    )
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  it('has its port for itself', async () => {
+    const other = await startTestApp()
+    await expect(other.app.listen('127.0.0.1', port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await other.close()
+    const foreign = createServer().listen(0, '127.0.0.1')
+    await once(foreign, 'listening')
+    const taken = (foreign.address() as { port: number }).port
+    const third = await startTestApp()
+    await expect(third.app.listen('127.0.0.1', taken)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await third.close()
+    foreign.close()
+  })
+
+  it('listens on a name as well', async () => {
+    const named = await startTestApp()
+    const its = await named.app.listen('localhost', 0)
+    expect((await fetch(`http://localhost:${its}/healthz`)).status).toBe(200)
+    await named.close()
+  })
+
+  it('that stops waits for the answer of every connection, and leaves its port free', async () => {
+    const stopping = await startTestApp({ listen: true })
+    const its = Number(new URL(stopping.address).port)
+    let seen = 0
+    stopping.app.fastify.server.on('request', () => {
+      seen += 1
+    })
+    const sockets: Socket[] = []
+    const answers: string[] = []
+    for (let i = 0; i < 24; i++) {
+      const socket = connect(its, '127.0.0.1')
+      await once(socket, 'connect')
+      answers.push('')
+      socket.on('data', (chunk: Buffer) => {
+        answers[i] += chunk.toString()
+      })
+      socket.write(
+        'POST /prime/webui/Auth/LocalLogin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+      )
+      sockets.push(socket)
+    }
+    const ended = sockets.map((socket) => once(socket, 'close'))
+    await expect.poll(() => seen).toBe(24)
+    const closed = stopping.app.fastify.close()
+    await expect.poll(() => stopping.app.isDraining()).toBe(true)
+    for (const socket of sockets) socket.write('}')
+    await closed
+    await Promise.all(ended)
+    expect(answers.map((text) => text.split('\r\n')[0])).toEqual(sockets.map(() => 'HTTP/1.1 400 Bad Request'))
+    const next = createHttpServer().listen(its, '127.0.0.1')
+    await once(next, 'listening')
+    next.close()
+    await stopping.close()
+  })
+})
