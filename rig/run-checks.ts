@@ -186,7 +186,7 @@ export const runChecks = async (title: string, checks: readonly Check[]): Promis
   await runNext(chosen.filter((check) => !beside(check)))
   // The long ones are the later ones: at the end none is left alone.
   const waiting = chosen.filter(beside).reverse()
-  await Promise.all([runNext(waiting), runNext(waiting)])
+  await Promise.all([runNext(waiting), runNext(waiting), runNext(waiting)])
   say(sumOf(results))
   process.exitCode = results.every(({ passed }) => passed) ? 0 : 1
 }

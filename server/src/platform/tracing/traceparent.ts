@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
 /** What a caller says of the trace that its request belongs to (W3C Trace Context). */
 export interface TraceParent {
@@ -22,5 +22,17 @@ export const readTraceParent = (text: string | readonly string[] | undefined): T
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-export const newTraceId = (): string => randomBytes(16).toString('hex')
-export const newSpanId = (): string => randomBytes(8).toString('hex')
+// Each request has an id: a call to the system for each was a tenth of what a refused one costs.
+const drawn = Buffer.alloc(4_096)
+let used = drawn.length
+const draw = (bytes: number): string => {
+  if (used + bytes > drawn.length) {
+    randomFillSync(drawn)
+    used = 0
+  }
+  used += bytes
+  return drawn.toString('hex', used - bytes, used)
+}
+
+export const newTraceId = (): string => draw(16)
+export const newSpanId = (): string => draw(8)
