@@ -1,4 +1,7 @@
-/** Two replicas behind a balancer on one database, beside one replica alone. */
+/**
+ * Two replicas behind a balancer on one database, beside one replica behind the same balancer: what comes through it costs
+ * a server more, and so does sharing the cores with it.
+ */
 import { startBalancer } from '../rig/balancer.ts'
 import { cpuSecondsOf } from '../rig/proc.ts'
 import { connections, type Measured, measure, openSessions } from './check-in.ts'
@@ -11,27 +14,37 @@ const changedShare = 0.01
 export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
   const seconds = isQuick ? 5 : 20
   const second = await startReplica()
+  const toOne = await startBalancer({ replicas: [server.url] })
   const balancer = await startBalancer({ replicas: [server.url, second.url] })
   try {
-    const both = {
-      url: balancer.url,
-      ca: undefined,
-      cpu: () => ({ server: server.cpu().server + cpuSecondsOf(second.pid), database: server.cpu().database }),
-    }
+    const cpuOfBoth = () => ({
+      server: server.cpu().server + cpuSecondsOf(second.pid),
+      database: server.cpu().database,
+    })
+    const behind = { url: toOne.url, ca: undefined, cpu: cpuOfBoth }
+    const both = { url: balancer.url, ca: undefined, cpu: cpuOfBoth }
     const run = async (target: typeof both | typeof server): Promise<Measured> => {
       const players = await openSessions(target, fleet.played)
       await measure(target, players, connections, Math.min(3, seconds), 0)
       return measure(target, players, connections, seconds, changedShare)
     }
-    const one = await run(server)
+    const alone = await run(server)
+    const one = await run(behind)
     const two = await run(both)
     const [first = 0, other = 0] = balancer.led()
     return {
       name: 'replicas',
       conditions: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
       figures: [
+        {
+          what: 'one replica without a balancer: per core-second',
+          value: Math.round(alone.perCoreSecond),
+          unit: '/s',
+          better: 'more',
+        },
         { what: 'one replica: per core-second', value: Math.round(one.perCoreSecond), unit: '/s', better: 'more' },
         { what: 'two replicas: per core-second', value: Math.round(two.perCoreSecond), unit: '/s', better: 'more' },
+        { what: 'one replica: p99', value: round(one.p99), unit: 'ms', better: 'less' },
         {
           what: 'two replicas, share of one',
           value: round(two.perCoreSecond / one.perCoreSecond),
@@ -50,6 +63,7 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
       ],
     }
   } finally {
+    await toOne.close()
     await balancer.close()
     await second.end()
   }
