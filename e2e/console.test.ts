@@ -164,6 +164,17 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await context.close()
   })
 
+  it('leads on from an address that is nothing', async () => {
+    const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto('/agentz/1')
+    await signIn(page, password)
+    await page.getByText('There is nothing at this address').waitFor()
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Agents', exact: true }).click()
+    await row(page, hostName).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('leaves nothing behind after signing out', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')

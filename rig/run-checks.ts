@@ -54,6 +54,7 @@ const jsonOf = ({ name, what, passed, seconds, outcome }: Result): string =>
     passed,
     seconds,
     ...Object.fromEntries(outcome.findings.map((f) => [f.what, f.value])),
+    bars: Object.fromEntries(outcome.findings.flatMap((f) => (barOf(f) === '' ? [] : [[f.what, barOf(f)]]))),
     notMet: outcome.findings.filter((f) => !isMet(f)).map((f) => `${f.what} ${f.value}, bar ${barOf(f)}`),
     notRun: outcome.notRun ?? [],
     notes: outcome.notes ?? [],

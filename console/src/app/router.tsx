@@ -73,6 +73,8 @@ const tree = root.addChildren([
   setPassword,
   inside.addChildren([
     page('/', () => import('./OverviewScreen.tsx'), 'OverviewScreen'),
+    // In the frame, so that whoever mistyped an address has his way back.
+    createRoute({ getParentRoute: () => inside, path: '$', component: NotFound }),
     page('/agents', () => import('./AgentsScreen.tsx'), 'AgentsScreen'),
     page('/agents/$agentId', () => import('../features/agents/AgentPage.tsx'), 'AgentPage'),
     page('/agentless', () => import('../features/agentless/AgentlessPage.tsx'), 'AgentlessPage'),
