@@ -6,8 +6,6 @@ import { startWay } from '../rig/way.ts'
 import { createFollower, messagesOf } from '../server/test/assets.ts'
 import { startNats, whyNoNats } from '../server/test/nats.ts'
 
-export type Broker = Exclude<Awaited<ReturnType<typeof startBroker>>, string>
-
 /** A real NATS server behind a way that can break; in place of it, why there is none. */
 export const startBroker = async () => {
   const reason = whyNoNats()

@@ -17,8 +17,6 @@ interface Entry {
   last: number | undefined
 }
 
-export type Counts = ReturnType<typeof createCounts>
-
 /** Counts that many viewers of one list share: single flight, at most one second old. */
 export const createCounts = (db: Queryable, clock: Clock) => {
   const entries = new Map<string, Entry>()

@@ -1,12 +1,12 @@
 import type { Agent } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { agentsList } from '#features/agents/index.ts'
 import { createDb, type Db } from '#platform/db/db.ts'
+import { compileList, pageStatement } from '#platform/list/compile.ts'
 import { createLog } from '#platform/log.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
-import { compileList, pageStatement } from './compile.ts'
+import { agentsList } from './agents.read.ts'
 
 let t: TestApp
 let db: Db
