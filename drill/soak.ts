@@ -42,10 +42,9 @@ const endOf = (child: ChildProcess): Promise<string> =>
 /** D15: hours of ordinary work. */
 export const soak: Check = {
   name: 'D15',
-  isWaiting: true,
   what: 'A simulated fleet checks in, plugs and unplugs; people sign in, read lists and export them. After a third of the time as warm-up: what lives in the memory of the server (heap and buffers after a collection of garbage) by least squares over the time, its open handles, and the p99 of a healthy client in the second half against the first. 20 minutes unless --minutes says otherwise.',
   run: async ({ isQuick, minutes: given, root }): Promise<Outcome> => {
-    const minutes = given ?? (isQuick ? 0.4 : 20)
+    const minutes = given ?? (isQuick ? 0.3 : 20)
     const agents = isQuick ? 1_000 : 10_000
     const folder = temporaryFolder('soak')
     const inside = createLookInside(folder)
