@@ -40,7 +40,7 @@ interface Settings {
 const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, databaseUrl }) =>
-    benchAgentless({ databaseUrl, hosts: isQuick ? 700 : 10_000, peers: isQuick ? 10 : 50 }),
+    benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
   kernel: benchKernel,
   notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
 }
