@@ -35,7 +35,7 @@ const clientOf = (options: OptionValues) => createClient({ server: options.serve
 
 const program = new Command('portcullis')
   .description('Portcullis at a terminal')
-  .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT ?? 8080}`)
+  .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT || 8080}`)
   .option('--token-file <path>', 'file that holds an API token')
   .option('--token <token>', 'API token itself; other users of this machine can see it while the command runs')
   .option('--json', 'print the answer as JSON')

@@ -40,6 +40,11 @@ describe('a server that listens', () => {
     expect(new Set(answers)).toEqual(new Set([200]))
   })
 
+  it('goes on when a connection could not be accepted', async () => {
+    t.app.fastify.server.emit('error', new Error('accept EMFILE'))
+    expect((await fetch(`${t.address}/healthz`)).status).toBe(200)
+  })
+
   it('has its port for itself', async () => {
     const other = await startTestApp()
     await expect(other.app.listen('127.0.0.1', port)).rejects.toMatchObject({ code: 'EADDRINUSE' })

@@ -39,11 +39,12 @@ export interface Acceptors {
 
 /**
  * Further sockets on the port of a server that shares it (`reusePort`). What they take goes to `taken`; `allowHalfOpen` as
- * the server's own connections have it.
+ * the server's own connections have it. `failed` hears of a connection that could not be accepted.
  */
 export const openAcceptors = async (
   { host, port, allowHalfOpen }: { host: string; port: number; allowHalfOpen: boolean },
   taken: (socket: Socket) => void,
+  failed: (error: Error) => void,
 ): Promise<Acceptors> => {
   const servers = Array.from({ length: acceptors - 1 }, () => createServer({ allowHalfOpen, noDelay: true }, taken))
   const close = async (): Promise<void> => {
@@ -51,6 +52,7 @@ export const openAcceptors = async (
   }
   try {
     await Promise.all(servers.map((server) => listening(server, { host, port, reusePort: true })))
+    for (const server of servers) server.on('error', failed)
   } catch (error) {
     await close()
     throw error

@@ -237,9 +237,14 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const place = { host, port, listenTextResolver: () => `listening on port ${port}` }
     const url = await fastify.listen(isShared ? ({ ...place, reusePort: true } as typeof place) : place)
     const given = Number(new URL(url).port) || port
+    // Unheard, the error of one connection that could not be accepted would end the process.
+    const failed = (error: Error): void => log.warn({ err: error }, 'a connection could not be accepted')
+    fastify.server.on('error', failed)
     if (isShared)
-      acceptors = await openAcceptors({ host, port: given, allowHalfOpen: options.tls === null }, (socket) =>
-        fastify.server.emit('connection', socket),
+      acceptors = await openAcceptors(
+        { host, port: given, allowHalfOpen: options.tls === null },
+        (socket) => fastify.server.emit('connection', socket),
+        failed,
       )
     return given
   }
