@@ -11,20 +11,13 @@ import { runVitest } from './vitest.mjs'
 const filters = process.argv.slice(2)
 
 installDebianPackages()
-const said = []
-// Beside the tests, which wait for a third of their time: half a minute less.
-const checked = filters.length === 0 ? runSteps({ atOnce: 1, say: (line) => said.push(line) }) : nothingChecked()
-const parts = [await builds()]
+const parts = []
+if (filters.length === 0) parts.push(await runSteps())
+parts.push(await builds())
 const tests = await runVitest(filters, chromium())
 for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seconds).padStart(4)} s  ${file}`)
-parts.push(await checked)
-for (const line of said) console.log(line)
 parts.push(await judgeAgain(tests, (files) => runVitest(files, chromium())))
 process.exitCode = report(parts)
-
-async function nothingChecked() {
-  return { passed: 0, failed: [], skipped: [] }
-}
 
 /** The browser tests serve what is built; a build that fails is a failed test and no reason to run nothing. */
 async function builds() {
