@@ -1,5 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from './app-error.ts'
+import { createFairQueue, type Source } from './fair-queue.ts'
 
 /** Work of one hash: memory in KiB, passes, lanes. */
 export interface PasswordCost {
@@ -11,10 +12,11 @@ export interface PasswordCost {
 /** The second choice of the OWASP cheat sheet: 19 MiB, 2 passes, 1 lane; about 30 ms of one core. */
 const defaultCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 }
 
-/** 2 at once: the thread pool has 4 threads, and name look-ups and files need some of them. */
-const atOnce = 2
-/** Waiting ones beyond this are told to come back: 200 × 30 ms / 2 is 3 s of queue. */
-const waitingLimit = 200
+/**
+ * At most 2 at once, which is also the most that strangers can make the server spend: the thread pool has 4 threads, and
+ * name look-ups and files need some of them. 200 callers of a lane wait 200 × 30 ms / 2 = 3 s, 6 s while both lanes are full.
+ */
+const queue = { atOnce: 2, waiting: 200, perKey: 100 } as const
 
 interface Parsed {
   cost: PasswordCost
@@ -48,51 +50,45 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/={1,
 
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** Hashing of passwords: argon2id in PHC form, never more than two at once. */
-export const createPasswords = (cost: PasswordCost = defaultCost) => {
-  let running = 0
-  const waiting: (() => void)[] = []
+/** What a turn may do; there is no other way to hash. */
+export interface PasswordWork {
+  hash(password: string): Promise<string>
+  /**
+   * Whether the password is the hashed one. Without a hash (no such account, or no password set) it does the same work on
+   * a hash of nothing, so that the time does not tell which names exist.
+   */
+  verify(password: string, hash: string | null): Promise<boolean>
+}
 
-  const hashNow = async (password: string): Promise<string> => {
+/** Hashing of passwords: argon2id in PHC form, in the turns of one fair queue. */
+export const createPasswords = (cost: PasswordCost = defaultCost) => {
+  const { turn } = createFairQueue({
+    ...queue,
+    refusal: () => new AppError('unavailable', {}, { headers: { 'retry-after': '3' } }),
+  })
+
+  const hash = async (password: string): Promise<string> => {
     const salt = randomBytes(16)
-    const hash = await derive(password, salt, cost, 32)
-    return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(hash)}`
+    const derived = await derive(password, salt, cost, 32)
+    return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(derived)}`
   }
   let dummy: Promise<string> | undefined
 
+  const verify: PasswordWork['verify'] = async (password, given) => {
+    dummy ??= hash(randomBytes(32).toString('hex'))
+    const parsed = parse(given ?? (await dummy)) ?? (parse(await dummy) as Parsed)
+    const derived = await derive(password, parsed.salt, parsed.cost, parsed.hash.length)
+    return timingSafeEqual(derived, parsed.hash) && given !== null && parse(given) !== null
+  }
+
   return {
-    /** Runs `work` when its turn has come; `hash` and `verify` belong inside. Refuses with 503 when too many wait. */
-    turn: async <T>(work: () => Promise<T>): Promise<T> => {
-      if (running >= atOnce) {
-        if (waiting.length >= waitingLimit) throw new AppError('unavailable', {}, { headers: { 'retry-after': '3' } })
-        // The one that ends hands its place over, so `running` stays as it is.
-        await new Promise<void>((resolve) => waiting.push(resolve))
-      } else running++
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        if (next === undefined) running--
-        else next()
-      }
-    },
-
-    hash: hashNow,
-
-    /**
-     * Whether the password is the hashed one. Without a hash (no such account, or none set yet) the same work is done on
-     * a hash of nothing, so that the time tells nothing.
-     */
-    verify: async (password: string, hash: string | null): Promise<boolean> => {
-      dummy ??= hashNow(randomBytes(32).toString('hex'))
-      const parsed = parse(hash ?? (await dummy)) ?? (parse(await dummy) as Parsed)
-      const given = await derive(password, parsed.salt, parsed.cost, parsed.hash.length)
-      return timingSafeEqual(given, parsed.hash) && hash !== null && parse(hash) !== null
-    },
+    /** Runs `work` when its turn has come. Refuses with 503 when too many wait. A turn inside a turn could wait for itself. */
+    turn: <T>(source: Source, work: (passwords: PasswordWork) => Promise<T>): Promise<T> =>
+      turn(source, () => work({ hash, verify })),
 
     /** Makes the hash of nothing now, so that the first unknown name is not slower than the next. */
     warm: async (): Promise<void> => {
-      dummy ??= hashNow(randomBytes(32).toString('hex'))
+      dummy ??= hash(randomBytes(32).toString('hex'))
       await dummy
     },
   }

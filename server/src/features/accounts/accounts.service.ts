@@ -9,6 +9,7 @@ import {
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
@@ -133,10 +134,14 @@ export const createAccountsService = (deps: AccountsDeps) => {
       })
   }
 
-  const hashOf = async (password: string | null | undefined, userName: string): Promise<string | null> => {
+  const hashOf = async (
+    actor: Actor,
+    password: string | null | undefined,
+    userName: string,
+  ): Promise<string | null> => {
     if (password === null || password === undefined) return null
     assertPassword(password, userName)
-    return passwords.turn(() => passwords.hash(password))
+    return passwords.turn(signedInSource(actor.accountId ?? ''), ({ hash }) => hash(password))
   }
 
   return {
@@ -154,7 +159,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       if (given.image) assertImage(given.image)
       if (given.password !== null && given.password !== undefined) assertPassword(given.password, given.userName)
       assertMayChange(actor, profiles.user, given.userProfile)
-      const hash = await hashOf(given.password, given.userName)
+      const hash = await hashOf(actor, given.password, given.userName)
       const row: AccountRow = withPersonal(
         {
           account_id: newId(clock.now()),
@@ -208,7 +213,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
 
     update: async (actor: Actor, given: AccountChange): Promise<AccountView> => {
       if (given.image) assertImage(given.image)
-      const hash = await hashOf(given.password, given.userName)
+      const hash = await hashOf(actor, given.password, given.userName)
       const key = nameKey(given.userName)
       const after = await db.transaction(async (tx) => {
         const rows = await store(tx).lockForChange([key], actor.accountId)

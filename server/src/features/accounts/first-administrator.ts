@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { profiles } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
@@ -39,7 +40,7 @@ export const createFirstAdministrator =
     const fault = given === null ? null : passwordFault(given.reveal(), userName)
     if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD can not be used. ${fault}`)
     const password = given?.reveal() ?? generated()
-    const hash = await passwords.hash(password)
+    const hash = await passwords.turn(signedInSource(''), (work) => work.hash(password))
     const isMade = await db.transaction(async (tx) => {
       await store(tx).lockAll()
       if (!(await store(tx).isEmpty())) return false

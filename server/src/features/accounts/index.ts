@@ -207,6 +207,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   registerAuthRoutes(app, { mfa, db, clock, license, signin, sessions, links, store, read, providers: deps.providers })
   registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
   await passwords.warm()
+  await signin.warm()
 
   return {
     authenticate: credentials.authenticate,

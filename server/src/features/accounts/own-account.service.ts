@@ -1,6 +1,7 @@
 import type { AccountView, MyAccountUpdate } from '@portcullis/contract'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
@@ -34,13 +35,11 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
       throw invalid('body.oldPassword', 'is needed to change the password')
     if (account.auth_source !== 'Local')
       throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
-    return passwords.turn(async () => {
-      if (!(await signin.prove(account, oldPassword))) throw new AppError('old_password_wrong')
-      assertPassword(newPassword, account.user_name)
-      if (newPassword === oldPassword)
-        throw new AppError('password_rejected', { detail: 'The new password is the old one.' })
-      return passwords.hash(newPassword)
-    })
+    if (!(await signin.prove(account, oldPassword))) throw new AppError('old_password_wrong')
+    assertPassword(newPassword, account.user_name)
+    if (newPassword === oldPassword)
+      throw new AppError('password_rejected', { detail: 'The new password is the old one.' })
+    return passwords.turn(signedInSource(account.account_id), ({ hash }) => hash(newPassword))
   }
 
   return {

@@ -2,6 +2,7 @@ import { linkBase } from '#features/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { Passwords } from '#platform/passwords.ts'
@@ -51,7 +52,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       const owner = hash === null ? undefined : await store(db).linkOwner(hash, new Date(clock.now()))
       if (hash === null || owner === undefined) throw new AppError('link_invalid')
       assertPassword(newPassword, owner.user_name)
-      const passwordHash = await passwords.turn(() => passwords.hash(newPassword))
+      const passwordHash = await passwords.turn(signedInSource(owner.account_id), (work) => work.hash(newPassword))
       const accountId = owner.account_id
       await db.transaction(async (tx) => {
         const row = await store(tx).lock(accountId)

@@ -1,8 +1,10 @@
 import { createHash, randomInt } from 'node:crypto'
 import { cleanText, isOddText } from '@portcullis/domain'
+import { addressBucket } from '#platform/address.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { nameKey } from './accounts.rules.ts'
@@ -11,12 +13,14 @@ import type { Audit } from './audit-port.ts'
 import type { ExternalService, NotAdmitted } from './external.service.ts'
 import type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
-import { addressBucket } from './signin.address.ts'
+import { createSigninLimits, sourcesKept } from './signin.limits.ts'
 import type { SigninStore } from './signin.store.ts'
 
 const windowMs = 15 * 60_000
 /** Guesses checked per window: at one account from strange addresses, from one address, at one account from its own address. */
 const limits = { account: 10, ip: 100, known: 10 } as const
+/** Names that stay exempt from the limit of an address they signed in from. */
+const exemptNames = 10_000
 /** Subject of folds for names that no account has: what was typed there may be a password. */
 const unknownSubject = ''
 
@@ -51,6 +55,25 @@ const isPlainName = (name: string): boolean => name.trim() === name && !isOddTex
 export const createSigninService = (deps: SigninDeps) => {
   const { db, clock, audit, passwords, store, sessions, external, directory } = deps
   const cutoff = (): number => (clock.now() - windowMs) * 1000
+  const memory = createSigninLimits(clock)
+  const tooMany = (seconds: number): AppError =>
+    new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
+
+  /** Keeps a full bucket in memory, where that is enough to refuse: an account's also depends on where the caller is. */
+  const remember = async (bucket: string, until: number): Promise<void> => {
+    if (bucket.startsWith('known:')) memory.add(bucket, until)
+    else if (bucket.startsWith('ip:'))
+      memory.add(bucket, until, new Set(await store(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
+  }
+
+  /** Refuses in memory what the database would refuse; nothing of it depends on whether the name exists. */
+  const assertNotLimited = (key: string, address: string, ip: string): void => {
+    const seconds =
+      memory.secondsOf(ipBucket(address)[0], key) ?? memory.secondsOf(accountBucket(key, address, true)[0], '')
+    if (seconds === null) return
+    memory.refused(address, ip)
+    throw tooMany(seconds)
+  }
 
   /** Books an attempt in every bucket or in none; gives how to take it back. */
   const book = async (buckets: readonly (readonly [string, number])[]): Promise<() => Promise<void>> => {
@@ -64,8 +87,9 @@ export const createSigninService = (deps: SigninDeps) => {
       else {
         await release()
         const oldest = (await store(db).oldest(bucket, cutoff())) ?? stamp
-        const seconds = Math.max(1, Math.ceil((Math.floor(oldest / 1000) + windowMs - clock.now()) / 1000))
-        throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
+        const until = Math.floor(oldest / 1000) + windowMs
+        await remember(bucket, until)
+        throw tooMany(Math.max(1, Math.ceil((until - clock.now()) / 1000)))
       }
     }
     return release
@@ -84,18 +108,18 @@ export const createSigninService = (deps: SigninDeps) => {
   })
 
   /** One record when failures of an account and address begin, one with their count when 15 minutes are over. */
-  const recordFailure = (account: AccountRow | undefined, ip: string): Promise<void> =>
+  const recordFailure = (account: AccountRow | undefined, ip: string, count = 1): Promise<void> =>
     db.transaction(async (tx) => {
       const subject = account?.user_name ?? unknownSubject
       const now = new Date(clock.now())
       const since = new Date(clock.now() - windowMs)
-      let failures = await store(tx).fold(subject, ip, now, since)
+      let failures = await store(tx).fold(subject, ip, now, since, count)
       if (failures === null) {
         const before = await store(tx).closeFold(subject, ip)
-        failures = await store(tx).fold(subject, ip, now, since)
+        failures = await store(tx).fold(subject, ip, now, since, count)
         if (before > 1) await audit.write(tx, anonymous(ip), recordOf(subject, before, true))
       }
-      if (failures === 1) await audit.write(tx, anonymous(ip), recordOf(subject, 1, false))
+      if (failures === count) await audit.write(tx, anonymous(ip), recordOf(subject, count, false))
     })
 
   const nameHash = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 32)
@@ -111,6 +135,8 @@ export const createSigninService = (deps: SigninDeps) => {
       { ...anonymous(from.ip), userName: account.user_name, accountId: account.account_id },
       { action: 'session.opened', entity: account.user_name, severity: 6 },
     )
+    const address = addressBucket(from.ip)
+    memory.signedIn(ipBucket(address)[0], address, account.name_key)
     return session
   }
 
@@ -219,7 +245,11 @@ export const createSigninService = (deps: SigninDeps) => {
     ): Promise<Opened | { secondFactorOf: AccountRow }> => {
       const key = nameKey(given.username)
       const address = addressBucket(from.ip)
-      const attempt = await passwords.turn(async () => {
+      assertNotLimited(key, address, from.ip)
+      const lane = memory.isKnownSource(address) ? 'known' : 'stranger'
+      const attempt = await passwords.turn({ lane, key: address }, async ({ verify }) => {
+        // Again: the address may have reached its limit while this attempt waited.
+        assertNotLimited(key, address, from.ip)
         const account = await store(db).find(key, address)
         const release = await book([
           ...(account?.is_known_source === true ? [] : [ipBucket(address)]),
@@ -228,7 +258,7 @@ export const createSigninService = (deps: SigninDeps) => {
           await recordFailure(account, from.ip)
           throw error
         })
-        const isRight = await passwords.verify(given.password, account?.password_hash ?? null)
+        const isRight = await verify(given.password, account?.password_hash ?? null)
         const isLocal = account?.is_enabled === true && account.auth_source === 'Local'
         return { account, release, local: isRight && isLocal ? account : undefined }
       })
@@ -286,13 +316,20 @@ export const createSigninService = (deps: SigninDeps) => {
     /** Whether a password is the account's, for changes that must prove it; wrong ones are counted like sign-ins. */
     prove: async (account: AccountRow, password: string): Promise<boolean> => {
       const release = await book([[`proof:${account.account_id}`, limits.account]])
-      const right = await passwords.verify(password, account.password_hash)
+      const right = await passwords.turn(signedInSource(account.account_id), ({ verify }) =>
+        verify(password, account.password_hash),
+      )
       if (right) await release()
       return right
     },
 
+    /** Learns which addresses accounts signed in from; `maintain` learns it again. */
+    warm: async (): Promise<void> => memory.setSources(await store(db).sources(sourcesKept)),
+
     /** Closes what is older than the window: buckets, and failures that become one audit record. */
     maintain: async (): Promise<void> => {
+      for (const { ip, count } of memory.takeRefused()) await recordFailure(undefined, ip, count)
+      memory.setSources(await store(db).sources(sourcesKept))
       await store(db).deleteEndedBuckets(cutoff())
       for (let closed = 100; closed === 100; )
         closed = await db.transaction(async (tx) => {

@@ -17,6 +17,21 @@ export const createSigninStore = (db: Queryable) => ({
         from accounts a where a.name_key = ${nameKey}`)
     )[0],
 
+  /** Addresses that accounts signed in from, the latest first. */
+  sources: async (most: number): Promise<string[]> =>
+    (
+      await db.query<{ ip: string }>(sql`
+        select s.ip from signin_sources s group by s.ip order by max(s.last_success_at) desc, s.ip limit ${most}`)
+    ).map(({ ip }) => ip),
+
+  /** Names of the accounts that signed in from an address. */
+  namesFrom: async (ip: string, most: number): Promise<string[]> =>
+    (
+      await db.query<{ name_key: string }>(sql`
+        select a.name_key from signin_sources s join accounts a using (account_id) where s.ip = ${ip}
+        order by s.last_success_at desc, a.name_key limit ${most}`)
+    ).map(({ name_key }) => name_key),
+
   /** Books one attempt; false when the bucket is full. Times are microseconds. */
   reserve: async (bucket: string, stamp: number, cutoff: number, limit: number): Promise<boolean> =>
     (
@@ -65,13 +80,13 @@ export const createSigninStore = (db: Queryable) => ({
         order by s.last_success_at desc, s.ip offset ${sourcesKept})`)
   },
 
-  /** Counts a failure into the open fold; its count, or null when the fold is older than the window. */
-  fold: async (subject: string, ip: string, now: Date, since: Date): Promise<number | null> =>
+  /** Counts failures into the open fold; its count, or null when the fold is older than the window. */
+  fold: async (subject: string, ip: string, now: Date, since: Date, count = 1): Promise<number | null> =>
     (
       await db.query<{ failures: number }>(sql`
         insert into signin_failure_folds as f (subject, ip, window_start, failures)
-        values (${subject}, ${ip}, ${now}, 1)
-        on conflict (subject, ip) do update set failures = f.failures + 1 where f.window_start > ${since}
+        values (${subject}, ${ip}, ${now}, ${count})
+        on conflict (subject, ip) do update set failures = f.failures + excluded.failures where f.window_start > ${since}
         returning f.failures`)
     )[0]?.failures ?? null,
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addressBucket } from '#platform/address.ts'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
-import { addressBucket } from './signin.address.ts'
 
 const signin = '/prime/webui/auth/signin'
 const login = '/prime/webui/Auth/LocalLogin'

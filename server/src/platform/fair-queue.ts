@@ -1,0 +1,122 @@
+import { networkOf } from './address.ts'
+
+/**
+ * Who asks. `known`: signed in, or from an address that an account signed in from before. The two lanes take turns, so
+ * that strangers never delay people who are known by more than one piece of work.
+ */
+export interface Source {
+  lane: 'known' | 'stranger'
+  /** Address bucket, or the id of an account that is signed in. */
+  key: string
+}
+
+/** A person who is signed in. */
+export const signedInSource = (accountId: string): Source => ({ lane: 'known', key: accountId })
+
+export interface FairQueueOptions {
+  /** Pieces of work that run at once. */
+  atOnce: number
+  /** Callers that wait, per lane. */
+  waiting: number
+  /** Callers that wait, per key. */
+  perKey: number
+  /** What a caller gets that is turned away. */
+  refusal: () => Error
+}
+
+interface Waiter {
+  go(): void
+  refuse(): void
+}
+type Lane = Map<string, Map<string, Waiter[]>>
+
+const sizeOf = (keys: ReadonlyMap<string, Waiter[]>): number => {
+  let size = 0
+  for (const waiters of keys.values()) size += waiters.length
+  return size
+}
+
+/** The entry with the largest size; on a tie the preferred one. */
+const greediest = <T>(entries: Iterable<[string, T]>, size: (value: T) => number, preferred: string): string => {
+  let [found, most] = ['', -1]
+  for (const [name, value] of entries) {
+    const its = size(value)
+    if (its > most || (its === most && name === preferred)) [found, most] = [name, its]
+  }
+  return found
+}
+
+const rotate = <T>(map: Map<string, T>, name: string, value: T, isEmpty: boolean): void => {
+  map.delete(name)
+  if (!isEmpty) map.set(name, value)
+}
+
+/**
+ * Runs a bounded amount of work at once and shares the turns: between the lanes, then between networks, then between the
+ * addresses of a network. When a lane is full, the newest caller of the greediest address is turned away, not the newcomer.
+ */
+export const createFairQueue = ({ atOnce, waiting, perKey, refusal }: FairQueueOptions) => {
+  const lanes: Record<Source['lane'], Lane> = { known: new Map(), stranger: new Map() }
+  const waits: Record<Source['lane'], number> = { known: 0, stranger: 0 }
+  let running = 0
+  let last: Source['lane'] = 'stranger'
+
+  const evict = (lane: Source['lane'], network: string, key: string): void => {
+    const keys = lanes[lane].get(network)
+    const waiters = keys?.get(key)
+    waits[lane]--
+    waiters?.pop()?.refuse()
+    if (waiters?.length === 0) keys?.delete(key)
+    if (keys?.size === 0) lanes[lane].delete(network)
+  }
+
+  const wait = ({ lane, key }: Source): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const network = networkOf(key)
+      const keys = lanes[lane].get(network) ?? new Map<string, Waiter[]>()
+      const waiters = keys.get(key) ?? []
+      waiters.push({ go: resolve, refuse: () => reject(refusal()) })
+      keys.set(key, waiters)
+      lanes[lane].set(network, keys)
+      waits[lane]++
+      if (waiters.length > perKey) evict(lane, network, key)
+      else if (waits[lane] > waiting) {
+        const from = greediest(lanes[lane], sizeOf, network)
+        evict(
+          lane,
+          from,
+          greediest(lanes[lane].get(from) ?? [], ({ length }) => length, key),
+        )
+      }
+    })
+
+  const next = (): Waiter | undefined => {
+    const other = last === 'known' ? 'stranger' : 'known'
+    const lane = waits[other] > 0 ? other : last
+    const [network, keys] = lanes[lane].entries().next().value ?? ['', new Map<string, Waiter[]>()]
+    const [key, waiters] = keys.entries().next().value ?? ['', []]
+    const waiter = waiters.shift()
+    if (waiter === undefined) return undefined
+    rotate(keys, key, waiters, waiters.length === 0)
+    rotate(lanes[lane], network, keys, keys.size === 0)
+    waits[lane]--
+    last = lane
+    return waiter
+  }
+
+  return {
+    /** Runs `work` when its turn has come; rejects with the refusal when too many wait. */
+    turn: async <T>(source: Source, work: () => Promise<T>): Promise<T> => {
+      if (running < atOnce) running++
+      // The one that ends hands its place over, so `running` stays as it is.
+      else await wait(source)
+      try {
+        return await work()
+      } finally {
+        const waiter = next()
+        if (waiter === undefined) running--
+        else waiter.go()
+      }
+    },
+  }
+}
