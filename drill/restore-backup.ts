@@ -173,7 +173,10 @@ export const restoreBackup: Check = {
       const before = trial.fleet.flatMap(({ reported }) => [...reported.acknowledged])
       const backupAt = performance.now()
       const keys = ['--with-keys', '--passphrase-file', passphrase]
-      await portcullis(root, [...client, 'backup', 'make', '--out', withKeys, ...keys], {})
+      await portcullis(root, ['backup', 'make', '--out', withKeys, ...keys], {
+        DATABASE_URL: trial.databaseUrl,
+        PORTCULLIS_DATA_DIR: trial.dataDir,
+      })
       const backupMs = performance.now() - backupAt
       const after = trial.acknowledged()
       for (const host of trial.fleet) host.stop()

@@ -286,6 +286,13 @@ export const canaries: Check = {
           headers: { authorization: `Bearer ${admin.token}` },
         })
         keep('backup', unpacked(Buffer.from(await backup.arrayBuffer())))
+        // Encrypted with a passphrase that the caller chose, keys would pass a search for their text.
+        const withKeys = await fetch(`${server.url}${api}/admin/backup`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ withKeys: true, passphrase: 'chosen by the caller' }),
+        })
+        keep('backup with keys', Buffer.from(await withKeys.arrayBuffer()))
         // Mail, of what somebody set off: a test mail, and one to an invited person.
         await call(
           'POST',
@@ -332,6 +339,7 @@ export const canaries: Check = {
             { what: 'lines of the log', value: server.output().split('\n').length, atLeast: 5 },
             { what: 'mails', value: receiver.mails.length, atLeast: 1 },
             { what: 'found again', value: hits.size, atMost: 0 },
+            { what: 'exports of the key file over HTTP', value: withKeys.status === 403 ? 0 : 1, atMost: 0 },
           ],
           notes: notes.slice(0, 40),
         }

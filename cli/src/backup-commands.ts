@@ -21,17 +21,17 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
 
   backup
     .command('make')
-    .description('writes everything the database holds into a file; needs an API token of an Administrator')
+    .description(
+      'writes everything the database holds into a file; needs an API token of an Administrator, or with --with-keys the machine and account of the server',
+    )
     .requiredOption('--out <path>', 'file to write; never overwritten')
-    .option('--with-keys', 'puts the key file of the server into it; needs a passphrase')
+    .option('--with-keys', 'includes the key file of this machine; needs a passphrase and no token')
     .option(...passphrase)
     .action(async (options: OptionValues) => {
-      if (existsSync(options.out)) throw new CliError(`${options.out} is there already.`)
-      await client().download(
-        createBackup.path,
-        { passphrase: passphraseOf(options) ?? null, withKeys: options.withKeys === true },
-        options.out,
-      )
+      if (existsSync(options.out)) throw new CliError(`${options.out} already exists.`)
+      if (options.withKeys === true)
+        return runEntry('backup', ['--out', options.out, ...passphraseArgs(options), ...json()])
+      await client().download(createBackup.path, { passphrase: passphraseOf(options) ?? null }, options.out)
       const { size } = statSync(options.out)
       show(
         { file: options.out, bytes: size },

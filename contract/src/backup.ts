@@ -6,15 +6,22 @@ export const createBackup = operation({
   method: 'POST',
   path: '/prime/webui/admin/backup',
   tag: 'Admin',
-  summary: 'Gives everything the database holds as one file, streamed while the server works',
+  summary: 'Returns everything that the database holds as one file, streamed while the server works',
   description:
-    "Of one moment, with a checksum for each table; sessions, tickets and links are left out. With a passphrase it is encrypted (scrypt, AES-256-GCM). The key file of the server goes into it only when asked for, and only into an encrypted one: without it, sealed secrets and agents' trust in commands can not be restored.",
+    'The backup is consistent at one moment and has a checksum for each table; sessions, tickets and links are left out. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server: stored secrets in it stay sealed. `portcullis backup make --with-keys`, run on the machine of the server, writes a backup that contains the key file.',
   permission: 'config:write',
   body: closed({
     passphrase: Type.Optional(nullable(Type.String({ minLength: 12, maxLength: 1_024 }))),
-    withKeys: Type.Optional(nullable(Type.Boolean())),
+    withKeys: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description: '`true` is refused with `keys_command_line_only`; kept so that older callers learn why.',
+        }),
+      ),
+    ),
   }),
   bodyOptional: true,
+  errors: ['keys_command_line_only', 'conflict'],
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/octet-stream',

@@ -102,6 +102,14 @@ export const errorTable = define({
       'The operation is allowed, but not on this object: a Manager changes accounts of profile User only, nobody grants more than his own profile.',
     cure: 'Ask an Administrator.',
   },
+  keys_command_line_only: {
+    status: 403,
+    title: 'Keys are exported on the command line only',
+    detail:
+      "The key file of the server is never sent over HTTP. Run on the server's machine, as the account of the server: portcullis backup make --with-keys --out FILE --passphrase-file FILE.",
+    cause: 'The request asked for a backup that contains the key file. No credential of the interface may read it.',
+    cure: 'Leave `withKeys` out. To include the key file, run `portcullis backup make --with-keys` on the machine of the server.',
+  },
   password_change_required: {
     status: 403,
     title: 'The password must be changed first',

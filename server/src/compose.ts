@@ -78,7 +78,6 @@ export const compose = async (options: ComposeOptions) => {
     clock,
     log,
     audit,
-    keyFile: config.keyFile,
     version: packageFile.version,
   })
   registerDocs(app, packageFile.version)

@@ -20,6 +20,10 @@ export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.s
 
 export type AuditApi = Pick<AuditService, 'write'>
 
+/** Writes records for a command of the server's own machine, which has no interface. */
+export const auditWriter = (db: Db, clock: Clock): AuditApi =>
+  createAuditService({ store: createAuditStore(db), clock })
+
 export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): AuditApi => {
   const service = createAuditService({ store: createAuditStore(db), clock })
   registerAuditRoutes(app, service)

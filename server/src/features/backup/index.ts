@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createBackup } from '@portcullis/contract'
 import type { FastifyReply } from 'fastify'
 import type { PoolClient } from 'pg'
 import type { AuditApi } from '#features/audit/index.ts'
-import { AppError, invalid } from '#platform/app-error.ts'
+import { AppError } from '#platform/app-error.ts'
 import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -14,6 +13,8 @@ import type { Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { createBackupStore, type MadeBackup } from './backup.store.ts'
 
+export { makeLocalBackup } from './local-backup.ts'
+
 export interface BackupDeps {
   db: Db
   /** Pool of long reads. */
@@ -21,7 +22,6 @@ export interface BackupDeps {
   clock: Clock
   log: Log
   audit: Pick<AuditApi, 'write'>
-  keyFile: string
   version: string
 }
 
@@ -41,23 +41,18 @@ const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolea
       .catch(reject)
   })
 
-/** Backups of a running server; restoring one is for the command line, with the server stopped. */
-export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, keyFile, version }: BackupDeps) => {
+/** Backups of a running server, never with its key file; restoring one is for the command line, with the server stopped. */
+export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, version }: BackupDeps) => {
   const store = createBackupStore(db)
   let isRunning = false
 
   /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
-  const open = async (
-    passphrase: Secret | null,
-    keys: string | null,
-    madeBy: string,
-    reply: FastifyReply,
-  ): Promise<Readable> => {
+  const open = async (passphrase: Secret | null, madeBy: string, reply: FastifyReply): Promise<Readable> => {
     const made: MadeBackup = {
       madeAt: new Date(clock.now()),
       madeBy,
       bytes: 0,
-      hasKeys: keys !== null,
+      hasKeys: false,
       isEncrypted: passphrase !== null,
     }
     const { client, giveBack } = await lend(exportDb)
@@ -68,9 +63,9 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, k
         createdAt: made.madeAt.toISOString(),
         product: version,
         schema: await schemaOf(client),
-        hasKeys: keys !== null,
+        hasKeys: false,
       }
-      for await (const chunk of writeArchive(dump(client, keys), { head, passphrase })) {
+      for await (const chunk of writeArchive(dump(client, null), { head, passphrase })) {
         timer?.refresh()
         made.bytes += chunk.length
         yield chunk
@@ -98,22 +93,31 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, k
 
   app.register(createBackup, async ({ actor, body, reply }) => {
     const passphrase = body?.passphrase ?? null
-    const withKeys = body?.withKeys === true
-    if (withKeys && passphrase === null) throw invalid('body.passphrase', 'is needed with the key file')
+    if (body?.withKeys === true) {
+      await db.transaction((tx) =>
+        audit.write(tx, actor, {
+          action: 'backup.refused',
+          entity: 'database and key file',
+          details: 'the key file is exported on the command line of the server only',
+          severity: 4,
+          outcome: 'failure',
+        }),
+      )
+      throw new AppError('keys_command_line_only')
+    }
     if (isRunning) throw new AppError('conflict', { detail: 'A backup is being made; wait for it to end.' })
     isRunning = true
     try {
-      const keys = withKeys ? readFileSync(keyFile, 'utf8') : null
       await db.transaction((tx) =>
         audit.write(tx, actor, {
           action: 'backup.made',
-          entity: withKeys ? 'database and key file' : 'database',
+          entity: 'database',
           details: passphrase === null ? 'not encrypted' : 'encrypted',
           severity: 4,
         }),
       )
       const name = `portcullis-${new Date(clock.now()).toISOString().slice(0, 16).replaceAll(/[:T]/g, '-')}.backup`
-      const stream = await open(passphrase === null ? null : new Secret(passphrase), keys, actor.userName, reply)
+      const stream = await open(passphrase === null ? null : new Secret(passphrase), actor.userName, reply)
       return new FileAnswer(name, 'application/octet-stream', stream)
     } catch (error) {
       isRunning = false

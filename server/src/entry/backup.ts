@@ -1,0 +1,71 @@
+/** `portcullis backup make --with-keys`: the only way to export the key file, for whoever can read it on this machine. */
+import { existsSync, readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { parseArgs } from 'node:util'
+import { makeLocalBackup } from '#features/backup/index.ts'
+import { systemClock } from '#platform/clock.ts'
+import { loadConfig } from '#platform/config.ts'
+import { createDb } from '#platform/db/db.ts'
+import { createLog } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import { StartError } from '#platform/start-error.ts'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { openLocalDatabase } from './local-database.ts'
+
+const passphraseOf = (file: string): Secret => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new StartError(`The passphrase cannot be read: ${(error as Error).message}`)
+  }
+  if (text.length < 12) throw new StartError('The passphrase is too short: use 12 characters or more.')
+  return new Secret(text)
+}
+
+const run = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      out: { type: 'string' },
+      'passphrase-file': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const { out, 'passphrase-file': passphraseFile } = values
+  if (out === undefined) throw new StartError('Give --out with the file to write.')
+  if (passphraseFile === undefined)
+    throw new StartError('A backup with keys must be encrypted: give --passphrase-file.')
+  const passphrase = passphraseOf(passphraseFile)
+  const config = loadConfig(process.env, process.getuid?.() === 0)
+  if (!existsSync(config.keyFile))
+    throw new StartError(
+      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to that of the server.`,
+    )
+  const log = createLog('error')
+  const database = await openLocalDatabase(config, log)
+  const db = createDb({ connection: database.connection, max: 2, name: 'backup', log, statementTimeoutMs: 0 })
+  try {
+    const { bytes } = await makeLocalBackup({
+      db,
+      clock: systemClock,
+      version: packageFile.version,
+      out,
+      passphrase,
+      keyFile: config.keyFile,
+      by: userInfo().username,
+    })
+    process.stdout.write(
+      values.json
+        ? `${JSON.stringify({ file: out, bytes, hasKeys: true })}\n`
+        : `${out}: ${bytes.toLocaleString('en')} bytes, with the key file. Verify it: portcullis backup verify ${out} --passphrase-file ${passphraseFile}\n`,
+    )
+  } finally {
+    await db.close()
+    await database.stop()
+  }
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exitCode = 1
+})
