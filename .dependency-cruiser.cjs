@@ -4,7 +4,7 @@
 /** Features by tier, lower first: a feature imports only features of a lower tier. */
 const TIERS = [
   ['audit', 'events', 'knowledge'],
-  ['settings', 'tags', 'jobs'],
+  ['settings', 'tags', 'jobs', 'approvals'],
   ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets', 'deliveries'],
   ['policy', 'agentless', 'directory', 'nac'],

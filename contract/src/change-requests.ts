@@ -1,16 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Something that waits for a second person. */
+/** A change that waits for a second approver. */
 export const ChangeRequest = closed({
   id: Type.String(),
-  action: Type.Enum(['free', 'delete', 'settings'], {
-    description: 'What makes it need a second person; `settings`: a second person would be asked less often.',
+  action: Type.Enum(['free', 'delete', 'settings', 'rules', 'account', 'update', 'package'], {
+    description:
+      'Why it needs a second approver: it frees or deletes hosts, relaxes settings, allows devices by `rules`, changes an Administrator (`account`), updates agents, or publishes a package.',
   }),
-  title: Type.String({ description: 'All that it would do, in words.' }),
-  hosts: Type.Integer({ description: 'Hosts that would be freed or deleted; 0 for settings.' }),
+  title: Type.String({ description: 'Everything that it does.' }),
+  hosts: Type.Integer({ description: 'Hosts that it frees, deletes, updates or allows devices on; 0 for others.' }),
   requestedBy: Type.String(),
-  requestedAt: utcTime('When it was asked for.'),
+  requestedAt: utcTime('When it was requested.'),
   expiresAt: utcTime('Until when it can be approved.'),
   state: Type.Enum(['Waiting', 'Approved', 'Rejected', 'Expired']),
   decidedBy: nullable(Type.String()),
@@ -23,7 +24,7 @@ export const listChangeRequests = operation({
   method: 'GET',
   path: '/prime/webui/policy/changerequests',
   tag: 'Policy',
-  summary: 'Lists requests that need a second person, newest first',
+  summary: 'Lists requests that need a second approver, newest first',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(ChangeRequest) }),
 })
@@ -38,7 +39,7 @@ export const approveChangeRequest = operation({
   path: '/prime/webui/policy/changerequests/{id}/approve',
   summary: 'Approves a request; it is carried out at once',
   description:
-    'Not by who asked, nor by an account made after that; settings by an Administrator. All or nothing, as of now: hosts that are gone meanwhile are left out.',
+    'The requester cannot approve, nor can an account made after the request. Only an Administrator can approve settings, accounts, updates and packages. All or nothing, as of now: hosts that are gone are left out.',
   params: requestParams,
   response: ChangeRequest,
   errors: ['conflict', 'forbidden_object'],
@@ -50,7 +51,7 @@ export const rejectChangeRequest = operation({
   id: 'rejectChangeRequest',
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/reject',
-  summary: 'Rejects a request, or takes an own one back',
+  summary: 'Rejects a request, or withdraws your own',
   params: requestParams,
   response: ChangeRequest,
   errors: ['conflict'],

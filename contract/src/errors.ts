@@ -119,11 +119,11 @@ export const errorTable = define({
   },
   second_person_required: {
     status: 403,
-    title: 'A second person has to approve this',
-    detail: 'This is for {hosts} hosts, more than {limit}: request {id} waits for the approval of another person.',
+    title: 'This needs a second approver',
+    detail: 'This is for {hosts} hosts, more than {limit}: request {id} waits for a second approver.',
     cause:
-      'Freeing or deleting more hosts than the policy settings say needs two people, and so does raising that number. Nothing was changed.',
-    cure: 'Another Manager or Administrator approves the request at policy/changerequests, or takes fewer hosts.',
+      'One person cannot do this alone: it frees, deletes or opens more hosts than the limit of the policy settings, changes another Administrator, or relaxes the gate. Nothing was changed.',
+    cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
   origin_refused: {
     status: 403,

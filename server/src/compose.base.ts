@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
 import { agentlessSealed } from '#features/agentless/index.ts'
 import type { Reach } from '#features/agents/index.ts'
+import { approvalsFeature, approvalsSealed } from '#features/approvals/index.ts'
 import { auditCheckpoints, auditFeature } from '#features/audit/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
@@ -161,6 +162,17 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       license: (actor, next) => licence.guard(actor, next),
     },
   })
+  const approvals = approvalsFeature(app, {
+    db,
+    clock,
+    keys,
+    envelope,
+    audit,
+    limit: async () => {
+      const hosts = (await settings.values(db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
+      return hosts === 0 ? null : hosts
+    },
+  })
   const thresholds = await healthThresholds({ db, log, settings })
   const licence = licenceFeature(app, {
     db,
@@ -186,7 +198,14 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     jobs,
     envelope,
     keys: keys.sealing,
-    columns: [...settingsSealed, ...agentlessSealed, ...mailSealed, ...accountsSealed, ...notificationsSealed],
+    columns: [
+      ...settingsSealed,
+      ...agentlessSealed,
+      ...mailSealed,
+      ...accountsSealed,
+      ...notificationsSealed,
+      ...approvalsSealed,
+    ],
   })
   const mail = mailFeature(app, {
     db,
@@ -258,6 +277,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     envelope,
     resolve,
     settings,
+    approvals,
     thresholds,
     licence,
     jobs,

@@ -21,7 +21,7 @@ export type Fleet = Awaited<ReturnType<typeof composeFleet>>
 export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const { config, keys, clock, log, reach } = options
   const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
-  const { settings, thresholds, jobs, accounts } = base
+  const { settings, thresholds, jobs, approvals } = base
   const packages = packagesFeature(app, {
     db,
     clock,
@@ -114,27 +114,22 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     peripherals,
     commands,
     knowledgeHash: () => knowledge.forAgents().hash,
-    administrators: accounts.administrators,
-    refuseSettings: (actor, settings) => actions.refuseSettings(actor, settings),
+    approvals,
     announce: live.announce,
     wake,
   })
   const actions = actionsFeature(app, {
     tags,
     db,
-    clock,
-    keys,
+    approvals,
     audit,
     agents,
     commands,
     jobs,
-    secondPersonAbove: async () => (await policy.twoPerson()).hosts,
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
     settle: () =>
       policy.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later')),
-    saveSettings: policy.saveSettings,
-    revertRollout: (tx, actor, rollout) => rollouts.revert(tx, actor, rollout),
   })
   const agentless = agentlessFeature(app, {
     ...lists,
@@ -200,8 +195,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     events,
     commands,
     packages,
-    release: actions.release,
-    refuseRevert: actions.refuseRevert,
+    approvals,
     announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
   })
 

@@ -17,7 +17,11 @@ import { useRequests } from './useRequests.ts'
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   free: 'every block on them is lifted at once.',
   delete: 'their keys are revoked within a second. They come back only by a new enrolment.',
-  settings: 'from then on one person can free or delete that many hosts.',
+  settings: 'The change takes effect at once for everyone.',
+  rules: 'Armed hosts apply the rules within a second.',
+  account: 'The person who requested it may gain control of this account.',
+  update: 'These hosts install the new agent.',
+  package: 'Hosts can be updated to this build.',
 }
 
 const Decided = ({ request }: { request: ChangeRequest }) => {

@@ -8,6 +8,7 @@ import {
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
 import { agentsList } from '#features/agents/index.ts'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
@@ -19,7 +20,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
-import type { ChangeRequests } from './change-requests.service.ts'
+import type { BulkRelease } from './gated.ts'
 import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
 import { recordOrder } from './record.ts'
 
@@ -52,7 +53,7 @@ export interface BulkDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  requests: Pick<ChangeRequests, 'needsSecondPerson' | 'release' | 'refuse'>
+  approvals: Pick<ApprovalsApi, 'exceeds' | 'release' | 'require'>
   read: ActionsRead
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
@@ -66,7 +67,7 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, agents, tags, commands, jobs, requests, read, audit, latestPackage, approvePresent } = deps
+  const { db, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
@@ -118,7 +119,7 @@ export const createBulk = (deps: BulkDeps) => {
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
-      secondPerson: releases(action) && (await requests.needsSecondPerson(actor, count)) !== null,
+      secondPerson: releases(action) && (await approvals.exceeds(actor, count)) !== null,
     }
   }
 
@@ -156,8 +157,9 @@ export const createBulk = (deps: BulkDeps) => {
     const skipped = asked - uuids.length
     if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
     if (releases(action)) {
-      const limit = await requests.release(actor, uuids.length)
-      if (limit !== null) await requests.refuse(actor, action, uuids.length, limit, { kind: 'bulk', action, uuids })
+      const limit = await approvals.release(actor, uuids.length)
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
     const jobId = await db.transaction(async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }

@@ -1,12 +1,13 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
 import type { AgentsApi, ResolvedAgent } from '#features/agents/index.ts'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
-import type { ChangeRequests, ConfigurationItem } from './change-requests.service.ts'
+import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
@@ -17,7 +18,7 @@ export interface ConfigurationDeps {
   db: Db
   agents: Pick<AgentsApi, 'resolve'>
   commands: Pick<CommandsApi, 'queue'>
-  requests: Pick<ChangeRequests, 'release' | 'refuse'>
+  approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Pick<AuditApi, 'write'>
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
@@ -47,7 +48,7 @@ export const createConfiguration = ({
   db,
   agents,
   commands,
-  requests,
+  approvals,
   read,
   audit,
   approvePresent,
@@ -115,8 +116,9 @@ export const createConfiguration = ({
       // refusal rolls nothing of it back.
       if (freed > 0) {
         const { items } = await transactionAgain(db, plan)
-        const limit = await requests.release(actor, freed)
-        if (limit !== null) await requests.refuse(actor, 'free', freed, limit, { kind: 'configuration', items })
+        const limit = await approvals.release(actor, freed)
+        if (limit !== null)
+          await approvals.require<ConfigurationChange>(actor, { kind: 'configuration', change: { items }, limit })
       }
       const outcome = await transactionAgain(db, async (tx) => {
         const planned = await plan(tx)

@@ -1,4 +1,5 @@
 import type { BulkResult } from '@portcullis/contract'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -6,21 +7,21 @@ import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
-import type { ChangeRequests } from './change-requests.service.ts'
+import type { BulkRelease } from './gated.ts'
 import { actionTitles, type Build, commandFor, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
 export interface OnIdsDeps {
   db: Db
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  requests: Pick<ChangeRequests, 'release' | 'refuse'>
+  approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
 }
 
 /** Operations on named agents: unknown ids are reported, not fatal. */
-export const createOnIds = ({ db, commands, requests, read, audit, latestPackage }: OnIdsDeps) => {
+export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
   /** Runs `work` over the agents that exist; those it returns are accepted. */
   const over = (
     uuids: readonly string[],
@@ -88,13 +89,13 @@ export const createOnIds = ({ db, commands, requests, read, audit, latestPackage
       })
     },
 
-    /** Refuses, and files for a second person, when one may not delete so many alone. */
+    /** Refuses, and files for a second approver, when one person may not delete so many alone. */
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)
-      const limit = await requests.release(actor, hosts)
+      const limit = await approvals.release(actor, hosts)
       if (limit !== null)
-        await requests.refuse(actor, 'delete', hosts, limit, { kind: 'bulk', action: 'delete', uuids: ids })
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action: 'delete', uuids: ids }, limit })
     },
   }
 }

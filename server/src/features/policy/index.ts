@@ -1,4 +1,5 @@
 import type { AgentsApi } from '#features/agents/index.ts'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
@@ -18,7 +19,7 @@ import { createChanges } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
 import { createOpenPolicy } from './open-policy.ts'
-import { createPolicyOverview, type OverviewDeps } from './overview.service.ts'
+import { createPolicyOverview } from './overview.service.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings } from './policy.settings.ts'
@@ -50,9 +51,7 @@ export interface PolicyDeps {
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
-  administrators(): Promise<number>
-  /** Refuses settings that a second person has to approve, and files them. */
-  refuseSettings: OverviewDeps['refuseSettings']
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
@@ -135,11 +134,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     approvePresent: approvals.approvePresent,
     ofAgent: read.ofAgent,
     settings: overview.settings,
-    /** Asks a second person where items of the general configuration would ask one less often. */
+    /** Requires a second approver for items of the general configuration that would require one less often. */
     guardItems: overview.guardItems,
-    twoPerson: overview.twoPerson,
-    /** In a transaction of the caller, who asked whether it may be. */
-    saveSettings: overview.write,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PolicySettings } from '@portcullis/contract'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -11,27 +12,30 @@ export interface OverviewDeps {
   audit: Pick<AuditApi, 'write'>
   read: PolicyRead
   settings: PolicySettingsApi
-  /** Enabled Administrators. */
-  administrators(): Promise<number>
-  /** Refuses settings that a second person has to approve, and files them. */
-  refuseSettings(actor: Actor, settings: PolicySettings): Promise<never>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
 }
 
-/** The policy at a glance, its settings, and whether a second person is asked. */
-export const createPolicyOverview = ({ db, audit, read, settings, administrators, refuseSettings }: OverviewDeps) => {
-  /** Hosts above which a second person is needed, and why it is so; null: never. */
+interface SettingsChange {
+  settings: PolicySettings
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** The policy at a glance, its settings, and whether a second approver is needed. */
+export const createPolicyOverview = ({ db, audit, read, settings, approvals }: OverviewDeps) => {
+  /** Hosts above which a second approver is needed, and why; null: never. */
   const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
-    if ((await administrators()) < 2)
+    if (!(await approvals.isLatched()))
       return {
         hosts: null,
-        explanation: `Off, because there is one Administrator only. With a second one, freeing or deleting more than ${twoPersonHosts} hosts needs two people.`,
+        explanation: `Off, because there has only been one Administrator. Once there is a second one, freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
       }
     return {
       hosts: twoPersonHosts,
-      explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second person.`,
+      explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
     }
   }
 
@@ -47,10 +51,26 @@ export const createPolicyOverview = ({ db, audit, read, settings, administrators
     return settings.read(tx)
   }
 
+  approvals.handle<SettingsChange>('settings', {
+    action: 'settings',
+    title: ({ settings: { twoPersonHosts } }) =>
+      twoPersonHosts === null
+        ? 'Never require a second approver for hosts'
+        : `Require a second approver only above ${hostsText(twoPersonHosts)}`,
+    carryOut: async (tx, actor, change) => {
+      await write(tx, actor, change.settings)
+      return undefined
+    },
+  })
+
   const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
     const { hosts } = await twoPerson()
     if (hosts !== null && (given.twoPersonHosts === null || given.twoPersonHosts > hosts))
-      await refuseSettings(actor, given)
+      await approvals.require<SettingsChange>(actor, {
+        kind: 'settings',
+        change: { settings: given },
+        detail: 'Raising the limit needs a second approver: request {id} waits for another Administrator.',
+      })
   }
 
   return {

@@ -13,7 +13,7 @@ import {
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createRolloutsService, type RolloutsDeps, type RolloutsService } from './rollouts.service.ts'
 
-export type RolloutsApi = Pick<RolloutsService, 'advance' | 'revert'>
+export type RolloutsApi = Pick<RolloutsService, 'advance'>
 
 /** Updates and arming in rings: planned, watched, halted by themselves, reverted. */
 export const rolloutsFeature = (app: HttpApp, deps: RolloutsDeps): RolloutsApi => {
@@ -28,5 +28,5 @@ export const rolloutsFeature = (app: HttpApp, deps: RolloutsDeps): RolloutsApi =
   app.register(haltRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'halt'))
   app.register(revertRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'revert'))
   app.register(cancelRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'cancel'))
-  return { advance: rollouts.advance, revert: rollouts.revert }
+  return { advance: rollouts.advance }
 }

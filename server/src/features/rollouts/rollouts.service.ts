@@ -2,6 +2,7 @@ import {
   type BodyOf,
   type listRolloutHosts,
   packageArchitectures,
+  profiles,
   type QueryOf,
   type ResponseOf,
   type Rollout,
@@ -10,6 +11,7 @@ import {
   type startRollout,
 } from '@portcullis/contract'
 import { isOddText } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { PackagesApi, PublishedBuild } from '#features/packages/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
@@ -29,20 +31,23 @@ export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan looks at every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'isPublished' | 'latestPackage'>
-  /** Whether one person may free so many hosts alone: null, and it is noted; else the limit. */
-  release(actor: Actor, hosts: number): Promise<number | null>
-  /** Refuses what one person may not do alone, and files it for a second one. */
-  refuseRevert(actor: Actor, limit: number, revert: Revert): Promise<never>
+  approvals: Pick<ApprovalsApi, 'handle' | 'release' | 'require'>
 }
 
-/** What a second person approves: hosts that the rollout armed are freed. */
-export interface Revert {
+/** The change that waits for a second approver: the hosts that the rollout armed are freed. */
+interface Revert {
   rolloutId: string
   /** Name of the rollout. */
   name: string
   /** How many hosts that were. */
   hosts: number
 }
+
+interface RevertChange {
+  rollout: Revert
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 type Input = BodyOf<typeof startRollout>
 
@@ -69,7 +74,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 })
 
 export const createRolloutsService = (deps: RolloutsDeps) => {
-  const { db, exportDb, clock, packages } = deps
+  const { db, exportDb, clock, packages, approvals } = deps
   const read = createRolloutsRead(db)
   const { advance, tell, startRing } = createAdvance(deps)
 
@@ -174,9 +179,37 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     const row = (await createRolloutsStore(db).one(id)) as RolloutRow
     after(row, 'revert')
     const hosts = await createHostsStore(db).armedByIt(id)
-    const limit = await deps.release(actor, hosts)
-    if (limit !== null) await deps.refuseRevert(actor, limit, { rolloutId: id, name: row.name, hosts })
+    const limit = await approvals.release(actor, hosts)
+    if (limit !== null)
+      await approvals.require<RevertChange>(actor, {
+        kind: 'revert',
+        change: { rollout: { rolloutId: id, name: row.name, hosts } },
+        limit,
+      })
   }
+
+  /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
+  const revert = async (tx: Tx, actor: Actor, { rolloutId, hosts }: Revert): Promise<void> => {
+    const row = await createRolloutsStore(tx).lock(rolloutId)
+    if (row === undefined) throw new AppError('conflict', { detail: 'The rollout no longer exists.' })
+    const now = await createHostsStore(tx).armedByIt(rolloutId)
+    if (now > hosts)
+      throw new AppError('conflict', {
+        detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and ask again.`,
+      })
+    await carryOut(tx, actor, row, 'revert')
+  }
+
+  approvals.handle<RevertChange>('revert', {
+    action: 'free',
+    title: ({ rollout }) => `Free ${hostsText(rollout.hosts)}: revert rollout ${rollout.name}`,
+    hosts: ({ rollout }) => rollout.hosts,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { rollout }) => {
+      await revert(tx, actor, rollout)
+      return () => void advance()
+    },
+  })
 
   return {
     advance,
@@ -245,18 +278,6 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       )
       void advance()
       return one(id)
-    },
-
-    /** Reverts what a second person approved, in his transaction; its hosts are commanded by the next run. */
-    revert: async (tx: Tx, actor: Actor, { rolloutId, hosts }: Revert): Promise<void> => {
-      const row = await createRolloutsStore(tx).lock(rolloutId)
-      if (row === undefined) throw new AppError('conflict', { detail: 'There is no such rollout any more.' })
-      const now = await createHostsStore(tx).armedByIt(rolloutId)
-      if (now > hosts)
-        throw new AppError('conflict', {
-          detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and ask again.`,
-        })
-      await carryOut(tx, actor, row, 'revert')
     },
   }
 }

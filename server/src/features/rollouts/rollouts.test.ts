@@ -268,7 +268,7 @@ describe('arming in rings', () => {
       action: 'free',
       hosts: 3,
       state: 'Waiting',
-      title: 'Free 3 hosts: take rollout Kiosks back',
+      title: 'Free 3 hosts: revert rollout Kiosks',
       requestedBy: alice.userName,
     })
     expect((await alice.api.post(`${requests}/${request.id}/approve`)).statusCode).toBe(403)
@@ -298,7 +298,7 @@ describe('arming in rings', () => {
     await takeAll(rest)
     const requests = '/prime/webui/policy/changerequests'
     const [request] = (await (await t.admin()).get(requests)).json().data
-    expect(request).toMatchObject({ hosts: 2, title: 'Free 2 hosts: take rollout test back' })
+    expect(request).toMatchObject({ hosts: 2, title: 'Free 2 hosts: revert rollout test' })
     const later = t.as(await t.signIn(bob.userName, bob.password))
     const answer = await later.post(`${requests}/${request.id}/approve`)
     expect(answer.json()).toMatchObject({ status: 409, detail: expect.stringContaining('has armed 3 hosts by now') })

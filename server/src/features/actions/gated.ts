@@ -1,0 +1,61 @@
+import { profiles } from '@portcullis/contract'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+
+/** One host of `configuration`, resolved. */
+export interface ConfigurationItem {
+  uuid: string
+  mode: 'Armed' | 'Free' | null
+  approveAll: boolean
+  applyToPresent: boolean
+}
+
+export interface ConfigurationChange {
+  items: readonly ConfigurationItem[]
+}
+
+/** Freeing or deleting hosts by name. */
+export interface BulkRelease {
+  action: 'free' | 'delete'
+  uuids: readonly string[]
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** Orders that may need a second approver, as kinds of change requests. */
+export const registerGated = (
+  approvals: Pick<ApprovalsApi, 'handle'>,
+  carryOut: {
+    configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
+    bulk(tx: Tx, actor: Actor, change: BulkRelease): Promise<unknown>
+  },
+): void => {
+  approvals.handle<ConfigurationChange>('configuration', {
+    action: 'free',
+    title: ({ items }) => {
+      const parts = [
+        ['Free', items.filter((item) => item.mode === 'Free').length],
+        ['arm', items.filter((item) => item.mode === 'Armed').length],
+        ['approve what is attached to', items.filter((item) => item.approveAll).length],
+      ] as const
+      return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
+    },
+    hosts: ({ items }) => items.filter((item) => item.mode === 'Free').length,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { items }) => {
+      await carryOut.configuration(tx, actor, items)
+      return undefined
+    },
+  })
+  approvals.handle<BulkRelease>('bulk', {
+    action: ({ action }) => action,
+    title: ({ action, uuids }) => `${action === 'free' ? 'Free' : 'Delete'} ${hostsText(uuids.length)}`,
+    hosts: ({ uuids }) => uuids.length,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, change) => {
+      await carryOut.bulk(tx, actor, change)
+      return undefined
+    },
+  })
+}

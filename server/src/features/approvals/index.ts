@@ -1,0 +1,41 @@
+import { approveChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
+import { createApprovalsStore } from './approvals.store.ts'
+
+export type { AfterCommit, ApprovalKind, Wish } from './approvals.service.ts'
+
+/** Where this feature keeps sealed secrets. */
+export const approvalsSealed: readonly SealedColumn[] = [
+  { table: 'change_requests', key: 't.request_id::text', column: 'sealed', place: requestContext },
+]
+
+export type ApprovalsApi = ReturnType<typeof approvalsFeature>
+
+/**
+ * The second approver. A feature registers each kind of change with `handle`, asks whether one person may do it, and files
+ * it with `require` when not; another person approves it and it is carried out then.
+ */
+export const approvalsFeature = (
+  app: HttpApp,
+  { keys, ...deps }: Omit<ApprovalsDeps, 'store' | 'sealKey'> & { keys: Pick<Keys, 'derive'> },
+) => {
+  const approvals = createApprovals({
+    ...deps,
+    store: createApprovalsStore(deps.db),
+    sealKey: keys.derive('change-requests'),
+  })
+  app.register(listChangeRequests, () => approvals.list())
+  app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
+  app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
+  return {
+    handle: approvals.handle,
+    isLatched: approvals.isLatched,
+    limitInForce: approvals.limitInForce,
+    exceeds: approvals.exceeds,
+    release: approvals.release,
+    require: approvals.require,
+  }
+}
