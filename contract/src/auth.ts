@@ -4,6 +4,8 @@ import { closed, nullable, operation, utcTime } from './operation.ts'
 
 /** Seconds an access token is good for. */
 export const accessTokenSeconds = 15 * 60
+/** Seconds for which a session is fresh after its person entered a password or second factor. */
+export const freshSeconds = 5 * 60
 /** Milliseconds after which a session that nobody uses ends. */
 export const sessionIdleMs = 30 * 60_000
 /** Milliseconds after which a session ends whatever happens. */
@@ -141,6 +143,63 @@ export const refreshToken = operation({
   response: LocalLoginAnswer,
   errors: ['session_ended'],
   examples: { request: { refreshToken: loginExample.refreshToken }, response: loginExample },
+})
+
+export const reauthenticate = operation({
+  id: 'reauthenticate',
+  method: 'POST',
+  path: '/prime/webui/auth/reauthenticate',
+  tag: 'Auth',
+  summary: 'Confirms the identity of the person behind this session',
+  description:
+    'Makes the session of this call fresh for five minutes, for operations that need fresh authentication. Send exactly one of password, code, recoveryCode and response. Local accounts send their password or one of their second factors; directory accounts send their directory password. Accounts of an identity provider confirm at `Auth/Oidc/reauthenticate`: 422. After ten wrong answers in 15 minutes: 429. A token refresh never makes a session fresh. API tokens: 403.',
+  permission: 'self:write',
+  body: closed({
+    password: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: 1024, description: 'Present password of the account.' })),
+    ),
+    code: Type.Optional(
+      nullable(Type.String({ minLength: 6, maxLength: 16, description: 'Six digits of the authenticator app.' })),
+    ),
+    recoveryCode: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: 64, description: 'A recovery code; works once.' })),
+    ),
+    response: Type.Optional(
+      nullable(
+        Type.Record(Type.String(), Type.Unknown(), {
+          maxProperties: 32,
+          description: 'Answer of `navigator.credentials.get` to `auth/reauthenticate/passkey`.',
+        }),
+      ),
+    ),
+  }),
+  response: closed({ freshUntil: utcTime('End of the five minutes.') }),
+  errors: [
+    'reauthentication_failed',
+    'session_required',
+    'session_ended',
+    'unprocessable',
+    'too_many_requests',
+    'directory_unavailable',
+  ],
+  examples: {
+    request: { password: credentialsExample.password },
+    response: { freshUntil: '2031-05-04T10:16:12.345Z' },
+  },
+})
+
+export const startReauthentication = operation({
+  id: 'startReauthentication',
+  method: 'POST',
+  path: '/prime/webui/auth/reauthenticate/passkey',
+  tag: 'Auth',
+  summary: 'Starts confirming the identity with a passkey',
+  description: 'The challenge belongs to the session of this call, works once and expires after five minutes.',
+  permission: 'self:write',
+  response: closed({
+    options: Type.Record(Type.String(), Type.Unknown(), { description: 'For `navigator.credentials.get`.' }),
+  }),
+  errors: ['session_required', 'session_ended', 'unprocessable'],
 })
 
 export const logout = operation({

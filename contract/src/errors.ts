@@ -87,6 +87,29 @@ export const errorTable = define({
       'Sessions end after 30 idle minutes, after 12 hours, by sign-out, by a change of the account, and when a refresh token is used twice.',
     cure: 'Sign in again; keep only the newest refresh token of a session.',
   },
+  reauthentication_required: {
+    status: 401,
+    title: 'Confirm your identity',
+    detail: 'This operation needs a password or second factor entered within the last 5 minutes.',
+    cause:
+      'The operation changes the fleet or its secrets, and the person behind this session last proved their identity more than 5 minutes ago. Renewing tokens does not count. Nothing was changed.',
+    cure: 'The console asks in place. Clients send the password or second factor to auth/reauthenticate with the same session and repeat the request.',
+  },
+  reauthentication_failed: {
+    status: 400,
+    title: 'Identity not confirmed',
+    detail: 'The password or code is incorrect, or was already used.',
+    cause: 'The password, code or passkey does not belong to the account of this session, or the code was used before.',
+    cure: 'Check it and try again. After ten wrong answers in 15 minutes, wait for Retry-After, or sign out and sign in again.',
+  },
+  session_required: {
+    status: 403,
+    title: 'A signed-in person is needed',
+    detail: 'API tokens cannot perform this operation. Sign in and confirm your identity.',
+    cause:
+      'The operation needs fresh authentication, which only a session of a signed-in person can have. Nothing was changed.',
+    cure: 'Perform the operation in the console, or with `portcullis` signed in by user name and password.',
+  },
   forbidden: {
     status: 403,
     title: 'The profile is too low',

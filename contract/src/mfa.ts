@@ -177,6 +177,7 @@ export const resetMfa = operation({
   summary: 'Takes all second factors of an account away, for somebody who lost them',
   description: 'Ends its sessions. Nobody does it for himself.',
   permission: 'config:write',
+  fresh: true,
   body: closed({ userName: Type.String({ minLength: 1, maxLength: 254 }) }),
   response: closed({ reset: Type.Boolean({ description: 'True when there were any.' }) }),
   errors: ['not_found', 'forbidden_object'],

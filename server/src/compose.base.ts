@@ -115,6 +115,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
 
   const app = await createHttpApp({
     log,
+    clock,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
     redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
     allowedOrigins: () => {

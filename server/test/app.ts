@@ -151,10 +151,10 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     as,
     /** Requests as the first administrator. */
     admin: async () => {
-      // Access tokens live 15 minutes of the fake clock.
+      // A session is fresh for 5 minutes of the fake clock.
       if (clock.now() >= adminTokenEnds) {
         adminToken = await signIn()
-        adminTokenEnds = clock.now() + 14 * 60_000
+        adminTokenEnds = clock.now() + 4 * 60_000
       }
       return as(adminToken)
     },

@@ -25,6 +25,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
   const clock = createFakeClock()
   const app = await createHttpApp({
     log,
+    clock,
     authenticate: async (token, ip) => {
       const profile = profiles[token]
       return profile === undefined
@@ -36,6 +37,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
             profile,
             credentialId: null,
             mustChangePassword: false,
+            authenticatedAt: clock.now(),
             ip,
           }
     },

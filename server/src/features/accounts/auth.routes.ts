@@ -15,6 +15,7 @@ import {
   logout,
   type MfaRequired,
   type ResponseOf,
+  reauthenticate,
   refreshCookiePath,
   refreshToken,
   removePasskey,
@@ -25,6 +26,7 @@ import {
   signIn,
   startPasskey,
   startPasskeySignIn,
+  startReauthentication,
   startTotp,
 } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -37,6 +39,7 @@ import type { AccountsStore } from './accounts.store.ts'
 import { loginAnswer, signInAnswer } from './accounts.view.ts'
 import type { Mfa } from './mfa.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
+import type { ReauthenticationService } from './reauthentication.service.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import type { SigninFrom, SigninService } from './signin.service.ts'
 
@@ -48,6 +51,7 @@ export interface AuthRoutesDeps {
   license: () => Promise<LicenseSummary>
   signin: SigninService
   mfa: Mfa
+  reauthentication: ReauthenticationService
   sessions: SessionsService
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
@@ -89,6 +93,12 @@ export const setRefreshCookie = (request: FastifyRequest, reply: FastifyReply, o
 }
 
 const isConsole = (request: FastifyRequest): boolean => request.headers[consoleHeader] === '1'
+
+/** Refuses a body unless exactly one of its members has a value. */
+const assertOne = (given: Readonly<Record<string, unknown>>, names: string): void => {
+  const count = Object.values(given).filter((value) => value !== null && value !== undefined).length
+  if (count !== 1) throw invalid('body', `give exactly one of ${names}`)
+}
 
 /** A reload takes a second or two; a thief who needs the cookie within five has the browser already. */
 const cookieGraceMs = 5_000
@@ -138,11 +148,15 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   app.register(startPasskeySignIn, ({ body }) => mfa.startPasskeySignIn(body.mfaToken))
   app.register(finishSignIn, async ({ body, request, reply }) => {
     const { mfaToken, ...given } = body
-    const count = Object.values(given).filter((value) => value !== null && value !== undefined).length
-    if (count !== 1) throw invalid('body', 'give exactly one of code, recoveryCode and response')
+    assertOne(given, 'code, recoveryCode and response')
     const account = await mfa.finish(mfaToken, given)
     return answer(await signin.open(account, fromOf(request, true)), request, reply, isConsole(request))
   })
+  app.register(reauthenticate, async ({ actor, body }) => {
+    assertOne(body, 'password, code, recoveryCode and response')
+    return deps.reauthentication.reauthenticate(actor, body)
+  })
+  app.register(startReauthentication, ({ actor }) => deps.reauthentication.startPasskey(actor))
   app.register(getMfa, ({ actor }) => mfa.state(actor))
   app.register(startTotp, ({ actor, body }) => mfa.startTotp(actor, body.password))
   app.register(confirmTotp, ({ actor, body }) => mfa.confirmTotp(actor, body.code))

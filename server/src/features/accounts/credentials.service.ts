@@ -107,6 +107,7 @@ export const createCredentialsService = ({
       profile: Math.max(row.user_profile, row.ceiling) as UserProfile,
       credentialId: row.credential_id,
       mustChangePassword: row.must_change_password,
+      authenticatedAt: row.authenticated_at?.getTime() ?? null,
       ip,
     }
   }

@@ -32,6 +32,7 @@ import { createMfa, totpPlace } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
+import { createReauthenticationService } from './reauthentication.service.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
@@ -202,9 +203,33 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     credentials,
     prove: signin.prove,
     bookFactor: signin.bookFactor,
+    bookProof: signin.bookProof,
     origin: baseUrl,
   })
-  registerAuthRoutes(app, { mfa, db, clock, license, signin, sessions, links, store, read, providers: deps.providers })
+  const reauthentication = createReauthenticationService({
+    db,
+    clock,
+    audit,
+    signin,
+    mfa,
+    store,
+    signinStore: createSigninStore,
+    sessionsStore,
+    credentials,
+  })
+  registerAuthRoutes(app, {
+    reauthentication,
+    mfa,
+    db,
+    clock,
+    license,
+    signin,
+    sessions,
+    links,
+    store,
+    read,
+    providers: deps.providers,
+  })
   registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
   await passwords.warm()
   await signin.warm()

@@ -37,6 +37,7 @@ export interface MfaDeps {
   credentials: CredentialsService
   prove: SigninService['prove']
   bookFactor: SigninService['bookFactor']
+  bookProof: SigninService['bookProof']
   /** Address people reach the server by: passkeys are bound to its name. */
   origin(): Promise<string>
 }
@@ -85,6 +86,7 @@ export const createMfa = (deps: MfaDeps) => {
     credentials,
     prove,
     bookFactor,
+    bookProof,
     origin,
   } = deps
   const now = (): Date => new Date(clock.now())
@@ -234,7 +236,8 @@ export const createMfa = (deps: MfaDeps) => {
 
     confirmTotp: async (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> => {
       assertSession(actor)
-      const release = await bookFactor(actor.accountId as string)
+      // Never the bucket of sign-ins: a stolen session could otherwise keep its owner from signing in.
+      const release = await bookProof(actor.accountId as string)
       const done = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
@@ -406,6 +409,45 @@ export const createMfa = (deps: MfaDeps) => {
       if (outcome === 'wrong') throw wrong()
       await release()
       return outcome
+    },
+
+    /** Begins a proof by passkey for a session that is open; its challenge replaces an earlier one. */
+    startReauthentication: async (
+      account: AccountRow,
+      sessionId: string,
+    ): Promise<{ options: Record<string, unknown> }> => {
+      const { id } = await requireParty()
+      const keys = await store.passkeys(db, account.account_id)
+      if (keys.length === 0) throw new AppError('unprocessable', { detail: 'This account has no passkey.' })
+      const options = await generateAuthenticationOptions({
+        rpID: id,
+        allowCredentials: keys.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
+        userVerification: 'preferred',
+      })
+      await db.transaction(async (tx) => {
+        await store.takeReauthentication(tx, sessionId, now())
+        await store.insertChallenge(tx, {
+          hash: randomBytes(32),
+          accountId: account.account_id,
+          version: account.token_version,
+          kind: 'reauthenticate',
+          challenge: options.challenge,
+          expiresAt: new Date(clock.now() + challengeMs),
+          sessionId,
+        })
+      })
+      return { options: { ...options } }
+    },
+
+    /** Says whether a factor is that of the account behind a session. Wrong ones are counted like wrong passwords. */
+    proveFactor: async (account: AccountRow, sessionId: string, given: GivenFactor): Promise<boolean> => {
+      const release = await bookProof(account.account_id)
+      const isRight = await transactionAgain(db, async (tx) => {
+        const challenge = given.response == null ? undefined : await store.takeReauthentication(tx, sessionId, now())
+        return take(tx, account, challenge ?? null, given)
+      })
+      if (isRight) await release()
+      return isRight
     },
 
     /** Takes all factors of somebody else away. */

@@ -110,14 +110,17 @@ export const createMfaStore = () => ({
       hash: Buffer
       accountId: string
       version: number
-      kind: 'signin' | 'register'
+      kind: 'signin' | 'register' | 'reauthenticate'
       challenge: string | null
       expiresAt: Date
+      /** Session whose person confirms their identity. */
+      sessionId?: string
     },
   ): Promise<void> => {
     await tx.execute(sql`
-      insert into mfa_challenges (token_hash, account_id, token_version, kind, challenge, expires_at)
-      values (${c.hash}, ${c.accountId}::uuid, ${c.version}, ${c.kind}, ${c.challenge}, ${c.expiresAt})`)
+      insert into mfa_challenges (token_hash, account_id, token_version, kind, challenge, expires_at, session_id)
+      values (${c.hash}, ${c.accountId}::uuid, ${c.version}, ${c.kind}, ${c.challenge}, ${c.expiresAt},
+              ${c.sessionId ?? null}::uuid)`)
   },
 
   /** The account of a sign-in behind its password. */
@@ -159,6 +162,14 @@ export const createMfaStore = () => ({
   forgetRegistrations: async (tx: Tx, accountId: string): Promise<void> => {
     await tx.execute(sql`delete from mfa_challenges c where c.account_id = ${accountId}::uuid and c.kind = 'register'`)
   },
+
+  /** Takes the passkey challenges of a session away and gives the newest: it works once. */
+  takeReauthentication: async (tx: Tx, sessionId: string, now: Date): Promise<string | undefined> =>
+    (
+      await tx.query<{ challenge: string; expires_at: Date }>(sql`
+        delete from mfa_challenges c where c.session_id = ${sessionId}::uuid and c.kind = 'reauthenticate'
+        returning c.challenge, c.expires_at`)
+    ).filter((row) => row.expires_at > now)[0]?.challenge,
 
   forget: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`delete from mfa_challenges c where c.expires_at <= ${now}`),

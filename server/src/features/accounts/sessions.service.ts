@@ -48,6 +48,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
     profile: 30,
     credentialId: sessionId,
     mustChangePassword: false,
+    authenticatedAt: null,
     ip,
   })
 
@@ -87,11 +88,15 @@ export const createSessionsService = (deps: SessionsDeps) => {
   }
 
   return {
-    /** Opens a session inside the sign-in's transaction; the oldest beyond 200 end. */
+    /**
+     * Opens a session inside the sign-in's transaction; the oldest beyond 200 end. `authenticatedAt`: when the person
+     * entered a password or factor for it, in milliseconds; null when the server does not know.
+     */
     open: async (
       tx: Tx,
       account: AccountRow,
       from: { ip: string; userAgent: string; wantsRefresh: boolean },
+      authenticatedAt: number | null,
     ): Promise<Opened> => {
       const now = clock.now()
       const session = {
@@ -102,6 +107,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
         expires_at: new Date(now + sessionLifeMs),
         ip: from.ip,
         user_agent: from.userAgent,
+        authenticated_at: authenticatedAt === null ? null : new Date(authenticatedAt),
       }
       const sessions = store(tx)
       await sessions.insert(session)

@@ -16,6 +16,8 @@ export interface CredentialRow {
   token_version: number
   last_used_at: Date | null
   expires_at: Date | null
+  /** When the person last entered a password or second factor; null for API tokens, or when it is unknown. */
+  authenticated_at: Date | null
 }
 
 export interface SessionRow {
@@ -26,6 +28,8 @@ export interface SessionRow {
   expires_at: Date
   ip: string
   user_agent: string
+  /** When the person last entered a password or second factor; null when that is unknown. */
+  authenticated_at: Date | null
 }
 
 export interface RefreshRow extends SessionRow {
@@ -41,7 +45,7 @@ export const createSessionsStore = (db: Queryable) => ({
     (
       await db.prepared<CredentialRow>(sql`
         select s.session_id as credential_id, a.account_id, a.user_name, a.user_profile, 10 as ceiling, a.is_enabled,
-               a.must_change_password, a.token_version, s.last_used_at, s.expires_at
+               a.must_change_password, a.token_version, s.last_used_at, s.expires_at, s.authenticated_at
         from sessions s join accounts a using (account_id) where s.session_id = ${sessionId}`)
     )[0],
 
@@ -49,7 +53,8 @@ export const createSessionsStore = (db: Queryable) => ({
     (
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
-               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at
+               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
+               null::timestamptz as authenticated_at
         from api_tokens t join accounts a using (account_id) where t.token_hash = ${tokenHash}`)
     )[0],
 
@@ -57,7 +62,8 @@ export const createSessionsStore = (db: Queryable) => ({
     (
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
-               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at
+               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
+               null::timestamptz as authenticated_at
         from api_tokens t join accounts a using (account_id) where t.token_id = ${tokenId}`)
     )[0],
 
@@ -77,9 +83,16 @@ export const createSessionsStore = (db: Queryable) => ({
 
   insert: (row: SessionRow): Promise<number> =>
     db.execute(sql`
-      insert into sessions (session_id, account_id, created_at, last_used_at, expires_at, ip, user_agent)
+      insert into sessions (session_id, account_id, created_at, last_used_at, expires_at, ip, user_agent,
+                            authenticated_at)
       values (${row.session_id}, ${row.account_id}, ${row.created_at}, ${row.last_used_at}, ${row.expires_at},
-              ${row.ip}, ${row.user_agent})`),
+              ${row.ip}, ${row.user_agent}, ${row.authenticated_at})`),
+
+  /** Stores a fresh authentication; 0 when the session ended meanwhile. It never makes a session less fresh. */
+  authenticated: (accountId: string, sessionId: string, at: Date): Promise<number> =>
+    db.execute(sql`
+      update sessions set authenticated_at = greatest(authenticated_at, ${at}::timestamptz)
+      where account_id = ${accountId} and session_id = ${sessionId}`),
 
   /** Drops what is beyond the newest of an account; ids of the dropped. */
   prune: async (accountId: string): Promise<string[]> =>

@@ -95,6 +95,8 @@ export const createSigninService = (deps: SigninDeps) => {
     return release
   }
 
+  const bookProof = (accountId: string): Promise<() => Promise<void>> => book([[`proof:${accountId}`, limits.account]])
+
   const anonymous = (ip: string): Actor => ({ ...systemActor('anonymous'), kind: 'session', profile: 30, ip })
 
   const recordOf = (subject: string, failures: number, again: boolean) => ({
@@ -127,8 +129,13 @@ export const createSigninService = (deps: SigninDeps) => {
   const accountBucket = (key: string, address: string, isKnown: boolean): readonly [string, number] =>
     isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] : [`account:${nameHash(key)}`, limits.account]
 
-  const open = async (tx: Tx, account: AccountRow, from: SigninFrom): Promise<Opened> => {
-    const session = await sessions.open(tx, account, from)
+  const open = async (
+    tx: Tx,
+    account: AccountRow,
+    from: SigninFrom,
+    authenticatedAt: number | null,
+  ): Promise<Opened> => {
+    const session = await sessions.open(tx, account, from, authenticatedAt)
     await store(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
     await audit.write(
       tx,
@@ -143,7 +150,7 @@ export const createSigninService = (deps: SigninDeps) => {
   const openLocal = (account: AccountRow, from: SigninFrom): Promise<Opened | null> =>
     db.transaction(async (tx) => {
       const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
-      return current === undefined ? null : open(tx, current, from)
+      return current === undefined ? null : open(tx, current, from, clock.now())
     })
 
   const openExternal = async (
@@ -155,7 +162,7 @@ export const createSigninService = (deps: SigninDeps) => {
         const account = await external.admit(tx, person)
         return typeof account === 'string'
           ? { refused: account, userName: person.userName }
-          : { opened: await open(tx, account, from) }
+          : { opened: await open(tx, account, from, person.source === 'LDAP' ? clock.now() : null) }
       })
     // Two first sign-ins at once: the second finds what the first has made.
     const done = await run().catch((error: unknown) => {
@@ -313,9 +320,15 @@ export const createSigninService = (deps: SigninDeps) => {
     /** Books an attempt at the second factor of an account; gives how to take it back when it was right. */
     bookFactor: (accountId: string): Promise<() => Promise<void>> => book([[`factor:${accountId}`, limits.account]]),
 
+    /**
+     * Books an attempt to prove oneself within a session that is open; gives how to take it back. Sign-ins have buckets of
+     * their own: who stole a session cannot keep its owner from signing in.
+     */
+    bookProof,
+
     /** Whether a password is the account's, for changes that must prove it; wrong ones are counted like sign-ins. */
     prove: async (account: AccountRow, password: string): Promise<boolean> => {
-      const release = await book([[`proof:${account.account_id}`, limits.account]])
+      const release = await bookProof(account.account_id)
       const right = await passwords.turn(signedInSource(account.account_id), ({ verify }) =>
         verify(password, account.password_hash),
       )

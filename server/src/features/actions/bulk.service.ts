@@ -207,7 +207,13 @@ export const createBulk = (deps: BulkDeps) => {
 
   const work = async (run: JobRun): Promise<'done' | 'waits'> => {
     const job = run.data as BulkJob
-    const actor: Actor = { ...job.actor, kind: 'session', credentialId: null, mustChangePassword: false }
+    const actor: Actor = {
+      ...job.actor,
+      kind: 'session',
+      credentialId: null,
+      mustChangePassword: false,
+      authenticatedAt: null,
+    }
     for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
       const some = job.uuids.slice(at, at + hostsPerStep)
       const cursor = at + hostsPerStep

@@ -11,6 +11,11 @@ export interface Actor {
   readonly credentialId: string | null
   /** True until the password was changed: only the own profile is reachable. */
   readonly mustChangePassword: boolean
+  /**
+   * When the person behind this session last entered a password or second factor, in milliseconds since 1970. Null for
+   * API tokens, for the system, and for sessions of which the server does not know it.
+   */
+  readonly authenticatedAt: number | null
   /** Address the call came from, behind trusted proxies only. */
   readonly ip: string
 }
@@ -23,5 +28,6 @@ export const systemActor = (name: string): Actor => ({
   profile: 10,
   credentialId: null,
   mustChangePassword: false,
+  authenticatedAt: null,
   ip: '',
 })

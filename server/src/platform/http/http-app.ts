@@ -23,6 +23,7 @@ import Fastify, {
 } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { AppError } from '../app-error.ts'
+import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
@@ -30,6 +31,7 @@ import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors
 import { type Actor, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
+import { assertFresh } from './fresh.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { problemOf, toAppError } from './problem.ts'
@@ -71,6 +73,7 @@ export interface HttpApp {
 
 export interface HttpOptions {
   log: Log
+  clock: Clock
   /** Bearer token → actor; null when it is none of ours. */
   authenticate(token: string, ip: string): Promise<Actor | null>
   /** One-use ticket of a download (`?_ticket=`) → actor; null when it is none, used or ended. */
@@ -362,6 +365,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       throw new AppError('password_change_required')
     const needed = permissionTable[audience]
     if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+    if (operation.fresh === true) assertFresh(actor, options.clock.now())
     return actor
   }
 

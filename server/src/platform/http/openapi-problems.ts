@@ -5,6 +5,7 @@ import {
   errorTable,
   problemDetail,
 } from '@portcullis/contract'
+import { freshChallenge } from './fresh.ts'
 import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiResponse } from './openapi-types.ts'
 
@@ -24,6 +25,8 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
     for (const code of ['unauthorized', 'forbidden', 'password_change_required'] as const) codes.add(code)
   if (operation.method !== 'GET')
     for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
+  if (operation.fresh !== undefined)
+    for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }
@@ -78,10 +81,15 @@ export const problemSchema: JsonSchema = {
 /** A header of an answer. */
 export const header = (description: string, type: string) => ({ description, schema: { type } })
 
+const challengeText = (codes: readonly ErrorCode[]): string =>
+  codes.includes('reauthentication_required')
+    ? `\`Bearer\`; with \`reauthentication_required\` \`${freshChallenge}\` (RFC 9470).`
+    : '`Bearer`.'
+
 /** Answer of one status, whatever of these codes it has. */
 export const problemResponse = (status: number, codes: readonly ErrorCode[]): OpenApiResponse => ({
   description: codes.map((code) => `\`${code}\`: ${(errorTable[code] as ErrorDefinition).title}.`).join(' '),
-  ...(status === 401 ? { headers: { 'WWW-Authenticate': header('`Bearer`.', 'string') } } : {}),
+  ...(status === 401 ? { headers: { 'WWW-Authenticate': header(challengeText(codes), 'string') } } : {}),
   ...(status === 429 || status === 503 ? { headers: { 'Retry-After': header('Seconds to wait.', 'integer') } } : {}),
   content: {
     'application/problem+json': {

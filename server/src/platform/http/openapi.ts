@@ -33,6 +33,13 @@ const audienceText = (operation: AnyOperation): string => {
   return `Needs profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? '; none on loopback' : ''}.`
 }
 
+/** What an operation needs of the caller's session. */
+const freshText = ({ fresh }: AnyOperation): string | undefined => {
+  if (fresh === undefined) return undefined
+  const when = fresh === true ? '' : ` when ${fresh}`
+  return `Needs fresh authentication${when}: a password or second factor entered within five minutes (\`auth/reauthenticate\`). API tokens cannot perform it${fresh === true ? '' : ' then'}.`
+}
+
 const securityOf = (operation: AnyOperation): object => {
   if (isInSession(operation)) return { security: [{ agentSession: [] }] }
   if (isByKey(operation)) return { security: [{ workerKey: [] }] }
@@ -180,7 +187,9 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
         operationId: operation.id,
         tags: [operation.tag],
         summary: operation.summary,
-        description: [operation.description, audienceText(operation)].filter((text) => text !== undefined).join('\n\n'),
+        description: [operation.description, audienceText(operation), freshText(operation)]
+          .filter((text) => text !== undefined)
+          .join('\n\n'),
         ...securityOf(operation),
         ...(parameters.length === 0 ? {} : { parameters }),
         ...requestBody(operation),
