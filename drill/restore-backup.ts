@@ -1,8 +1,10 @@
 /** D14: backups, and a fleet that is restored from them. */
+
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { permissionsOf } from '@portcullis/contract'
 import { startDatabase, temporaryFolder } from '../rig/database.ts'
 import { loadBeneath } from '../rig/fleet.ts'
 import { freePort } from '../rig/free-port.ts'
@@ -163,7 +165,11 @@ export const restoreBackup: Check = {
         { SMTP_HOST: 'mail.example.org', SMTP_FROM: 'p@example.org', SMTP_PASSWORD: 'a secret of the drill' },
         admin,
       )
-      const { token } = await first.call('/prime/webui/admin/apiTokens', { name: 'drill' }, admin)
+      const { token } = await first.call(
+        '/prime/webui/admin/apiTokens',
+        { name: 'drill', scopes: permissionsOf(10) },
+        admin,
+      )
       const tokenFile = join(folder, 'token')
       writeFileSync(tokenFile, String(token), { mode: 0o600 })
       const client = ['--server', first.url, '--token-file', tokenFile]

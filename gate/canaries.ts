@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { configGroups } from '@portcullis/contract'
+import { configGroups, permissionsOf } from '@portcullis/contract'
 import pg from 'pg'
 import { adminPassword } from '../rig/server.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
@@ -141,10 +141,16 @@ const plant = async (premises: Premises, smtpPort: number): Promise<{ canaries: 
   const own = await addPerson('canary-changing', 20)
   take('former password', own.password)
   await post('admin/updateuserdetails', { oldPassword: own.password, newPassword: make('new password') }, own.token)
-  for (const userProfile of [10, 20, 30])
+  for (const userProfile of [10, 20, 30] as const)
     take(
       `API token of profile ${userProfile}`,
-      (await post('admin/apiTokens', { name: `canary ${userProfile}`, userProfile })).token,
+      (
+        await post('admin/apiTokens', {
+          name: `canary ${userProfile}`,
+          userProfile,
+          scopes: permissionsOf(userProfile),
+        })
+      ).token,
     )
   for (let i = 0; i < 3; i++) take('enrolment token', await enrolmentToken())
   take('worker token', await workerToken())

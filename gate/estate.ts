@@ -1,5 +1,5 @@
 /** Objects of somebody that others try to reach, and who tries. */
-import type { UserProfile } from '@portcullis/contract'
+import { permissionsOf, type UserProfile } from '@portcullis/contract'
 import type { Host } from './host.ts'
 import { contractById, filled, type Offered, unknownId } from './operations.ts'
 import { api, type Person, type Premises } from './premises.ts'
@@ -29,7 +29,12 @@ export const furnish = async (premises: Premises) => {
     newcomer: await addPerson('gate-newcomer', 10, { mustChangePassword: true }),
   }
   const apiToken = async (name: string, userProfile: UserProfile, by: Person = admin) => {
-    const made = await call('POST', `${api}/admin/apiTokens`, { name, userProfile }, by.token)
+    const made = await call(
+      'POST',
+      `${api}/admin/apiTokens`,
+      { name, userProfile, scopes: permissionsOf(userProfile) },
+      by.token,
+    )
     return { id: String(made.id), token: String(made.token) }
   }
   const idOf = async (path: string, body: unknown): Promise<string> => {

@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
-import { profiles } from './permissions.ts'
+import { type Permission, permissionTable, profiles } from './permissions.ts'
+
+/** Days an API token is valid when the request names no expiry date. The most it may name is one year. */
+export const tokenDays = 90
+/** Days before the expiry of a token at which the server notifies. */
+export const tokenNoticeDays = [14, 3] as const
+
+export const tokenStates = ['Active', 'ExpiresSoon', 'Expired', 'NeedsReplacement', 'Suspended'] as const
+
+const Scope = Type.Enum(Object.keys(permissionTable) as Permission[])
 
 export const ApiTokenView = closed({
   id: Type.String({ description: 'Id of the token; not the token.' }),
@@ -10,8 +19,23 @@ export const ApiTokenView = closed({
     description: "Its ceiling; the account's own profile applies when that is lower.",
   }),
   createdAt: utcTime('When it was made.'),
-  expiresAt: nullable(utcTime('When it ends.'), { description: 'When it ends; `null` = never.' }),
+  expiresAt: nullable(utcTime('When it expires.'), {
+    description: 'When it expires. Every token has a date; `null` is kept for clients that know it.',
+  }),
   lastUsedAt: nullable(utcTime('Last call with it.'), { description: 'Last call with it, at most one minute behind.' }),
+  lastUsedAddress: nullable(Type.String(), { description: 'Address of that call; `null` = never used, or not known.' }),
+  createdBy: Type.String({ description: 'Who created it.' }),
+  scopes: nullable(Type.Array(Scope), {
+    description:
+      'Permissions it may use, as far as its profile holds them. `null`: created before scopes existed; it may use every permission of its profile.',
+  }),
+  isLegacy: Type.Boolean({
+    description: 'True for a token created before scopes existed. Replace it; it expires 90 days after the upgrade.',
+  }),
+  state: Type.Enum([...tokenStates], {
+    description:
+      '`NeedsReplacement`: created before scopes existed. `ExpiresSoon`: within 14 days. `Suspended`: its account is suspended.',
+  }),
 })
 export type ApiTokenView = Static<typeof ApiTokenView>
 
@@ -21,8 +45,13 @@ const tokenExample = {
   userName: 'admin',
   userProfile: 30,
   createdAt: '2031-05-04T10:11:12.345Z',
-  expiresAt: null,
+  expiresAt: '2031-08-02T10:11:12.345Z',
   lastUsedAt: null,
+  lastUsedAddress: null,
+  createdBy: 'admin',
+  scopes: ['fleet:read', 'self:read'],
+  isLegacy: false,
+  state: 'Active',
 } as const
 
 export const listApiTokens = operation({
@@ -41,18 +70,27 @@ export const createApiToken = operation({
   method: 'POST',
   path: '/prime/webui/admin/apiTokens',
   tag: 'Admin',
-  summary: 'Makes a long-lived token for a script or connector',
+  summary: 'Creates an API token for a script or connector',
   description:
-    'The token is shown once and stored hashed. `userProfile` is its ceiling, at most the own profile (the default). A token can not make tokens.',
+    'The token is shown once and stored hashed. `userProfile` is its ceiling, at most your own profile (the default). `scopes` limits it further; without `scopes` it may only read: every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` names an earlier or later date, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\p{Cc}]+$', description: 'What it is for.' }),
     expiresAt: Type.Optional(
-      nullable(Type.String({ maxLength: 64 }), { description: 'A time in the future; absent or `null` = never.' }),
+      nullable(Type.String({ maxLength: 64 }), {
+        description:
+          'A time in the future, at most one year ahead. Absent or `null`: 90 days from now. A token that never expires cannot be created.',
+      }),
     ),
     userProfile: Type.Optional(
       nullable(Type.Enum([profiles.administrator, profiles.manager, profiles.user]), {
         description: 'Ceiling: 10 Administrator, 20 Manager, 30 User.',
+      }),
+    ),
+    scopes: Type.Optional(
+      nullable(Type.Array(Scope, { minItems: 1, maxItems: 32, uniqueItems: true }), {
+        description:
+          'Permissions the token may use, each of them one that `userProfile` and your account hold. Absent or `null`: all of them that end in `:read`.',
       }),
     ),
   }),
@@ -62,7 +100,7 @@ export const createApiToken = operation({
   }),
   errors: ['forbidden_object'],
   examples: {
-    request: { name: 'SIEM', userProfile: 30 },
+    request: { name: 'SIEM', userProfile: 30, scopes: ['fleet:read', 'self:read'] },
     response: { ...tokenExample, token: 'pct_3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' },
   },
 })

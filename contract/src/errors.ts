@@ -117,6 +117,14 @@ export const errorTable = define({
     cause: 'The account or token has a lower profile than the operation needs.',
     cure: 'Ask an Administrator for the profile named, or use another account.',
   },
+  scope_missing: {
+    status: 403,
+    title: 'The token lacks a scope',
+    detail: 'This API token lacks the scope `{scope}`.',
+    cause:
+      'The profile of the token is high enough, but its scopes do not include the permission this operation needs.',
+    cure: 'Create a token that has this scope, and replace the old one. The scopes of a token cannot be changed.',
+  },
   forbidden_object: {
     status: 403,
     title: 'Not allowed for this object',

@@ -55,6 +55,8 @@ export const eventCodes = {
   rolloutHalted: { code: '0x130002', severity: 3, category: 'System', description: 'Rollout halted' },
   degraded: { code: '0x130010', severity: 4, category: 'System', description: 'Subsystem degraded' },
   recovered: { code: '0x130011', severity: 5, category: 'System', description: 'Subsystem recovered' },
+  tokenExpiring: { code: '0x130020', severity: 4, category: 'System', description: 'API token expires soon' },
+  accountSuspended: { code: '0x130021', severity: 3, category: 'System', description: 'Account suspended' },
   quarantined: { code: '0x150001', severity: 4, category: 'Network', description: 'Host quarantined' },
   quarantineCleared: { code: '0x150002', severity: 5, category: 'Network', description: 'Quarantine cleared' },
   quarantineFailed: { code: '0x150003', severity: 3, category: 'Network', description: 'Quarantine failed' },

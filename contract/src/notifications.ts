@@ -15,11 +15,13 @@ export const noticeKinds = [
   'blocked',
   'keyClone',
   'agentSilent',
+  'tokenExpiring',
+  'accountSuspended',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 
-/** What `entityId` names: a host by uuid, a model by `VID:PID`, or many at once. */
-export const noticeEntities = ['Agent', 'Model', 'Many'] as const
+/** What `entityId` names: a host by uuid, a model by `VID:PID`, many at once, or an account or its API token. */
+export const noticeEntities = ['Agent', 'Model', 'Many', 'Account'] as const
 export type NoticeEntity = (typeof noticeEntities)[number]
 
 const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Id of the notice.' })
@@ -38,7 +40,7 @@ const riskMembers = {
   isPinned: Type.Boolean({ description: 'By the account that asks.' }),
   isDismissed: Type.Boolean({ description: 'For all.' }),
   entityType: Type.Enum(noticeEntities),
-  entityId: Type.String({ description: 'uuid of the host, `VID:PID` of the model; empty for many.' }),
+  entityId: Type.String({ description: 'uuid of the host, `VID:PID` of the model; empty for many and for accounts.' }),
   link: Type.String({ description: 'Where the console shows it: a path below the address of the server.' }),
 }
 

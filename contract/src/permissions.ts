@@ -42,3 +42,31 @@ export type Audience = Permission | 'public' | 'agent'
 /** Permissions a profile has, sorted. */
 export const permissionsOf = (profile: UserProfile): Permission[] =>
   (Object.keys(permissionTable) as Permission[]).filter((name) => profile <= permissionTable[name]).sort()
+
+/** What each permission allows, for people who choose the scopes of an API token. */
+export const permissionTexts: Readonly<Record<Permission, string>> = {
+  'self:read': 'Read its own account, sessions and permissions; create download tickets',
+  'self:write': 'Change the personal details of its own account; end its sessions',
+  'fleet:read': 'Read hosts, devices, events, rules, rollouts and jobs; follow the live and asset streams',
+  'fleet:write': 'Change hosts, rules, tags, connections and quarantines; start and cancel jobs',
+  'fleet:reload': 'Recalculate the insight lists',
+  'export:read': 'Export the lists of hosts, devices, connections and events as files',
+  'notices:read': 'Read alerts and notification groups',
+  'notices:own': 'Mark alerts as read',
+  'notices:dismiss': 'Dismiss alerts; retry deliveries',
+  'health:read': 'Read the health and version of the server',
+  'config:read': 'Read the configuration, except secrets; read reports',
+  'config:write': 'Change the configuration, the policy settings and the report schedules',
+  'debuglogs:read': 'Read the debug logs of hosts',
+  'audit:read': 'Read the audit trail',
+  'accounts:read': 'List accounts',
+  'accounts:write': 'Create, change and delete accounts whose permissions the token holds itself',
+  'tokens:own': 'List and revoke API tokens; a token cannot create tokens',
+  'enrolment:manage': 'Create and revoke enrolment tokens',
+  'packages:manage': 'Manage agent packages',
+  'metrics:read': 'Read the metrics',
+}
+
+/** Scopes of an API token that names none: everything its profile may read, and nothing that changes anything. */
+export const defaultScopesOf = (profile: UserProfile): Permission[] =>
+  permissionsOf(profile).filter((name) => name.endsWith(':read'))

@@ -242,6 +242,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     keys,
     envelope,
     audit,
+    events,
     log,
     bus,
     license: licence.summary,

@@ -2,6 +2,7 @@ import type { UserProfile } from '@portcullis/contract'
 import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { permissionSetOf } from '#platform/http/actor.ts'
 import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import { cloneDatabase, createFakeClock } from './database.ts'
@@ -35,6 +36,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
             userName: token,
             accountId: null,
             profile,
+            permissions: permissionSetOf(profile),
             credentialId: null,
             mustChangePassword: false,
             authenticatedAt: clock.now(),

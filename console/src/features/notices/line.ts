@@ -33,6 +33,8 @@ export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> =
   blocked: 'Blocked device',
   keyClone: 'Copied agent key',
   agentSilent: 'Silent host',
+  tokenExpiring: 'API token expires soon',
+  accountSuspended: 'Account suspended',
 }
 
 export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
@@ -48,6 +50,7 @@ const isPath = (link: string): boolean => /^\/(?![/\\])/.test(link)
 const aboutOf = ({ entityType, entityId, link }: RiskNotification): Line['about'] => {
   if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), words: 'Open the host' }
   if (!isPath(link)) return null
+  if (entityType === 'Account') return { href: link, words: 'Open the list' }
   return { href: link, words: entityType === 'Model' ? 'Devices of this model' : 'The events, one by one' }
 }
 

@@ -9,7 +9,6 @@ import {
   getUserDetails,
   type LicenseSummary,
   listApiTokens,
-  permissionsOf,
   updateUser,
   updateUserDetails,
 } from '@portcullis/contract'
@@ -36,7 +35,7 @@ export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): 
   app.register(updateUserDetails, ({ actor, body }) => ownAccount.update(actor, body))
   app.register(getProfile, async ({ actor }) => ({
     account: accountView(await accounts.own(actor)),
-    permissions: actor.mustChangePassword ? ['self:read', 'self:write'] : permissionsOf(actor.profile),
+    permissions: actor.mustChangePassword ? ['self:read', 'self:write'] : [...actor.permissions].sort(),
     navigation,
     license: await license(),
     sessions: await sessions.list(actor),

@@ -3,14 +3,17 @@ import {
   type AccountView,
   type BulkResult,
   type NewAccount,
+  permissionsOf,
+  permissionTable,
   profileNames,
   profiles,
+  type UserProfile,
 } from '@portcullis/contract'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
 import { signedInSource } from '#platform/fair-queue.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, assertPermission } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
@@ -50,7 +53,10 @@ export interface AccountMail {
 export type AccountsService = ReturnType<typeof createAccountsService>
 
 /** A Manager has accounts of profile User in his hands, nobody gives more than he has. */
-const assertMayChange = (actor: Actor, present: number, wanted: number): void => {
+const assertMayChange = (actor: Actor, present: UserProfile, wanted: UserProfile): void => {
+  // Whoever creates an account or sets its password can use all that it may do: a token must hold that itself.
+  for (const permission of [...permissionsOf(wanted), ...permissionsOf(present)])
+    if (actor.profile <= permissionTable[permission]) assertPermission(actor, permission)
   if (actor.profile === profiles.administrator) return
   if (present !== profiles.user || wanted !== profiles.user)
     throw new AppError('forbidden_object', {

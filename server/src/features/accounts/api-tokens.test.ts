@@ -1,3 +1,4 @@
+import { permissionsOf } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -20,8 +21,12 @@ describe('API tokens', () => {
       name: 'SIEM',
       userName: 'admin',
       userProfile: 30,
-      expiresAt: null,
+      expiresAt: new Date(t.clock.now() + 90 * 86_400_000).toISOString(),
       lastUsedAt: null,
+      lastUsedAddress: null,
+      createdBy: 'admin',
+      isLegacy: false,
+      state: 'Active',
     })
     const { token, id } = made.json()
     expect(token).toMatch(/^pct_[\w-]{53}$/)
@@ -38,7 +43,7 @@ describe('API tokens', () => {
 
   it('never have more than their account has now', async () => {
     const manager = await person(t, { profile: 20 })
-    const { token } = (await manager.api.post(tokens, { name: 'mine' })).json()
+    const { token } = (await manager.api.post(tokens, { name: 'mine', scopes: permissionsOf(20) })).json()
     const api = t.as(token)
     const add = (userName: string) => api.post('/prime/webui/admin/adduser', { userName, userProfile: 30 })
     expect((await add('made-by-token')).statusCode).toBe(200)
@@ -63,6 +68,10 @@ describe('API tokens', () => {
       { name: 'x', userProfile: 11 },
       { name: 'x', expiresAt: 'tomorrow' },
       { name: 'x', expiresAt: '2031-05-04T10:11:12Z' },
+      { name: 'x', scopes: [] },
+      { name: 'x', scopes: ['nonsense'] },
+      { name: 'x', scopes: ['fleet:read', 'fleet:read'] },
+      { name: 'x', scopes: 'fleet:read' },
       { name: 'x', token: 'pct_mine' },
     ])
       expect([body, (await user.api.post(tokens, body)).statusCode]).toEqual([body, 400])
@@ -74,7 +83,9 @@ describe('API tokens', () => {
 
   it('make no tokens and have no session to end', async () => {
     const user = await person(t)
-    const { token } = (await user.api.post(tokens, { name: 'x', expiresAt: '2031-06-01' })).json()
+    const { token } = (
+      await user.api.post(tokens, { name: 'x', expiresAt: '2031-06-01', scopes: permissionsOf(30) })
+    ).json()
     expect((await t.as(token).post(tokens, { name: 'y' })).json().code).toBe('forbidden_object')
     expect((await t.as(token).post(`${auth}/Logout`)).statusCode).toBe(422)
   })
@@ -82,7 +93,7 @@ describe('API tokens', () => {
   it('end with their time', async () => {
     const user = await person(t)
     const at = new Date(t.clock.now() + 60_000).toISOString()
-    const { token } = (await user.api.post(tokens, { name: 'x', expiresAt: at })).json()
+    const { token } = (await user.api.post(tokens, { name: 'x', expiresAt: at, scopes: ['tokens:own'] })).json()
     expect((await t.as(token).get(tokens)).statusCode).toBe(200)
     t.clock.advance(60_000)
     expect((await t.as(token).get(tokens)).statusCode).toBe(401)
@@ -90,7 +101,7 @@ describe('API tokens', () => {
 
   it('are revoked by their owner or an Administrator, at once', async () => {
     const [user, other] = [await person(t), await person(t)]
-    const make = async () => (await user.api.post(tokens, { name: 'x' })).json()
+    const make = async () => (await user.api.post(tokens, { name: 'x', scopes: ['tokens:own'] })).json()
     const [one, two] = [await make(), await make()]
     expect((await other.api.delete(`${tokens}/${one.id}`)).statusCode).toBe(404)
     expect((await t.as(one.token).get(tokens)).statusCode).toBe(200)

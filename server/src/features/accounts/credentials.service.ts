@@ -2,11 +2,12 @@ import { sessionIdleMs, type UserProfile } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { CredentialRow, SessionsStore } from './sessions.store.ts'
+import { isSuspended } from './suspension.rules.ts'
 
 /** Even when no message says so, what was read is read again after this. */
 const rereadMs = 30_000
@@ -99,12 +100,17 @@ export const createCredentialsService = ({
 
   const actorOf = (row: CredentialRow, kind: 'session' | 'apiToken', ip: string): Actor | null => {
     if (!row.is_enabled || (row.expires_at !== null && row.expires_at.getTime() <= clock.now())) return null
+    if (isSuspended(row, clock.now())) return null
+    // A higher number is a lower profile.
+    const profile = Math.max(row.user_profile, row.ceiling) as UserProfile
+    const held = permissionSetOf(profile)
+    const { scopes } = row
     return {
       kind,
       userName: row.user_name,
       accountId: row.account_id,
-      // A higher number is a lower profile.
-      profile: Math.max(row.user_profile, row.ceiling) as UserProfile,
+      profile,
+      permissions: scopes === null ? held : new Set(scopes.filter((scope) => held.has(scope))),
       credentialId: row.credential_id,
       mustChangePassword: row.must_change_password,
       authenticatedAt: row.authenticated_at?.getTime() ?? null,
@@ -127,7 +133,7 @@ export const createCredentialsService = ({
   const byApiToken = async (key: string, read: () => Promise<CredentialRow | undefined>, ip: string) => {
     const entry = await find(key, read, false)
     const actor = entry === null ? null : actorOf(entry.row, 'apiToken', ip)
-    if (actor !== null && entry !== null) touch(entry, (now) => store.touchApiToken(entry.row.credential_id, now))
+    if (actor !== null && entry !== null) touch(entry, (now) => store.touchApiToken(entry.row.credential_id, now, ip))
     return actor
   }
 

@@ -1,6 +1,7 @@
 import type { LicenseSummary } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
 import { linkBase } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -37,6 +38,7 @@ import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
 import { createSigninStore } from './signin.store.ts'
+import { createTokenExpiry } from './token-expiry.service.ts'
 
 /** Where this feature keeps sealed secrets. */
 export const accountsSealed: readonly SealedColumn[] = [
@@ -55,6 +57,7 @@ export interface AccountsFeatureDeps {
   keys: Keys
   envelope: Envelope
   audit: Pick<AuditApi, 'write'>
+  events: Pick<EventsApi, 'append'>
   log: Log
   bus: Bus
   /** What clients are told about the licence. */
@@ -187,6 +190,15 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 
+  const tokenExpiry = createTokenExpiry({
+    db,
+    clock,
+    audit,
+    events: deps.events,
+    credentials,
+    store: createApiTokensStore,
+  })
+
   const baseUrl = async (): Promise<string> => {
     const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
     return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
@@ -233,6 +245,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
   await passwords.warm()
   await signin.warm()
+  await tokenExpiry.limitLegacy()
 
   return {
     authenticate: credentials.authenticate,
@@ -263,6 +276,9 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
       await links.maintain()
       await signin.maintain()
       await mfa.maintain()
+      // A replica of the previous release may have created tokens without scopes meanwhile.
+      await tokenExpiry.limitLegacy()
+      await tokenExpiry.announce()
     },
   }
 }

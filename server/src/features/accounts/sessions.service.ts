@@ -2,7 +2,7 @@ import { type SessionView, sessionIdleMs, sessionLifeMs } from '@portcullis/cont
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { AccessTokens } from './access-tokens.ts'
@@ -46,6 +46,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
     userName,
     accountId,
     profile: 30,
+    permissions: permissionSetOf(30),
     credentialId: sessionId,
     mustChangePassword: false,
     authenticatedAt: null,

@@ -1,4 +1,4 @@
-import { sessionsKept } from '@portcullis/contract'
+import { type Permission, sessionsKept } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { AccountRow } from './accounts.store.ts'
@@ -18,6 +18,9 @@ export interface CredentialRow {
   expires_at: Date | null
   /** When the person last entered a password or second factor; null for API tokens, or when it is unknown. */
   authenticated_at: Date | null
+  suspended_until: Date | null
+  /** Of an API token; null for sessions, and for tokens from before scopes. */
+  scopes: Permission[] | null
 }
 
 export interface SessionRow {
@@ -45,7 +48,8 @@ export const createSessionsStore = (db: Queryable) => ({
     (
       await db.prepared<CredentialRow>(sql`
         select s.session_id as credential_id, a.account_id, a.user_name, a.user_profile, 10 as ceiling, a.is_enabled,
-               a.must_change_password, a.token_version, s.last_used_at, s.expires_at, s.authenticated_at
+               a.must_change_password, a.token_version, s.last_used_at, s.expires_at, s.authenticated_at,
+               a.suspended_until, null as scopes
         from sessions s join accounts a using (account_id) where s.session_id = ${sessionId}`)
     )[0],
 
@@ -54,7 +58,7 @@ export const createSessionsStore = (db: Queryable) => ({
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
                a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at
+               null::timestamptz as authenticated_at, a.suspended_until, t.scopes
         from api_tokens t join accounts a using (account_id) where t.token_hash = ${tokenHash}`)
     )[0],
 
@@ -63,7 +67,7 @@ export const createSessionsStore = (db: Queryable) => ({
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
                a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at
+               null::timestamptz as authenticated_at, a.suspended_until, t.scopes
         from api_tokens t join accounts a using (account_id) where t.token_id = ${tokenId}`)
     )[0],
 
@@ -72,8 +76,8 @@ export const createSessionsStore = (db: Queryable) => ({
       sql`update sessions set last_used_at = ${now} where session_id = ${sessionId} and last_used_at < ${now}`,
     ),
 
-  touchApiToken: (tokenId: string, now: Date): Promise<number> =>
-    db.execute(sql`update api_tokens set last_used_at = ${now} where token_id = ${tokenId}`),
+  touchApiToken: (tokenId: string, now: Date, ip: string): Promise<number> =>
+    db.execute(sql`update api_tokens set last_used_at = ${now}, last_used_ip = ${ip} where token_id = ${tokenId}`),
 
   list: (accountId: string, idleSince: Date, now: Date): Promise<SessionRow[]> =>
     db.query<SessionRow>(sql`

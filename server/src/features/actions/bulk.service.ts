@@ -1,6 +1,7 @@
 import {
   type BodyOf,
   type BulkAction,
+  type Permission,
   policySourceNames,
   type previewBulk,
   type ResponseOf,
@@ -16,7 +17,7 @@ import type { TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
@@ -44,7 +45,10 @@ interface BulkJob {
   uuids: string[]
   /** For tags alone. */
   hashtags?: string[]
-  actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'>
+  actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'> & {
+    /** Permissions of the credential that ordered the job; absent in jobs from before scopes. */
+    permissions?: readonly Permission[]
+  }
 }
 
 export interface BulkDeps {
@@ -129,7 +133,7 @@ export const createBulk = (deps: BulkDeps) => {
     job: Omit<BulkJob, 'actor'>,
     bounds: { mostPerPerson?: number } = {},
   ): Promise<string> => {
-    const { userName, accountId, profile, ip } = actor
+    const { userName, accountId, profile, permissions, ip } = actor
     const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
     const id = await jobs.enqueue(tx, actor, {
       kind: jobKind,
@@ -137,7 +141,7 @@ export const createBulk = (deps: BulkDeps) => {
       total: job.uuids.length,
       canCancel: true,
       ...bounds,
-      data: { ...job, actor: { userName, accountId, profile, ip } } satisfies BulkJob,
+      data: { ...job, actor: { userName, accountId, profile, permissions: [...permissions], ip } } satisfies BulkJob,
     })
     return id
   }
@@ -209,6 +213,8 @@ export const createBulk = (deps: BulkDeps) => {
     const job = run.data as BulkJob
     const actor: Actor = {
       ...job.actor,
+      permissions:
+        job.actor.permissions === undefined ? permissionSetOf(job.actor.profile) : new Set(job.actor.permissions),
       kind: 'session',
       credentialId: null,
       mustChangePassword: false,

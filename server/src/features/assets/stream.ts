@@ -129,7 +129,9 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const mayGoOn = async (): Promise<boolean> => {
       const now = token === undefined ? actor : await authenticate(token, request.ip)
-      return now !== null && now.profile <= actor.profile && !now.mustChangePassword
+      return (
+        now !== null && now.profile <= actor.profile && now.permissions.has('fleet:read') && !now.mustChangePassword
+      )
     }
     // A reader that stalls is asked about, too.
     const asking = setInterval(() => {

@@ -10,7 +10,7 @@ import type { PolicyApi } from '#features/policy/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, assertPermission } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 
 export interface DocumentDeps {
@@ -67,6 +67,13 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
     }
   }
 
-  app.register(readConfigDocument, ({ actor }) => read(actor))
-  app.register(applyConfigDocument, ({ actor, body, query }) => apply(actor, body, query.dryRun === true))
+  app.register(readConfigDocument, ({ actor }) => {
+    assertPermission(actor, 'fleet:read')
+    return read(actor)
+  })
+  app.register(applyConfigDocument, ({ actor, body, query }) => {
+    // Tags and rules have operations of their own that need this: the document is no way around them.
+    if ((body.tags ?? []).length > 0 || body.rules != null) assertPermission(actor, 'fleet:write')
+    return apply(actor, body, query.dryRun === true)
+  })
 }

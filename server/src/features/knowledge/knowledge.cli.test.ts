@@ -23,7 +23,10 @@ const online = (...args: string[]) => cli('--server', t.address, '--token-file',
 
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
-  const made = await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'knowledge' })
+  const made = await (await t.admin()).post('/prime/webui/admin/apiTokens', {
+    name: 'knowledge',
+    scopes: ['config:read', 'config:write', 'health:read'],
+  })
   tokenFile = join(dir, 'token')
   writeFileSync(tokenFile, made.json().token)
 })

@@ -45,6 +45,12 @@ const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'keyClone', 'agen
 
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
+/** Notices about accounts, and where the console shows these. */
+const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
+  tokenExpiring: '/settings/tokens',
+  accountSuspended: '/settings/accounts',
+}
+
 /** Why, in the words of the list of events. */
 const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf[kind])}`
 const descriptionOf: Readonly<Record<NoticeKind, string>> = {
@@ -55,6 +61,8 @@ const descriptionOf: Readonly<Record<NoticeKind, string>> = {
   blocked: 'USB peripheral blocked',
   keyClone: 'Agent key used from two places',
   agentSilent: 'Agent silent',
+  tokenExpiring: 'API token expires soon',
+  accountSuspended: 'Account suspended',
 }
 
 /** What an event is about: the subject that repeats are folded into. */
@@ -69,6 +77,16 @@ const subjectOf = (
   const device = names === '' ? model : `${names} (${model})`
   const what = kindTexts[kind].name
   const shared = { kind, severity: event.severity, description: cleanText(`${event.entity}: ${event.details}`, 600) }
+  const accountLink = accountLinks[kind]
+  if (accountLink !== undefined)
+    return {
+      ...shared,
+      subject: host,
+      title: `${what}: ${host}`,
+      entityType: 'Account',
+      entityId: '',
+      link: accountLink,
+    }
   if (byHost.has(kind) || model === '') {
     const agent = event.agent_id ?? ''
     return {

@@ -1,4 +1,4 @@
-import { maskedSecret, type NotificationGroup, type NotificationGroupChange, profiles } from '@portcullis/contract'
+import { maskedSecret, type NotificationGroup, type NotificationGroupChange } from '@portcullis/contract'
 import { isLoopback } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
@@ -77,7 +77,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
         webhook: {
           ...config.channels.webhook,
           // Many receivers keep their token in the path.
-          url: actor.profile === profiles.user && url !== '' ? `${new URL(url).origin}/…` : url,
+          url: !actor.permissions.has('config:read') && url !== '' ? `${new URL(url).origin}/…` : url,
           secret: fresh?.reveal() ?? (secret === null ? '' : maskedSecret),
         },
       },

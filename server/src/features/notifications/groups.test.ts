@@ -28,6 +28,7 @@ describe('notification groups', () => {
       [4, 'This server', 'SystemHealth', true],
       [5, 'Connected systems', 'SystemHealth', true],
       [6, 'All events', 'Risk', true],
+      [7, 'Accounts and tokens', 'Risk', true],
     ])
     for (const { channels, notifications } of all) {
       expect([channels.email.isEnabled, channels.webhook.isEnabled, channels.syslog.isEnabled]).toEqual([
@@ -52,7 +53,7 @@ describe('notification groups', () => {
       quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },
     })
     expect(answer.statusCode, answer.body).toBe(200)
-    expect(answer.json()).toHaveLength(6)
+    expect(answer.json()).toHaveLength(7)
     const after = await group(1)
     expect(after).toEqual({
       ...before,

@@ -55,6 +55,14 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
     name: 'Silent agent',
     why: 'A host was not heard of for longer than VENDORA_SILENT_HOURS (Settings, Product).',
   },
+  tokenExpiring: {
+    name: 'API token expires soon',
+    why: 'An API token expires within 14 days. You are notified again 3 days before it expires.',
+  },
+  accountSuspended: {
+    name: 'Account suspended',
+    why: "An Administrator suspended another account's sessions, API tokens and approvals for 24 hours.",
+  },
 }
 
 /** Codes of the events that make a notice of a kind. */
@@ -66,6 +74,8 @@ const codesOfKind: Readonly<Record<NoticeKind, number>> = {
   blocked: Number(eventCodes.blocked.code),
   keyClone: Number(eventCodes.keyClone.code),
   agentSilent: Number(eventCodes.silent.code),
+  tokenExpiring: Number(eventCodes.tokenExpiring.code),
+  accountSuspended: Number(eventCodes.accountSuspended.code),
 }
 export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
 
@@ -142,6 +152,16 @@ export const groupDefinitions: readonly GroupDefinition[] = [
     switches: eventCategories.map((id) => ({ id, name: `Events of category ${id}` })),
     channels: ['webhook', 'syslog'],
     minimumSeverity: 'Debug',
+  },
+  {
+    id: 7,
+    groupName: 'Accounts and tokens',
+    description: 'API tokens that expire soon, and suspended accounts.',
+    kind: 'Risk',
+    of: 'notices',
+    switches: kinds('tokenExpiring', 'accountSuspended'),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
   },
 ]
 

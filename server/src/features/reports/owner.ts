@@ -7,7 +7,7 @@ import {
   reportLists,
 } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, assertPermission } from '#platform/http/actor.ts'
 import type { Owner } from './reports.read.ts'
 
 const needs = (permission: Permission): string => profileNames[permissionTable[permission]]
@@ -25,9 +25,9 @@ export const ownerProblem = (name: string, owner: Owner | undefined, list: Repor
 }
 
 /** Refuses who may not read a list. */
-export const assertMayRead = (actor: Pick<Actor, 'profile'>, list: ReportListName): void => {
-  if (!permissionsOf(actor.profile).includes(reportLists[list].permission))
-    throw new AppError('forbidden_object', {
-      detail: `Your profile does not allow to read ${reportLists[list].title}.`,
-    })
+export const assertMayRead = (actor: Pick<Actor, 'profile' | 'permissions'>, list: ReportListName): void => {
+  const { permission, title } = reportLists[list]
+  if (actor.profile > permissionTable[permission])
+    throw new AppError('forbidden_object', { detail: `Your profile cannot read ${title}.` })
+  assertPermission(actor, permission)
 }

@@ -1,4 +1,12 @@
-import type { UserProfile } from '@portcullis/contract'
+import {
+  type Permission,
+  permissionsOf,
+  permissionTable,
+  profileNames,
+  profiles,
+  type UserProfile,
+} from '@portcullis/contract'
+import { AppError } from '../app-error.ts'
 
 /** Who acts: an account's session, one of its API tokens, or the product itself. */
 export interface Actor {
@@ -7,6 +15,8 @@ export interface Actor {
   /** Id of the account; null for the system. */
   readonly accountId: string | null
   readonly profile: UserProfile
+  /** Permissions of this credential: those of the profile, of an API token only those among its scopes. */
+  readonly permissions: ReadonlySet<Permission>
   /** Session or token the call came with. */
   readonly credentialId: string | null
   /** True until the password was changed: only the own profile is reachable. */
@@ -20,12 +30,32 @@ export interface Actor {
   readonly ip: string
 }
 
+const permissionSets: Readonly<Record<UserProfile, ReadonlySet<Permission>>> = {
+  10: new Set(permissionsOf(profiles.administrator)),
+  20: new Set(permissionsOf(profiles.manager)),
+  30: new Set(permissionsOf(profiles.user)),
+}
+
+/** Permissions of a profile. */
+export const permissionSetOf = (profile: UserProfile): ReadonlySet<Permission> => permissionSets[profile]
+
+/**
+ * Throws `forbidden` when the profile is too low, `scope_missing` when the API token lacks the scope. For operations
+ * whose input decides which further permissions they need.
+ */
+export const assertPermission = (actor: Pick<Actor, 'profile' | 'permissions'>, permission: Permission): void => {
+  const needed = permissionTable[permission]
+  if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+  if (!actor.permissions.has(permission)) throw new AppError('scope_missing', { scope: permission })
+}
+
 /** The product acting by itself: jobs, first run, command line. */
 export const systemActor = (name: string): Actor => ({
   kind: 'system',
   userName: name,
   accountId: null,
   profile: 10,
+  permissions: permissionSets[10],
   credentialId: null,
   mustChangePassword: false,
   authenticatedAt: null,

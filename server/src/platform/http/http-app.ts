@@ -28,7 +28,7 @@ import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
-import { type Actor, systemActor } from './actor.ts'
+import { type Actor, assertPermission, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
 import { assertFresh } from './fresh.ts'
@@ -132,7 +132,12 @@ const plainStatuses = new Set([400, 401, 403])
 
 const bearer = /^Bearer +([\w.~+/=-]{1,4096})$/i
 
-const anonymous = (ip: string): Actor => ({ ...systemActor('anonymous'), profile: 30, ip })
+const anonymous = (ip: string): Actor => ({
+  ...systemActor('anonymous'),
+  profile: 30,
+  permissions: new Set(),
+  ip,
+})
 
 const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void => {
   const origin = request.headers.origin
@@ -365,7 +370,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       throw new AppError('password_change_required')
     const needed = permissionTable[audience]
     if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+    // Before the scope: no scope opens these operations to a token.
     if (operation.fresh === true) assertFresh(actor, options.clock.now())
+    assertPermission(actor, audience)
     return actor
   }
 
