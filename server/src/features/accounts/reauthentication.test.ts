@@ -1,3 +1,4 @@
+import { permissionsOf } from '@portcullis/contract'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
@@ -52,7 +53,11 @@ describe('fresh authentication (RFC 9470)', () => {
 
   it('finding 1: an API token never performs an operation that needs fresh authentication', async () => {
     const [admin, other] = [await person(t, { profile: 10 }), await person(t)]
-    const made = await admin.api.post(`${base}/admin/apitokens`, { name: 'automation', userProfile: 10 })
+    const made = await admin.api.post(`${base}/admin/apitokens`, {
+      name: 'automation',
+      userProfile: 10,
+      scopes: permissionsOf(10),
+    })
     expect(made.statusCode, made.body).toBe(200)
     const token = t.as(made.json().token)
     const refused = await tryFresh(token, other.userName)

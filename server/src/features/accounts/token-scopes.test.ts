@@ -32,7 +32,7 @@ describe('scopes of API tokens', () => {
       ['get', 'admin/profile', 'self:read'],
       ['get', 'admin/all', 'accounts:read'],
       ['get', 'events/GetAuditsIntegration', 'audit:read'],
-      ['get', 'agents/exportagentcsv', 'export:read'],
+      ['post', 'agents/exportagentcsv', 'export:read'],
       ['post', 'reports/schedules', 'config:write'],
       ['post', 'Auth/Ticket', 'self:read'],
     ] as const) {

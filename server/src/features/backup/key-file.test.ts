@@ -79,7 +79,9 @@ it('finding 2: no operation of the interface returns a byte of the key file to a
   expect(secrets.length).toBeGreaterThanOrEqual(2)
   const forms = secrets.flatMap(formsOf)
   const session = () => t.signIn()
-  const { token } = (await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'greedy' })).json()
+  const { token } = (
+    await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'greedy', scopes: contract.permissionsOf(10) })
+  ).json()
   const streams = operations.filter(({ responseKind }) => responseKind === 'stream')
   const called = operations.filter((operation) => !streams.includes(operation))
   expect([called.length > 75, streams.length]).toEqual([true, 2])

@@ -93,7 +93,7 @@ describe('notification groups', () => {
       channels: { syslog: { isEnabled: true, address, protocol: 'tcp' } },
     })
     for (const [change, status, said] of [
-      [{ id: 7 }, 404, /no notification group 7/],
+      [{ id: 8 }, 404, /no notification group 8/],
       [{ id: 1, colour: 'red' }, 400, /colour/],
       [{ id: 1, channels: { email: { bcc: ['all@example.org'] } } }, 400, /channels\.email\.bcc/],
       [mail([]), 400, /recipients: must name somebody/],
