@@ -26,7 +26,7 @@ export const riskFilters: readonly Filter[] = [
     kind: 'choice',
     options: noticeEntities.map((value) => ({
       value,
-      label: { Agent: 'A host', Model: 'A model', Many: 'Many at once' }[value],
+      label: { Agent: 'A host', Model: 'A model', Many: 'Many at once', Account: 'Account or API token' }[value],
     })),
   },
   { name: 'description', label: 'What happened', kind: 'text' },
