@@ -14,23 +14,33 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import { build } from 'esbuild'
+import { parseArgs } from 'node:util'
 import { inject } from 'postject'
 import { ROOT, say } from './bootstrap/say.mjs'
+import { bundleAgent, readReleaseKey } from './bundle-agent.mjs'
+import { releaseKeyFile } from './release-key-file.mjs'
 
-const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = process.argv.slice(2)
+const { values, positionals } = parseArgs({ options: { 'script-only': { type: 'boolean' } }, allowPositionals: true })
+const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = positionals
 // Node looks for this text in its own binary to learn whether a program was put in.
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 const { version } = createRequire(import.meta.url)('../package.json')
+const releaseKey = readKey()
 
 mkdirSync(join(ROOT, 'build'), { recursive: true })
 const draft = mkdtempSync(join(ROOT, 'build', 'agent-draft-'))
 try {
-  const files = [await bundle()]
-  if (process.platform === 'linux') files.push(await executable(files[0]))
+  const script = join(draft, 'agent.cjs')
+  await bundleAgent({ entry, outfile: script, releaseKey })
+  const files = [script]
+  if (values['script-only']) say('only the script is built')
+  else if (process.platform === 'linux') files.push(await executable(script))
   else say(`an agent executable is only built on Linux, not on ${process.platform}; serving the script`)
-  writeFileSync(join(draft, 'manifest.json'), `${JSON.stringify({ version, files: files.map(describe) }, null, 2)}\n`)
+  writeFileSync(
+    join(draft, 'manifest.json'),
+    `${JSON.stringify({ version, releaseKey, files: files.map(describe) }, null, 2)}\n`,
+  )
   // Swapped as a whole: the server never serves a new executable with an old digest.
   rmSync(out, { recursive: true, force: true })
   chmodSync(draft, 0o755)
@@ -39,21 +49,15 @@ try {
   rmSync(draft, { recursive: true, force: true })
 }
 
-async function bundle() {
-  const outfile = join(draft, 'agent.cjs')
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    // Hosts are not ours to upgrade: the script runs on any Node that is still around.
-    target: 'node20',
-    format: 'cjs',
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-  })
-  return outfile
+function readKey() {
+  const file = releaseKeyFile()
+  if (file === null) say('no release key is configured: hosts with this agent build will refuse updates')
+  try {
+    return readReleaseKey(file)
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
 }
 
 async function executable(script) {

@@ -1,3 +1,5 @@
+import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
+import { releaseKeyFingerprint } from '@portcullis/domain'
 import { createCheckIns } from './check-in.ts'
 import type { Clock } from './clock.ts'
 import { createFactsCollector } from './collectors/facts.ts'
@@ -13,17 +15,19 @@ import { createPolicyFetch } from './enforcement/policy-fetch.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
+import { messageOf } from './exit.ts'
 import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop, type LoopTiming, loopTiming } from './loop.ts'
 import { createProtocol } from './protocol.ts'
-import { createReports } from './reports.ts'
+import { createReports, type Reports } from './reports.ts'
 import { createServerCalls } from './server-calls.ts'
 import { createSpool } from './spool.ts'
 import { createState, prepareStateDir } from './state.ts'
 import { createWake } from './transport/wake.ts'
 import { createUpdateRecord } from './update/record.ts'
+import { createReleaseKey, type ReleaseKey } from './update/release-key.ts'
 import { createUpdater, type Updater } from './update/updater.ts'
 
 export interface AgentTiming {
@@ -57,6 +61,8 @@ export interface AgentDeps {
   self?: readonly string[]
   /** Path of this agent when it is an installed executable. */
   executable?: string | undefined
+  /** The release key that was built in; without one no update is installed. */
+  builtInKey?: ReleaseKeyFile | undefined
   timing?: AgentTiming
 }
 
@@ -66,7 +72,16 @@ export interface AgentDeps {
  * @throws AgentExit with the exit code and a sentence for a person
  */
 export const runAgent = async (
-  { config, version, clock, createLog, self, executable = config.executable, timing = agentTiming }: AgentDeps,
+  {
+    config,
+    version,
+    clock,
+    createLog,
+    self,
+    executable = config.executable,
+    builtInKey,
+    timing = agentTiming,
+  }: AgentDeps,
   signal: AbortSignal,
 ): Promise<'stopped' | 'replaced'> => {
   prepareStateDir(config.stateDir)
@@ -77,12 +92,17 @@ export const runAgent = async (
     const state = createState(config.stateDir)
     const kernel = createKernel(config)
     let localAddress = (): string => ''
+    const releaseKey = createReleaseKey({ builtIn: builtInKey, stateDir: config.stateDir })
     const facts = createFactsCollector({
       sysfsRoot: config.sysfsRoot,
       etcRoot: config.etcRoot,
       agentVersion: version,
       localAddress: () => localAddress(),
       enforcement: () => kernel.grade().grade,
+      releaseKey: () => {
+        const known = releaseKey.known()
+        return known === undefined ? '' : releaseKeyFingerprint(known)
+      },
     })
     // From here on, so that a request that comes during the start waits for it instead of ending the process.
     let onRelease = (): void => undefined
@@ -168,8 +188,7 @@ export const runAgent = async (
       version,
       architecture: process.arch,
       record: createUpdateRecord(config.stateDir),
-      identity,
-      amendIdentity: state.amendIdentity,
+      releaseKey,
       calls,
       transport,
       settle: commands.settle,
@@ -236,6 +255,7 @@ export const runAgent = async (
     watcher.start()
     cleanUps.push(beat(enforcer, watcher, updater, timing.enforcement))
     log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
+    keepBuiltInKey(releaseKey, reports)
     updater.start()
     commands.resume()
     await loop.run(AbortSignal.any([signal, replaced.signal]))
@@ -243,6 +263,15 @@ export const runAgent = async (
     return replaced.signal.aborted && !signal.aborted ? 'replaced' : 'stopped'
   } finally {
     for (const cleanUp of cleanUps.reverse()) cleanUp()
+  }
+}
+
+/** A disk that is full must not keep the agent from watching. */
+const keepBuiltInKey = (releaseKey: ReleaseKey, reports: Reports): void => {
+  try {
+    releaseKey.keepBuiltIn()
+  } catch (error) {
+    reports.add('release_key_not_kept', messageOf(error))
   }
 }
 

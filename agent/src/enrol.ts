@@ -116,7 +116,6 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
       agentId: answer.agentId,
       server: server.href,
       commandKey: answer.commandKey,
-      ...(answer.releaseKey === undefined ? {} : { releaseKey: answer.releaseKey }),
       tokenHash: sha256Hex(token),
       enrolledAt: new Date(clock.now()).toISOString(),
     }

@@ -9,6 +9,7 @@ import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
 import { statusText } from './status.ts'
 import { noteEnd } from './update/record.ts'
+import { builtInReleaseKey } from './update/release-key.ts'
 
 /** `--once` gives up after this long: an installer waits for it. */
 const ONCE_LIMIT_MS = 30_000
@@ -65,6 +66,7 @@ const run = async (): Promise<ExitCode> => {
           createLog: (dir) =>
             createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
           self,
+          builtInKey: builtInReleaseKey(),
           executable: config.executable ?? (isSea() ? process.execPath : undefined),
         },
         stop.signal,

@@ -1,4 +1,10 @@
-import type { AgentCommand, AgentCommandBodies, AgentCommandKind } from '@portcullis/contract/agent-protocol'
+import {
+  type AgentCommand,
+  type AgentCommandBodies,
+  type AgentCommandKind,
+  maxReleaseKeyRotations,
+} from '@portcullis/contract/agent-protocol'
+import { isReleaseKeyRotation } from '@portcullis/domain'
 
 /** What every command says, and the command itself when this version knows its kind and all its members are right. */
 export interface ParsedCommand {
@@ -22,14 +28,17 @@ const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[
     (mode === 'Free' || mode === 'Armed') && typeof applyToPresent === 'boolean' ? { mode, applyToPresent } : undefined,
   policy: ({ version }) => (isCount(version) ? { version } : undefined),
   'collect-logs': () => ({}),
-  update: ({ version, sha256, size, architecture, releaseKey, releaseSignature }) =>
+  update: ({ version, sha256, size, architecture, releaseKey, releaseSignature, rotations = [] }) =>
     isText(version, 64) &&
     isHash(sha256) &&
     isCount(size) &&
     isText(architecture, 32) &&
     isText(releaseKey, 512) &&
-    isText(releaseSignature, 512)
-      ? { version, sha256, size, architecture, releaseKey, releaseSignature }
+    isText(releaseSignature, 512) &&
+    Array.isArray(rotations) &&
+    rotations.length <= maxReleaseKeyRotations &&
+    rotations.every(isReleaseKeyRotation)
+      ? { version, sha256, size, architecture, releaseKey, releaseSignature, rotations }
       : undefined,
 }
 

@@ -63,7 +63,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   async enrol(
     request: Pick<EnrolRequest, 'token' | 'machineIdHash' | 'smbiosHash' | 'facts'>,
     signal: AbortSignal,
-  ): Promise<Pick<EnrolResponse, 'agentId' | 'commandKey' | 'tookOver' | 'releaseKey'>> {
+  ): Promise<Pick<EnrolResponse, 'agentId' | 'commandKey' | 'tookOver'>> {
     const body: EnrolRequest = {
       ...request,
       keyAlgorithm: 'Ed25519',
@@ -75,7 +75,6 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
       agentId: text(answer.agentId, 'agentId', 128),
       commandKey: text(answer.commandKey, 'commandKey', 512),
       tookOver: answer.tookOver === true,
-      ...(answer.releaseKey === undefined ? {} : { releaseKey: text(answer.releaseKey, 'releaseKey', 512) }),
     }
   },
 

@@ -11,8 +11,6 @@ export interface Identity {
   server: string
   /** Base64 SPKI DER of the Ed25519 key that signs commands. */
   commandKey: string
-  /** Base64 SPKI DER of the Ed25519 key that signs builds of the agent; the first one seen is the one. */
-  releaseKey?: string
   /** SHA-256 of the enrolment token used: another token is a person's wish to enrol anew. */
   tokenHash: string
   /** ISO time of the enrolment. */

@@ -1,3 +1,4 @@
+import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { AgentConfig } from './config.ts'
 import { blockedLines, type Lines, linesText, readPublicStatus } from './enforcement/blocked-lines.ts'
 import { createKernel } from './enforcement/kernel.ts'
@@ -6,6 +7,7 @@ import { createPolicyFile } from './enforcement/policy-file.ts'
 import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { holderOf } from './lock.ts'
 import { createState, type Identity } from './state.ts'
+import { builtInReleaseKey, createReleaseKey } from './update/release-key.ts'
 
 /** How the host stands to its policy; only its grade on one that was never armed. */
 const enforcementLines = ({ stateDir, sysfsRoot }: StatusWhere, identity: Identity | undefined): Lines => {
@@ -53,6 +55,11 @@ export const statusText = (where: StatusWhere): string => {
       lines.push(['changes waiting', String(status.spooledChanges)])
       if (status.lastProblem) lines.push(['last problem', status.lastProblem])
     }
+    const releaseKey = createReleaseKey({ builtIn: builtInReleaseKey(), stateDir }).known()
+    lines.push([
+      'release key',
+      releaseKey === undefined ? 'none: this agent installs no updates' : releaseKeyFingerprint(releaseKey),
+    ])
     lines.push(...enforcementLines(where, identity))
     return linesText(lines)
   } catch (error) {

@@ -91,6 +91,7 @@ describe('facts', () => {
       agentVersion: '1.2.3',
       localAddress: () => '10.0.0.7',
       enforcement: () => 'before-driver',
+      releaseKey: () => 'a'.repeat(64),
     })
   }
 
@@ -133,6 +134,7 @@ describe('facts', () => {
       agentVersion: '1',
       localAddress: () => '',
       enforcement: () => 'observe',
+      releaseKey: () => '',
     }).collect()
     expect(Value.Check(HostFacts, facts)).toBe(true)
   })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, PolicyRule, ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
 import { parseReport, policyDevice } from '@portcullis/domain'
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../src/clock.ts'
@@ -23,6 +23,8 @@ export interface HostOptions extends PeerOptions {
   clock?: Clock
   /** What the agent says it is. */
   version?: string
+  /** The release key that its build holds. */
+  builtInKey?: ReleaseKeyFile | undefined
   args?: readonly string[]
 }
 
@@ -32,6 +34,7 @@ export const startHost = async ({
   rules = [],
   clock,
   version,
+  builtInKey,
   args: more = [],
   ...options
 }: HostOptions = {}) => {
@@ -48,8 +51,12 @@ export const startHost = async ({
     ...['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root],
     ...['--proc-root', procRoot, ...more],
   ]
-  const start = (as = version) =>
-    startAgent(args, { ...(clock === undefined ? {} : { clock }), ...(as === undefined ? {} : { version: as }) })
+  const start = (as = version, key = builtInKey) =>
+    startAgent(args, {
+      ...(clock === undefined ? {} : { clock }),
+      ...(as === undefined ? {} : { version: as }),
+      builtInKey: key,
+    })
   let agent = start()
   await until('first check-in', () => peer.seen.checkIns.length > 0)
 
@@ -77,8 +84,8 @@ export const startHost = async ({
     },
     stop: () => agent.stop(),
     /** Starts the agent on the same state, and waits for nothing. */
-    begin(as = version) {
-      agent = start(as)
+    begin(as = version, key = builtInKey) {
+      agent = start(as, key)
     },
     /** Resolves when the agent ended by itself. */
     ended: () => agent.done,

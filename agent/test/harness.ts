@@ -78,6 +78,7 @@ export const startAgent = (
     clock = systemClock,
     timing = quickTiming,
     version = '0.0.1-test',
+    builtInKey,
   }: Partial<Omit<AgentDeps, 'config' | 'createLog'>> = {},
 ) => {
   const stop = new AbortController()
@@ -87,6 +88,7 @@ export const startAgent = (
       config: loadConfig(args, {}),
       version,
       clock,
+      builtInKey,
       createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
 
       timing,

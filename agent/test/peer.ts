@@ -48,7 +48,7 @@ export interface PeerOptions {
   token?: string
   nextCheckInSeconds?: number
   expiresInSeconds?: number
-  /** Base64 SPKI DER of the key that signs builds, as the enrolment tells it. */
+  /** A release key that the enrolment names, as servers did before keys were part of the build. */
   releaseKey?: string
   /** Asks for the inventory whatever it was sent. */
   alwaysNeedsInventory?: boolean

@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { dirname, resolve } from 'node:path'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
+import { formatReleaseKeyFile } from '@portcullis/domain'
 import { onTestFinished } from 'vitest'
 
 /** The agent's entry, run as it is. */
 export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
+const builder = resolve(dirname(main), '../../scripts/build-agent.mjs')
 export const env = { PATH: process.env.PATH ?? '' }
 
 /** `sh` counts the size of files in blocks of 512 bytes. */
@@ -16,16 +21,37 @@ export const withFileLimit = (blocks: number, program: readonly string[]): [stri
   ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...program],
 ]
 
+const bundles = new Map<string, string>()
+
+/** The agent as the build makes it, as one script with this release key inside; null: built without one. */
+export const bundledAgent = (key: ReleaseKeyFile | null): string => {
+  const text = key === null ? '' : formatReleaseKeyFile(key)
+  const known = bundles.get(text)
+  if (known !== undefined) return known
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-bundle-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'release-key.pub')
+  writeFileSync(file, text)
+  const built = spawnSync(process.execPath, [builder, main, join(dir, 'agent'), '--script-only'], {
+    env: { ...env, ...(key === null ? {} : { PORTCULLIS_RELEASE_KEY_FILE: file }) },
+    encoding: 'utf8',
+  })
+  if (built.status !== 0) throw new Error(built.stderr)
+  const script = join(dir, 'agent', 'agent.cjs')
+  bundles.set(text, script)
+  return script
+}
+
 /** The agent as a process of its own; it is killed with the test. */
 export const spawnAgent = (
   args: readonly string[],
   more: Record<string, string> = {},
-  { fileBlocks }: { fileBlocks?: number } = {},
+  { fileBlocks, program: entry = main }: { fileBlocks?: number; program?: string } = {},
 ) => {
   const [program, all] =
     fileBlocks === undefined
-      ? [process.execPath, [main, ...args]]
-      : withFileLimit(fileBlocks, [process.execPath, main, ...args])
+      ? [process.execPath, [entry, ...args]]
+      : withFileLimit(fileBlocks, [process.execPath, entry, ...args])
   const child = spawn(program, all, {
     env: { ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,7 +70,7 @@ export const killAgent = async (agent: { child: ChildProcess; exit: Promise<unkn
 }
 
 /** One of the agent's short commands, to its end. */
-export const runAgentCommand = (args: readonly string[]) => {
-  const done = spawnSync(process.execPath, [main, ...args], { env, encoding: 'utf8', timeout: 60_000 })
+export const runAgentCommand = (args: readonly string[], program = main) => {
+  const done = spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 60_000 })
   return { code: done.status, output: done.stdout + done.stderr }
 }

@@ -1,6 +1,7 @@
 /** What a host is told: the rules that are in force on it, and commands, both signed. */
 import { type Static, Type } from 'typebox'
 import { agentLimits, boundedText } from './agent-limits.ts'
+import type { ReleaseKeyRotation } from './release-keys.ts'
 
 /** Kinds of devices that rules name; icon names of the wire contract. */
 export const policyKinds = [
@@ -109,6 +110,8 @@ export interface AgentCommandBodies {
     /** Base64 SPKI DER of the release key, and its Ed25519 signature over `packageProofText(...)`. */
     releaseKey: string
     releaseSignature: string
+    /** Rotations of the release key, oldest first; a host that missed some follows them from the key it trusts. */
+    rotations?: readonly ReleaseKeyRotation[]
   }
 }
 export type AgentCommandKind = keyof AgentCommandBodies

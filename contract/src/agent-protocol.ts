@@ -12,6 +12,7 @@ import { DeviceChange, DeviceReport, EnforcementState, HostFacts } from './agent
 export * from './agent-limits.ts'
 export * from './agent-orders.ts'
 export * from './agent-reports.ts'
+export * from './release-keys.ts'
 
 /** The number in the path of this protocol version. */
 export const AGENT_PROTOCOL_VERSION = 1
@@ -69,12 +70,6 @@ export const EnrolResponse = Type.Object({
   commandKey: Type.String({
     description: 'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it.',
   }),
-  releaseKey: Type.Optional(
-    Type.String({
-      description:
-        'Base64 SPKI DER of the Ed25519 key that signs agent builds. The agent pins it; without it the key of the first update.',
-    }),
-  ),
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 

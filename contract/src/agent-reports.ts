@@ -115,6 +115,13 @@ export const HostFacts = Type.Object(
       description:
         'The best this host can do when armed: stop a device before a driver binds, after it, or only watch.',
     }),
+    releaseKey: Type.Optional(
+      Type.String({
+        pattern: '^([0-9a-f]{64})?$',
+        description:
+          'Fingerprint of the release key that this agent takes builds from; empty when it was built without one. Older agents leave it out.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

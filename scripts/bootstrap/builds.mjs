@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { releaseKeyFile } from '../release-key-file.mjs'
 import { withLock } from './lock.mjs'
 import { run, tail } from './run.mjs'
 import { Refusal, ROOT, say } from './say.mjs'
@@ -18,7 +19,17 @@ const BUILDS = {
   },
   agent: {
     entry: 'agent/src/main.ts',
-    sources: ['agent', 'domain', 'contract', 'scripts/build-agent.mjs', 'package-lock.json'],
+    sources: [
+      'agent',
+      'domain',
+      'contract',
+      'scripts/build-agent.mjs',
+      'scripts/bundle-agent.mjs',
+      'scripts/release-key-file.mjs',
+      'package-lock.json',
+    ],
+    // Part of the build as well: another key makes another agent.
+    extra: releaseKeyFile,
     result: 'build/agent/manifest.json',
     command: ['scripts/build-agent.mjs'],
   },
@@ -58,6 +69,9 @@ async function build(node, name) {
 function digest(name) {
   const hash = createHash('sha256')
   for (const source of BUILDS[name].sources) addTo(hash, source)
+  const extra = BUILDS[name].extra?.() ?? null
+  // One that cannot be read fails in the build, which says so.
+  if (extra !== null) hash.update(existsSync(extra) ? readFileSync(extra) : extra)
   return hash.digest('hex')
 }
 

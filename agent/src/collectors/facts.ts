@@ -15,6 +15,8 @@ export interface FactsDeps {
   localAddress: () => string
   /** How far the host can enforce. */
   enforcement: () => HostFacts['enforcement']
+  /** Fingerprint of the release key of this host; empty without one. */
+  releaseKey: () => string
 }
 
 const read = (path: string, max: number): string => {
@@ -38,7 +40,14 @@ const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
 const isFleeting = (name: string): boolean => name.startsWith('veth')
 
 /** Facts of the host that change slowly, and the hashes that tell a known machine. */
-export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAddress, enforcement }: FactsDeps) => {
+export const createFactsCollector = ({
+  sysfsRoot,
+  etcRoot,
+  agentVersion,
+  localAddress,
+  enforcement,
+  releaseKey,
+}: FactsDeps) => {
   const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
 
   const nics = (): NicReport[] => {
@@ -94,6 +103,7 @@ export const createFactsCollector = ({ sysfsRoot, etcRoot, agentVersion, localAd
         nics: nics(),
         agentVersion: cutText(agentVersion, 64),
         enforcement: enforcement(),
+        releaseKey: releaseKey(),
       }
     },
     machineIdHash: (): string | null => machineHash(read(join(etcRoot, 'machine-id'), 128)),

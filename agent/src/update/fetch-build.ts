@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type AgentCommandBodies, agentLimits, agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
+import { releaseKeyFingerprint } from '@portcullis/domain'
 import { cutText } from '../collectors/text.ts'
 import { removeIfThere, writeAll } from '../files.ts'
 import { verifySignature } from '../keys.ts'
@@ -16,19 +17,24 @@ type Build = AgentCommandBodies['update']
 export interface Running {
   version: string
   architecture: string
-  /** The release key of this host, once one is pinned. */
-  releaseKey: string | undefined
+  /** The one release key of this host, base64 SPKI DER. */
+  releaseKey: string
 }
+
+/** A build that the release key of this host did not sign: somebody who can command this host may be attacking it. */
+export class ForeignBuild extends Error {}
 
 /** The first run of a build only prints its version. */
 const TRIAL_MS = 20_000
 
 /** @throws with why this host does not take the build, before a byte of it is fetched */
 export const checkBuild = (build: Build, running: Running): void => {
-  if (running.releaseKey !== undefined && running.releaseKey !== build.releaseKey)
-    throw new Error('The build is signed by another release key than the one this host knows.')
-  if (!verifySignature(build.releaseKey, packageProofText(build), build.releaseSignature))
-    throw new Error('The release signature of the build does not verify.')
+  if (running.releaseKey !== build.releaseKey)
+    throw new ForeignBuild(
+      `The build is signed by another release key (${releaseKeyFingerprint(build.releaseKey)}) than the one of this host (${releaseKeyFingerprint(running.releaseKey)}).`,
+    )
+  if (!verifySignature(running.releaseKey, packageProofText(build), build.releaseSignature))
+    throw new ForeignBuild('The release signature of the build does not verify.')
   if (build.architecture !== running.architecture)
     throw new Error(`The build is for ${build.architecture}, this host is ${running.architecture}.`)
   if (!isNewer(build.version, running.version))

@@ -5,10 +5,10 @@ import { removeIfThere } from '../files.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import type { ServerCalls } from '../server-calls.ts'
-import type { Identity } from '../state.ts'
 import type { Transport } from '../transport/http.ts'
-import { checkBuild, fetchBuild } from './fetch-build.ts'
+import { checkBuild, ForeignBuild, fetchBuild } from './fetch-build.ts'
 import { MAX_STARTS, previousOf, rollBack, swapIn, type UpdateRecordFile } from './record.ts'
+import { type ReleaseKey, ReleaseKeyMissing } from './release-key.ts'
 
 export interface UpdaterDeps {
   /** Path of the installed executable; undefined when the agent runs from a checkout. */
@@ -16,8 +16,7 @@ export interface UpdaterDeps {
   version: string
   architecture: string
   record: UpdateRecordFile
-  identity: Pick<Identity, 'releaseKey'>
-  amendIdentity: (change: Partial<Identity>) => void
+  releaseKey: ReleaseKey
   calls: ServerCalls
   transport: Pick<Transport, 'download'>
   /** The outcome of an update command; undefined: it succeeded. */
@@ -35,7 +34,6 @@ const PROBATION_MS = 120_000
 /** Replaces the executable by a newer one, and takes it back when that does not get through to the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
   const { executable, version, architecture, record, calls, transport, clock, log, reports } = deps
-  let { releaseKey: pinned } = deps.identity
   let deadline = Number.POSITIVE_INFINITY
 
   const giveUp = (failure: string): void => {
@@ -55,11 +53,17 @@ export const createUpdater = (deps: UpdaterDeps) => {
     deps.onReplaced()
   }
 
-  const pin = (releaseKey: string): void => {
-    if (pinned !== undefined) return
-    deps.amendIdentity({ releaseKey })
-    pinned = releaseKey
-    log.info('release_key_pinned')
+  /** Follows what the command says of rotations, then refuses a build that the key of this host did not sign. */
+  const check = (build: AgentCommandBodies['update']): void => {
+    try {
+      const { releaseKey, sequence, isNew } = deps.releaseKey.follow(build.rotations ?? [])
+      if (isNew) log.info('release_key_rotated', { sequence })
+      checkBuild(build, { version, architecture, releaseKey })
+    } catch (error) {
+      if (error instanceof ForeignBuild) reports.add('update_refused', messageOf(error))
+      else if (error instanceof ReleaseKeyMissing) reports.add('update_without_key', messageOf(error))
+      throw error
+    }
   }
 
   return {
@@ -109,8 +113,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
       const under = record.load()
       if (under?.commandId === commandId) return
       if (under !== undefined) throw new Error(`The update to ${under.to} is not finished yet.`)
-      checkBuild(build, { version, architecture, releaseKey: pinned })
-      pin(build.releaseKey)
+      check(build)
       const target = `${executable}.new`
       await calls.call(
         'the build',

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/agent-protocol'
+import { followRotations, isReleaseKeyRotation, parseReleaseKeyFile, type ReleaseKeyPosition } from '@portcullis/domain'
+import { readIfThere, writeDurable } from '../files.ts'
+
+/** Replaced by the build with the text of the public release key file. From a checkout it does not exist. */
+declare const PORTCULLIS_RELEASE_KEY: string | undefined
+
+/** The release key that was built into this program; undefined when it was built without one, or runs from a checkout. */
+export const builtInReleaseKey = (): ReleaseKeyFile | undefined =>
+  typeof PORTCULLIS_RELEASE_KEY === 'string' ? parseReleaseKeyFile(PORTCULLIS_RELEASE_KEY) : undefined
+
+/** No update is installed without a key to check it by. */
+export class ReleaseKeyMissing extends Error {}
+
+/** More statements than anyone rotates in a lifetime; each is some 400 bytes. */
+const maxStored = 1_000
+
+const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation[] => {
+  if (text === undefined) return []
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  // Falling back to the built-in key would undo a rotation.
+  if (!Array.isArray(value) || value.length > maxStored || !value.every(isReleaseKeyRotation))
+    throw new ReleaseKeyMissing(
+      `${path} is damaged, so the release key of this host is not known. Install the agent again.`,
+    )
+  return value
+}
+
+/**
+ * The one key whose builds this host installs: the built-in one, or the newest that it named by signed rotations.
+ * The statements are kept, not the key: each start verifies them again from the built-in key, so a build with a newer
+ * built-in key continues from there.
+ */
+export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFile | undefined; stateDir: string }) => {
+  const path = join(stateDir, 'release-key.json')
+  const load = (): ReleaseKeyRotation[] => parseStored(readIfThere(path), path)
+  const save = (rotations: readonly ReleaseKeyRotation[]): void => writeDurable(path, JSON.stringify(rotations))
+  const reach = (more: readonly ReleaseKeyRotation[]) => {
+    if (builtIn === undefined)
+      throw new ReleaseKeyMissing(
+        'This agent was built without a release key, so it installs no updates. Install an agent that was built with one.',
+      )
+    const stored = load()
+    const first = { releaseKey: builtIn.releaseKey, sequence: 0 }
+    const start: ReleaseKeyPosition = followRotations(first, builtIn.rotations)
+    const held = followRotations(start, stored)
+    const reached = followRotations(held, more)
+    return { stored, held, reached }
+  }
+  return {
+    /** Keeps the rotations that were built in, so that an older build of the agent cannot go back behind them. */
+    keepBuiltIn(): void {
+      if (builtIn === undefined) return
+      const stored = load()
+      const known = new Set(stored.map(({ signature }) => signature))
+      const more = builtIn.rotations.filter(({ signature }) => !known.has(signature))
+      if (more.length > 0) save([...stored, ...more])
+    },
+    /** The current key in base64 SPKI DER; undefined without a usable one. */
+    known(): string | undefined {
+      try {
+        return reach([]).held.releaseKey
+      } catch {
+        return undefined
+      }
+    },
+    /**
+     * Accepts rotations that continue from the current key, durably, and returns the key that counts now.
+     *
+     * @throws ReleaseKeyMissing
+     */
+    follow(rotations: readonly ReleaseKeyRotation[]): ReleaseKeyPosition & { isNew: boolean } {
+      const { stored, reached } = reach(rotations)
+      const isNew = reached.accepted.length > 0
+      if (isNew) save([...stored, ...reached.accepted])
+      return { releaseKey: reached.releaseKey, sequence: reached.sequence, isNew }
+    },
+  }
+}
+export type ReleaseKey = ReturnType<typeof createReleaseKey>

@@ -1,0 +1,43 @@
+/** The key that signs agent builds, as its public file and its rotations carry it. */
+import { type Static, Type } from 'typebox'
+
+/** Rotations that one file or update command may carry: one per month for five years. */
+export const maxReleaseKeyRotations = 60
+
+/** A statement by which the present release key names its successor. */
+export const ReleaseKeyRotation = Type.Object(
+  {
+    sequence: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Grows with every rotation. An agent never accepts a sequence that is not above its own.',
+    }),
+    previous: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Fingerprint (SHA-256 of the SPKI DER, hex) of the key that signs this statement.',
+    }),
+    releaseKey: Type.String({
+      pattern: '^[A-Za-z0-9+/]{59}=$',
+      description: 'Base64 SPKI DER of the next Ed25519 release key.',
+    }),
+    rotatedAt: Type.String({ format: 'date-time', maxLength: 32, description: 'When the key was rotated (RFC 3339).' }),
+    signature: Type.String({
+      pattern: '^[A-Za-z0-9+/]{86}==$',
+      description: 'Base64 Ed25519 signature over `releaseKeyRotationText(...)` by the previous key.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type ReleaseKeyRotation = Static<typeof ReleaseKeyRotation>
+
+/** The public file of a release key: what agent builds embed and the server reads at start. It holds no secret. */
+export interface ReleaseKeyFile {
+  /** Base64 SPKI DER of the first key. */
+  releaseKey: string
+  /** Every rotation since, oldest first. */
+  rotations: ReleaseKeyRotation[]
+}
+
+/** Text that the previous release key signs for its successor. The first line keeps it apart from every other signed text. */
+export const releaseKeyRotationText = (rotation: Omit<ReleaseKeyRotation, 'signature'>): string =>
+  `portcullis-release-key-rotation-v1\n${rotation.sequence}\n${rotation.previous}\n${rotation.releaseKey}\n${rotation.rotatedAt}`
