@@ -3,29 +3,30 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReleaseKeyRotation } from '@portcullis/contract/agent-protocol'
 import { formatReleaseKeyFile, parseReleaseKeyFile } from '@portcullis/domain'
+import { type ReleaseKeyPair, releaseKeyFileOf, releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createReleaseKey } from '../src/update/release-key.ts'
 import { startHost } from './enforcing.ts'
 import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
 import { bundledAgent, runAgentCommand, spawnAgent } from './processes.ts'
-import { type KeyPair, keyFile, keyPair, rotation, script, signedBuild } from './release-keys.ts'
+import { script, signedBuild } from './release-keys.ts'
 
-const [k1, k2, k3, foreign] = [keyPair(), keyPair(), keyPair(), keyPair()]
-const toK2 = rotation(k1, k2, 1)
-const toK3 = rotation(k2, k3, 2)
+const [k1, k2, k3, foreign] = [releaseKeyPair(), releaseKeyPair(), releaseKeyPair(), releaseKeyPair()]
+const toK2 = rotationOf(k1, k2, 1)
+const toK3 = rotationOf(k2, k3, 2)
 
 const setUp = async (options: Parameters<typeof startHost>[0] = {}) => {
   const executable = join(temporaryDir(), 'portcullis-agent')
   writeFileSync(executable, script('1.0.0'), { mode: 0o755 })
   const host = await startHost({
     version: '1.0.0',
-    builtInKey: keyFile(k1),
+    builtInKey: releaseKeyFileOf(k1),
     args: ['--executable', executable],
     ...options,
   })
   /** Sends an update command that the server's command key signed; true when the build was installed. */
-  const update = async (key: KeyPair, version: string, rotations?: ReleaseKeyRotation[]) => {
+  const update = async (key: ReleaseKeyPair, version: string, rotations?: ReleaseKeyRotation[]) => {
     const bytes = script(version)
     host.peer.packages.set(createHash('sha256').update(bytes).digest('hex'), bytes)
     const body = { ...signedBuild(key, bytes, version), ...(rotations === undefined ? {} : { rotations }) }
@@ -62,7 +63,7 @@ describe('the release key of a host', () => {
   })
 
   it('finding 1: an agent that was built without a release key refuses every update and says why', async () => {
-    const { host, update, factsKey } = await setUp({ builtInKey: undefined, releaseKey: k1.spki })
+    const { host, update, factsKey } = await setUp({ builtInKey: undefined, releaseKey: k1.text })
     const { isInstalled, message } = await update(k1, '9.9.9')
     expect(isInstalled).toBe(false)
     expect(message).toContain('built without a release key')
@@ -71,17 +72,17 @@ describe('the release key of a host', () => {
   })
 
   it('finding 1: a release key that the enrolment names is ignored', async () => {
-    const { host, update, factsKey } = await setUp({ releaseKey: foreign.spki })
+    const { host, update, factsKey } = await setUp({ releaseKey: foreign.text })
     expect((await update(foreign, '9.9.9')).isInstalled).toBe(false)
     expect(factsKey()).toBe(k1.fingerprint)
-    expect(readFileSync(host.path('identity.json'), 'utf8')).not.toContain(foreign.spki)
+    expect(readFileSync(host.path('identity.json'), 'utf8')).not.toContain(foreign.text)
   })
 
   it('finding 1: a release key that an earlier version pinned over HTTP is ignored', async () => {
     const { host, update } = await setUp()
     await host.stop()
     const identity = JSON.parse(readFileSync(host.path('identity.json'), 'utf8'))
-    writeFileSync(host.path('identity.json'), JSON.stringify({ ...identity, releaseKey: foreign.spki }))
+    writeFileSync(host.path('identity.json'), JSON.stringify({ ...identity, releaseKey: foreign.text }))
     host.begin()
     expect((await update(foreign, '9.9.9')).isInstalled).toBe(false)
   })
@@ -98,17 +99,17 @@ describe('the release key of a host', () => {
     const { update } = await setUp()
     expect((await update(k3, '1.1.0', [toK2, toK3])).isInstalled).toBe(true)
     expect((await update(k1, '1.2.0')).message).toContain('another release key')
-    expect((await update(foreign, '1.2.0', [rotation(k1, foreign, 3)])).isInstalled).toBe(false)
-    expect((await update(foreign, '1.2.0', [rotation(k3, foreign, 2)])).isInstalled).toBe(false)
+    expect((await update(foreign, '1.2.0', [rotationOf(k1, foreign, 3)])).isInstalled).toBe(false)
+    expect((await update(foreign, '1.2.0', [rotationOf(k3, foreign, 2)])).isInstalled).toBe(false)
     expect((await update(k3, '1.2.0', [toK2, toK3])).isInstalled).toBe(true)
   })
 
   it.each<[string, ReleaseKeyRotation]>([
-    ['the new key signed itself', rotation(k1, foreign, 1, foreign)],
-    ['of another chain', rotation(foreign, k2, 1)],
-    ['whose sequence was changed', { ...rotation(k1, foreign, 1), sequence: 2 }],
-    ['whose key was changed', { ...toK2, releaseKey: foreign.spki }],
-    ['whose date was changed', { ...rotation(k1, foreign, 1), rotatedAt: '2041-05-04T10:11:12.000Z' }],
+    ['the new key signed itself', rotationOf(k1, foreign, 1, foreign)],
+    ['of another chain', rotationOf(foreign, k2, 1)],
+    ['whose sequence was changed', { ...rotationOf(k1, foreign, 1), sequence: 2 }],
+    ['whose key was changed', { ...toK2, releaseKey: foreign.text }],
+    ['whose date was changed', { ...rotationOf(k1, foreign, 1), rotatedAt: '2041-05-04T10:11:12.000Z' }],
   ])('a rotation %s is refused', async (_, statement) => {
     const { host, update } = await setUp()
     expect((await update(foreign, '9.9.9', [statement])).isInstalled).toBe(false)
@@ -125,40 +126,40 @@ describe('the release key of a host', () => {
 })
 
 describe('what was built in and what was stored', () => {
-  const known = (builtIn: KeyPair, rotations: ReleaseKeyRotation[], stored: ReleaseKeyRotation[]) => {
+  const known = (builtIn: ReleaseKeyPair, rotations: ReleaseKeyRotation[], stored: ReleaseKeyRotation[]) => {
     const stateDir = temporaryDir()
     writeFileSync(join(stateDir, 'release-key.json'), JSON.stringify(stored))
-    return createReleaseKey({ builtIn: keyFile(builtIn, rotations), stateDir }).known()
+    return createReleaseKey({ builtIn: releaseKeyFileOf(builtIn, rotations), stateDir }).known()
   }
 
-  it.each<[string, KeyPair, ReleaseKeyRotation[], ReleaseKeyRotation[], KeyPair]>([
+  it.each<[string, ReleaseKeyPair, ReleaseKeyRotation[], ReleaseKeyRotation[], ReleaseKeyPair]>([
     ['the stored key is newer', k1, [], [toK2, toK3], k3],
     ['the built-in key is newer', k1, [toK2, toK3], [toK2], k3],
     ['the build names only the newest key', k3, [], [toK2], k3],
     ['the build names a key in the middle', k2, [], [toK2, toK3], k3],
     ['the build has a key of another chain', foreign, [], [toK2, toK3], foreign],
   ])('%s', (_, builtIn, rotations, stored, expected) => {
-    expect(known(builtIn, rotations, stored)).toBe(expected.spki)
+    expect(known(builtIn, rotations, stored)).toBe(expected.text)
   })
 
   it('rotations of a build outlive it: an older build goes on with the newest key', () => {
     const stateDir = temporaryDir()
-    createReleaseKey({ builtIn: keyFile(k1, [toK2, toK3]), stateDir }).keepBuiltIn()
-    expect(createReleaseKey({ builtIn: keyFile(k1), stateDir }).known()).toBe(k3.spki)
+    createReleaseKey({ builtIn: releaseKeyFileOf(k1, [toK2, toK3]), stateDir }).keepBuiltIn()
+    expect(createReleaseKey({ builtIn: releaseKeyFileOf(k1), stateDir }).known()).toBe(k3.text)
   })
 
   it('a damaged file is not taken for no rotation', () => {
     const stateDir = temporaryDir()
     for (const text of ['', '{}', '[1]', JSON.stringify([{ ...toK2, sequence: 0 }])]) {
       writeFileSync(join(stateDir, 'release-key.json'), text)
-      expect(createReleaseKey({ builtIn: keyFile(k1), stateDir }).known()).toBeUndefined()
+      expect(createReleaseKey({ builtIn: releaseKeyFileOf(k1), stateDir }).known()).toBeUndefined()
     }
   })
 })
 
 describe('a public release key file', () => {
   it('is read as it was written', () => {
-    const file = keyFile(k1, [toK2, toK3])
+    const file = releaseKeyFileOf(k1, [toK2, toK3])
     expect(parseReleaseKeyFile(formatReleaseKeyFile(file))).toEqual(file)
   })
 
@@ -167,20 +168,24 @@ describe('a public release key file', () => {
     ['another JSON file', '{}', /not a public release key file/],
     ['a private key', k1.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), /private key/],
     ['a key of another kind', formatReleaseKeyFile({ releaseKey: 'AAAA', rotations: [] }), /not an Ed25519/],
-    ['a broken chain', formatReleaseKeyFile(keyFile(k1, [toK3])), /not signed by the key before/],
+    ['a broken chain', formatReleaseKeyFile(releaseKeyFileOf(k1, [toK3])), /not signed by the key before/],
     [
       'a forged rotation',
-      formatReleaseKeyFile(keyFile(k1, [rotation(k1, foreign, 1, foreign)])),
+      formatReleaseKeyFile(releaseKeyFileOf(k1, [rotationOf(k1, foreign, 1, foreign)])),
       /not signed by the key before/,
     ],
-    ['a sequence that repeats', formatReleaseKeyFile(keyFile(k1, [toK2, rotation(k2, k3, 1)])), /does not grow/],
+    [
+      'a sequence that repeats',
+      formatReleaseKeyFile(releaseKeyFileOf(k1, [toK2, rotationOf(k2, k3, 1)])),
+      /does not grow/,
+    ],
   ])('refuses %s', (_, text, reason) => {
     expect(() => parseReleaseKeyFile(text)).toThrow(reason)
   })
 })
 
 describe('the built agent', { timeout: 90_000 }, () => {
-  const start = async (key: ReturnType<typeof keyFile> | null) => {
+  const start = async (key: ReturnType<typeof releaseKeyFileOf> | null) => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })
     onTestFinished(() => peer.stop())
     const executable = join(temporaryDir(), 'portcullis-agent')
@@ -193,7 +198,7 @@ describe('the built agent', { timeout: 90_000 }, () => {
   }
 
   it('finding 1: takes no build of a foreign key, and shows its own', async () => {
-    const { peer, executable, where, program } = await start(keyFile(k1))
+    const { peer, executable, where, program } = await start(releaseKeyFileOf(k1))
     expect(peer.seen.checkIns[0]?.body.facts?.releaseKey).toBe(k1.fingerprint)
     expect(runAgentCommand(['status', ...where], program).output).toContain(k1.fingerprint)
     const bytes = script('99.0.0')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentPaths } from '@portcullis/contract/agent-protocol'
-import { plainKeyboard } from '@portcullis/domain/testing'
+import { plainKeyboard, releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { noteEnd } from '../src/update/record.ts'
 import { isNewer } from '../src/update/version.ts'
@@ -10,12 +10,12 @@ import { type HostOptions, startHost } from './enforcing.ts'
 import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
 import { bundledAgent, FILE_BLOCK, main, spawnAgent } from './processes.ts'
-import { keyFile, keyPair, script, signedBuild } from './release-keys.ts'
+import { script, signedBuild } from './release-keys.ts'
 
-const release = keyPair()
+const release = releaseKeyPair()
 const buildOf = (bytes: Buffer, version: string, change: Record<string, unknown> = {}, key = release) =>
   signedBuild(key, bytes, version, change)
-const builtInKey = keyFile(release)
+const builtInKey = releaseKeyFileOf(release)
 
 const installed = (version = '1.0.0') => {
   const executable = join(temporaryDir(), 'portcullis-agent')
@@ -83,7 +83,7 @@ describe('an update', () => {
     ['for another processor', (good) => ({ order: buildOf(good, '1.1.0', { architecture: 'mips' }) }), /is for mips/],
     [
       'signed by nobody we know',
-      (good) => ({ order: { ...buildOf(good, '1.1.0', {}, keyPair()), releaseKey: release.spki } }),
+      (good) => ({ order: { ...buildOf(good, '1.1.0', {}, releaseKeyPair()), releaseKey: release.text } }),
       /signature of the build does not verify/,
     ],
     [

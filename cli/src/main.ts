@@ -11,6 +11,7 @@ import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
+import { registerReleaseKeyCommands } from './release-key-commands.ts'
 import { runEntry } from './run-entry.ts'
 import { plain, table } from './table.ts'
 
@@ -139,6 +140,7 @@ enrolment
 registerAuditCommands(program, { client: () => clientOf(program.opts()), show })
 registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
 registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
+registerReleaseKeyCommands(program, { show })
 registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
 registerConfigCommands(program, { client: () => clientOf(program.opts()), show })
 registerBackupCommands(program, { client: () => clientOf(program.opts()), show })

@@ -1,10 +1,10 @@
 import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/contract'
 import { listPackages as listOperation, publishPackage, withdrawPackage } from '@portcullis/contract'
-import { releaseKeyFingerprint } from '@portcullis/domain'
-import type { Command, OptionValues } from 'commander'
-import { CliError, type createClient } from './client.ts'
+import { type Command, Option, type OptionValues } from 'commander'
+import type { createClient } from './client.ts'
 import { readPackageHeader, signPackage } from './package-file.ts'
-import { makeSigningKey, passphraseOf } from './signing-key.ts'
+import { refuseTrust } from './release-key-commands.ts'
+import { passphraseOf } from './signing-key.ts'
 import { table } from './table.ts'
 
 interface Terminal {
@@ -13,26 +13,10 @@ interface Terminal {
   show(answer: unknown, text: () => string): void
 }
 
-const trustOf = (trust: string | true | undefined, releaseKey: string): string | undefined => {
-  if (typeof trust === 'string' && !/^[0-9a-f]{64}$/i.test(trust))
-    throw new CliError('--trust takes the fingerprint of a release key, 64 hex digits, and comes after the file.')
-  return trust === true ? releaseKeyFingerprint(releaseKey) : trust
-}
-
-/** Making, signing and publishing agent builds. Signing needs no server, so the release key can stay off the network. */
+/** Signing and publishing agent builds. Signing needs no server, so the release key can stay off the network. */
 export const registerPackageCommands = (program: Command, { client, show }: Terminal): void => {
   const packages = program.command('package').description('agent builds')
   const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the release key'] as const
-
-  packages
-    .command('keys')
-    .description('makes a release key')
-    .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
-    .option(...passphrase)
-    .action((options: OptionValues) => {
-      const fingerprint = makeSigningKey(options.out, passphraseOf(options))
-      show({ fingerprint }, () => `release key ${fingerprint}\nKeep ${options.out} off the network, and a copy of it.`)
-    })
 
   packages
     .command('sign <executable>')
@@ -57,11 +41,11 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
   packages
     .command('publish <file>')
     .description('publishes a package; needs an API token of an Administrator')
-    .option('--trust [fingerprint]', 'pin the release key of this package, if its fingerprint is this; needed once')
+    .addOption(new Option('--trust [fingerprint]').hideHelp())
     .action(async (file: string, options: OptionValues) => {
-      const header = await readPackageHeader(file)
-      const trust = trustOf(options.trust, header.releaseKey)
-      const answer = await client().upload<AgentPackage>(publishPackage.path, { trust }, file)
+      refuseTrust(options.trust)
+      await readPackageHeader(file)
+      const answer = await client().upload<AgentPackage>(publishPackage.path, {}, file)
       show(answer, () => `published ${answer.version} ${answer.architecture}, SHA-256 ${answer.sha256}`)
     })
 
@@ -80,7 +64,9 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
       const answer = await client().get<ResponseOf<typeof listPackages>>(listOperation.path)
       show(answer, () =>
         [
-          answer.releaseKey === null ? 'no release key is trusted yet' : `release key ${answer.releaseKey.fingerprint}`,
+          answer.releaseKey === null
+            ? 'no release key is configured: packages are refused'
+            : `release key ${answer.releaseKey.fingerprint}`,
           table(
             ['version', 'architecture', 'state', 'newest', 'published', 'by', 'id', 'sha256'],
             answer.data.map((p) => [

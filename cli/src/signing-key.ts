@@ -19,9 +19,7 @@ export const makeSigningKey = (out: string, passphrase: string | undefined): str
     writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new CliError(
-      isThere ? `${out} is there already.` : `The key can not be written: ${(error as Error).message}.`,
-    )
+    throw new CliError(isThere ? `${out} already exists.` : `The key cannot be written: ${(error as Error).message}.`)
   }
   return releaseKeyFingerprint(publicText(publicKey))
 }
@@ -36,7 +34,7 @@ export const readSigningKey = (file: string, passphrase: string | undefined): Ke
     })
     if (key.asymmetricKeyType === 'ed25519') return key
   } catch (error) {
-    throw new CliError(`The key can not be read: ${(error as Error).message}.`)
+    throw new CliError(`The key cannot be read: ${(error as Error).message}.`)
   }
   throw new CliError(`${file} is not an Ed25519 key.`)
 }
@@ -47,6 +45,6 @@ export const passphraseOf = ({ passphraseFile }: OptionValues): string | undefin
   try {
     return readFileSync(passphraseFile, 'utf8').trim()
   } catch (error) {
-    throw new CliError(`The passphrase can not be read: ${(error as Error).message}.`)
+    throw new CliError(`The passphrase cannot be read: ${(error as Error).message}.`)
   }
 }

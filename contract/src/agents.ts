@@ -86,6 +86,7 @@ export const agentFilters = {
   HasVulnerablePeripherals: booleanFilter('hasVulnerablePeripherals'),
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
   DeploymentMode: enumFilter('deploymentMode', ['Agent', 'Agentless']),
+  ReleaseKey: textFilter('releaseKey'),
 }
 
 export const AgentsPage = page(Agent)
@@ -149,6 +150,12 @@ export const AgentDetail = closed({
     model: Type.String(),
     chassis: Type.String(),
     sku: Type.String(),
+    releaseKey: Type.Optional(
+      Type.String({
+        description:
+          'Fingerprint of the release key that the agent takes builds from. Empty: it was built without one and refuses updates. Absent: an older agent, or none.',
+      }),
+    ),
   }),
   possibleDuplicates: Type.Array(closed({ uuid: Type.String(), hostIdentifier: Type.String() }), {
     description: 'Other agents of what looks like the same machine, or copies of its key.',

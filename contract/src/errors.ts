@@ -323,20 +323,28 @@ export const errorTable = define({
     cause: 'The agent id or its signature is wrong, or the server data was reset.',
     cure: 'Enrol the host anew with a fresh token.',
   },
+  release_key_not_over_http: {
+    status: 403,
+    title: 'A release key cannot be set over HTTP',
+    detail:
+      'The `trust` parameter is no longer accepted. The release key is part of the agent build and is configured on the server.',
+    cause: 'Whoever may publish packages could otherwise choose the key that makes hosts install them.',
+    cure: 'Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server. Then publish without `trust`.',
+  },
   package_key_unknown: {
     status: 409,
-    title: 'No release key is trusted yet',
-    detail:
-      'No release key is trusted yet. The package is signed by {fingerprint}: if that is yours, publish it with trust={fingerprint}.',
-    cause: 'The first package pins the release key, and its fingerprint was not confirmed, or another one was.',
-    cure: 'Compare the fingerprint with what `portcullis package keys` printed, then name it as `trust`.',
+    title: 'This server has no release key',
+    detail: 'This server has no release key, so it accepts no packages. This package is signed by {fingerprint}.',
+    cause: 'No public release key was configured when the server started.',
+    cure: 'Run `portcullis release-key new` on the build machine. Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server.',
   },
   package_key_refused: {
     status: 403,
     title: 'Signed by another release key',
-    detail: 'The package is signed by {fingerprint}; the release key of this server is {pinned}.',
-    cause: 'Agents install builds of one release key only, the one that was pinned first.',
-    cure: 'Sign the build with the release key. If nobody of yours signed it, find out who did.',
+    detail:
+      'The package is signed by {fingerprint}. The release key of this server is {pinned}, configured in {where}.',
+    cause: 'Agents install builds of one release key only: the one that was built into them, or its signed successor.',
+    cure: 'Sign the build with the release key. If the key was rotated, put the new public key file where the key is configured and restart the server. If nobody of yours signed the package, find out who did.',
   },
   package_signature_wrong: {
     status: 422,

@@ -37,6 +37,12 @@ export const eventCodes = {
   duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
   silent: { code: '0x120013', severity: 4, category: 'Agent', description: 'Agent silent' },
   heardAgain: { code: '0x120014', severity: 5, category: 'Agent', description: 'Silent agent heard again' },
+  updateRefused: {
+    code: '0x120030',
+    severity: 2,
+    category: 'Agent',
+    description: 'Agent refused a build that its release key did not sign',
+  },
   polled: { code: '0x140001', severity: 5, category: 'Agentless', description: 'Computer polled for the first time' },
   pollFailing: {
     code: '0x140002',

@@ -43,27 +43,60 @@ export const PackageHeader = closed({
 })
 export type PackageHeader = Static<typeof PackageHeader>
 
-/** A published agent build. */
+/** What became of an uploaded build. */
+export const packageStates = ['Published', 'Pending', 'Untrusted', 'Withdrawn'] as const
+
+/** An uploaded agent build. */
 export const AgentPackage = closed({
   id: Type.String(),
   version,
   architecture: Type.Enum(packageArchitectures),
   sha256: sha256('Of the executable, hex.'),
   size,
-  state: Type.Enum(['Published', 'Withdrawn'], { description: 'A withdrawn build is no longer handed out.' }),
+  state: Type.Enum(packageStates, {
+    description:
+      'Only a Published build is handed out. Pending: it waits for a second approver. Untrusted: this server has no release key, or another one than signed the build.',
+  }),
+  releaseKey: sha256('Fingerprint of the release key that signed it, hex.'),
   isNewest: Type.Boolean({ description: 'What an update brings agents of this architecture to.' }),
   publishedAt: utcTime('When it was published.'),
   publishedBy: Type.String(),
 })
 export type AgentPackage = Static<typeof AgentPackage>
 
-/** The key whose signature makes a build ours. Pinned by the first one published, on the server and by each agent. */
+/** The key whose signature makes a build ours, as this server read it at its start. No request changes it. */
 export const ReleaseKey = closed({
   fingerprint: sha256('Of the SPKI DER, hex.'),
-  pinnedAt: utcTime('When it was pinned.'),
-  pinnedBy: Type.String(),
+  source: Type.Enum(['file', 'build'], {
+    description:
+      'Where it is configured: in the file that PORTCULLIS_RELEASE_KEY_FILE names, or in the agent build of this server.',
+  }),
+  sequence: Type.Integer({ minimum: 0, description: 'Sequence of its rotation; 0 for the first key.' }),
+  rotatedAt: nullable(Type.String({ format: 'date-time' }), { description: '`null` for the first key.' }),
+  earlier: Type.Array(sha256('Fingerprint, hex.'), {
+    description:
+      'Keys that it replaced, newest first. Hosts that still trust one follow the rotations with their next update.',
+  }),
 })
 export type ReleaseKey = Static<typeof ReleaseKey>
+
+/** How hosts relate to the release key of this server. */
+export const hostKeyStates = ['Current', 'Earlier', 'Foreign', 'None', 'Unreported'] as const
+
+/** Hosts with an agent, grouped by the release key that their agent takes builds from. */
+export const HostsByReleaseKey = closed({
+  state: Type.Enum(hostKeyStates, {
+    description:
+      'Current: the key of this server. Earlier: one that it replaced. Foreign: another one. None: the agent was built without a key and refuses updates. Unreported: an older agent that may accept any key.',
+  }),
+  releaseKey: Type.String({
+    maxLength: 16,
+    description:
+      'First 16 digits of the fingerprint, `none` or `unreported`: the value of the ReleaseKey filter of the agents list.',
+  }),
+  hosts: Type.Integer({ minimum: 1 }),
+})
+export type HostsByReleaseKey = Static<typeof HostsByReleaseKey>
 
 const path = '/prime/webui/agents/packages'
 
@@ -74,6 +107,7 @@ const packageExample = {
   sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   size: 109_120_320,
   state: 'Published',
+  releaseKey: '7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069',
   isNewest: true,
   publishedAt: '2031-05-04T10:11:12.345Z',
   publishedBy: 'admin',
@@ -84,13 +118,25 @@ export const listPackages = operation({
   method: 'GET',
   path,
   tag: 'Agents',
-  summary: 'Lists published agent builds, newest version first',
+  summary: 'Lists agent builds, newest version first, and the release key',
   permission: 'fleet:read',
   response: closed({
-    releaseKey: nullable(ReleaseKey, { description: '`null`: none is pinned yet.' }),
+    releaseKey: nullable(ReleaseKey, { description: '`null`: none is configured, so no package is accepted.' }),
+    formerlyPinned: nullable(
+      closed({
+        fingerprint: sha256('Of the SPKI DER, hex.'),
+        pinnedAt: utcTime('When it was pinned.'),
+        pinnedBy: Type.String(),
+      }),
+      {
+        description:
+          'Key that an earlier version of this server pinned over HTTP. It is not trusted; put it in the release key file if it is yours. `null`: there is none, or it is configured.',
+      },
+    ),
+    hosts: Type.Array(HostsByReleaseKey),
     data: Type.Array(AgentPackage),
   }),
-  examples: { response: { releaseKey: null, data: [packageExample] } },
+  examples: { response: { releaseKey: null, formerlyPinned: null, hosts: [], data: [packageExample] } },
 })
 
 export const publishPackage = operation({
@@ -100,13 +146,13 @@ export const publishPackage = operation({
   tag: 'Agents',
   summary: 'Publishes a signed agent build',
   description:
-    'One part named `file`, as `portcullis package sign` writes it, at most 128 MiB. Signature, digest, size and version are checked before anything is stored. The first one needs `trust`, the fingerprint of its release key, which is pinned from then on. Publishing the same build again changes nothing.',
+    'One part named `file`, as `portcullis package sign` writes it, at most 128 MiB. Release key, signature, digest, size and version are checked before anything is stored. The release key itself is configured on the server, never by a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
   query: closed({
     trust: Type.Optional(
       Type.String({
         pattern: '^[0-9A-Fa-f]{64}$',
-        description: 'SHA-256 (hex) of the release key that is to be trusted; needed once.',
+        description: 'No longer accepted: a request with it is refused (`release_key_not_over_http`).',
       }),
     ),
   }),
@@ -115,6 +161,7 @@ export const publishPackage = operation({
   response: AgentPackage,
   errors: [
     'payload_too_large',
+    'release_key_not_over_http',
     'package_key_unknown',
     'package_key_refused',
     'package_signature_wrong',

@@ -13,6 +13,7 @@ import { jobsFeature } from '#features/jobs/index.ts'
 import { licenceFeature } from '#features/licence/index.ts'
 import { type MailFollower, mailFeature, mailSealed } from '#features/mail/index.ts'
 import { notificationsSealed } from '#features/notifications/index.ts'
+import type { ReleaseKeySource } from '#features/packages/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
 import { linkBase, type SettingsFeatureDeps, settingsFeature, settingsSealed } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
@@ -64,6 +65,8 @@ export interface ComposeOptions {
   ownWorkerToken?: Secret
   /** How hosts reach this server; asked when a token is made, once the server listens. */
   reach(): Reach
+  /** The key that signs agent builds, as read at start; null: none is configured, and no package is accepted. */
+  releaseKey: ReleaseKeySource | null
   /** Folder of the built agent executables. */
   agentBuildDir: string
   /** Folder of the built console. */

@@ -25,14 +25,14 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const packages = packagesFeature(app, {
     db,
     clock,
-    keys,
     audit,
+    releaseKey: options.releaseKey,
+    hostsByReleaseKey: () => agents.hostsByReleaseKey(),
     dataDir: config.dataDir,
     verifySession: (token, nowSeconds) => agents.verifySession(token, nowSeconds),
     isRevoked: (agentId) => agents.isRevoked(agentId),
   })
   const agents = agentsFeature(app, {
-    releaseKey: packages.releaseKey,
     ...lists,
     keys,
     audit,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import { inject } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/index.ts'
+import type { ReleaseKeySource } from '#features/packages/index.ts'
 import { createDb } from '#platform/db/db.ts'
 import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
@@ -45,6 +46,8 @@ export interface TestAppOptions {
   kafkaBrokers?: string[]
   /** Folder of the second sink of audit checkpoints. */
   auditDir?: string
+  /** The release key of this server; none unless given. */
+  releaseKey?: ReleaseKeySource | null
   /** Where traces go. */
   tracing?: TracingConfig
 }
@@ -82,6 +85,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     knowledge: await knowledge,
     tls: null,
     reach: () => ({ url: 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
+    releaseKey: options.releaseKey ?? null,
     agentBuildDir: keyDir,
     consoleDir: options.consoleDir ?? keyDir,
     validateResponses: true,

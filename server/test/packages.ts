@@ -1,16 +1,16 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, type KeyObject, sign } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
-import { packageProofText } from '@portcullis/contract'
-import { releaseKeyFingerprint } from '@portcullis/domain'
+import { packageProofText, type ReleaseKeyRotation } from '@portcullis/contract'
+import { type ReleaseKeyPair, releaseKeyFileOf } from '@portcullis/domain/testing'
+import type { ReleaseKeySource } from '#features/packages/index.ts'
 import type { TestApp } from './app.ts'
 
-/** A release key with the texts that stand for it. */
-export const releaseKeyPair = () => {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  const text = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
-  return { privateKey, text, fingerprint: releaseKeyFingerprint(text) }
-}
-export type ReleaseKeyPair = ReturnType<typeof releaseKeyPair>
+/** The release key of a server, as configured when it starts. */
+export const configured = (key: ReleaseKeyPair, rotations: ReleaseKeyRotation[] = []): ReleaseKeySource => ({
+  source: 'file',
+  where: '/etc/portcullis/release-key.pub',
+  file: releaseKeyFileOf(key, rotations),
+})
 
 export interface PackageOptions {
   version?: string
@@ -45,11 +45,11 @@ export const packageFile = (key: ReleaseKeyPair, options: PackageOptions = {}): 
 }
 
 /** Sends a package file as the administrator, or with the token given. */
-export const publish = async (t: TestApp, file: Buffer, trust?: string, token?: string) => {
+export const publish = async (t: TestApp, file: Buffer, token?: string, query = '') => {
   const boundary = 'portcullis-test-boundary'
   return t.request({
     method: 'POST',
-    url: `/prime/webui/agents/packages${trust === undefined ? '' : `?trust=${trust}`}`,
+    url: `/prime/webui/agents/packages${query}`,
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
       authorization: `Bearer ${token ?? (await t.signIn())}`,

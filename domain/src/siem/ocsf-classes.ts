@@ -58,6 +58,7 @@ const ocsfMappings = {
   attackTool: finding,
   vulnerable: finding,
   keyClone: finding,
+  updateRefused: finding,
   duplicate: finding,
   hostKeyChanged: finding,
   uncommon: finding,

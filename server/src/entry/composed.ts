@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadKnowledge } from '#features/knowledge/index.ts'
+import { loadReleaseKey } from '#features/packages/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
@@ -22,6 +23,7 @@ export const composeFor = async (config: Config, given: Given): Promise<Server> 
     keys: loadKeys(config.keyFile),
     clock: systemClock,
     knowledge: await loadKnowledge(fromRoot('knowledge')),
+    releaseKey: loadReleaseKey(config.releaseKeyFile, fromRoot('build/agent/manifest.json')),
     agentBuildDir: fromRoot('build/agent'),
     consoleDir: fromRoot('build/console'),
   })

@@ -235,7 +235,9 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
               code: cleanText(error.code, 64),
               message,
             })
-            write.events.push({ ...eventBase(seen), kind: 'agentError', details: message })
+            // Nobody signs a build by a foreign key by mistake: somebody commands this host who should not.
+            const kind = error.code === 'update_refused' ? 'updateRefused' : 'agentError'
+            write.events.push({ ...eventBase(seen), kind, details: message })
           }
           if (request.acks !== undefined) write.acks.push({ agentId, acks: request.acks })
           const newFacts = request.facts === undefined ? null : factsHash(request.facts)

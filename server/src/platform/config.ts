@@ -19,6 +19,8 @@ export interface Config {
   keyFile: string
   /** PEM file with the public keys of who may issue licences. */
   licenceKeysFile: string
+  /** Public file of the key that signs agent builds; null: the agent build of this server says which. */
+  releaseKeyFile: string | null
   /** Folder that reports are put into, each into a folder of its schedule. */
   reportsDir: string
   /** Folder that checkpoints of the audit trail are kept in, outside of the database. */
@@ -50,6 +52,7 @@ const known = [
   'PORTCULLIS_TLS_KEY',
   'PORTCULLIS_KEY_FILE',
   'PORTCULLIS_LICENSE_KEYS',
+  'PORTCULLIS_RELEASE_KEY_FILE',
   'PORTCULLIS_REPORTS_DIR',
   'PORTCULLIS_AUDIT_DIR',
   'PORTCULLIS_TRUSTED_PROXIES',
@@ -143,6 +146,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
+    releaseKeyFile: env.PORTCULLIS_RELEASE_KEY_FILE || null,
     reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),
     auditDir: env.PORTCULLIS_AUDIT_DIR ?? join(dataDir, 'audit-checkpoints'),
     isAuditDirGiven: env.PORTCULLIS_AUDIT_DIR !== undefined,

@@ -1,15 +1,17 @@
 import type { AgentCommand, Command } from '@portcullis/contract'
+import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
-import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { configured, packageFile, publish } from '#test/packages.ts'
 import { person } from '#test/people.ts'
 
+const key = releaseKeyPair()
 let t: TestApp
 
 beforeAll(async () => {
-  t = await startTestApp({ listen: true })
+  t = await startTestApp({ listen: true, releaseKey: configured(key) })
 })
 afterAll(() => t.close())
 
@@ -67,8 +69,7 @@ describe('updates', () => {
       enrolAgent(t, { facts: { agentVersion: '2.0.0' } }),
       enrolAgent(t, { facts: { architecture: 'arm64' } }),
     ])
-    const key = releaseKeyPair()
-    const published = await publish(t, packageFile(key, { version: '2.0.0' }), key.fingerprint)
+    const published = await publish(t, packageFile(key, { version: '2.0.0' }))
     expect(published.statusCode, published.body).toBe(200)
     const answer = await post('updateAgents', [old.agentId, current.agentId, other.agentId, 'nobody'])
     expect(answer.json()).toEqual({ accepted: [old.agentId], notFound: ['nobody'] })

@@ -158,6 +158,7 @@ export const agentsList: ListSpec = {
     ethernetsCount: { sort: 'r.ethernets' },
     hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
     deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
+    releaseKey: { filter: contains('r.release_key') },
     riskScore: { sort: 'r.risk' },
     clockSkewSeconds: { sort: 'h.skew_seconds', sortJoin: heartbeat },
     firstSeen: { sort: 'r.first_seen' },
@@ -256,6 +257,12 @@ export const createAgentsRead = (db: Queryable) => ({
       order by abs(h.skew_seconds::bigint) desc, h.agent_id limit 1`)
     return found === undefined ? { hosts: 0, worst: null } : { hosts: found.hosts, worst: found }
   },
+
+  /** Hosts with an agent, counted by what they report of their release key; the most common first. */
+  hostsByReleaseKey: (): Promise<{ releaseKey: string; hosts: number }[]> =>
+    db.prepared(sql`
+      select r.release_key as "releaseKey", count(*) as hosts from agent_rows r where not r.agentless
+      group by r.release_key order by count(*) desc, r.release_key limit 100`),
 
   totals: async (): Promise<{ total: number; connected: number }> =>
     (

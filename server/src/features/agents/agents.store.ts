@@ -39,6 +39,8 @@ export interface StoredFacts {
   osId: number
   versionId: number
   ethernets: number
+  /** First digits of the fingerprint of its release key, `none` or `unreported`. */
+  releaseKey: string
   search: string
 }
 
@@ -146,7 +148,8 @@ export const createAgentsStore = (db: Queryable) => ({
       ])} u(agent_id, host, address, facts, nics, nics_text, pc_model, os_name, version, enforcement)
       where a.agent_id = u.agent_id`)
     await tx.prepared(sql`
-      update agent_rows r set host = lower(u.host), address = u.address, os_id = u.os_id, version_id = u.version_id, ethernets = u.ethernets
+      update agent_rows r set host = lower(u.host), address = u.address, os_id = u.os_id, version_id = u.version_id,
+        ethernets = u.ethernets, release_key = u.release_key
       from ${unnestOf([
         [ids, 'uuid[]'],
         [rows.map((r) => r.host), 'text[]'],
@@ -154,9 +157,10 @@ export const createAgentsStore = (db: Queryable) => ({
         [rows.map((r) => r.osId), 'int[]'],
         [rows.map((r) => r.versionId), 'int[]'],
         [rows.map((r) => r.ethernets), 'smallint[]'],
-      ])} u(agent_id, host, address, os_id, version_id, ethernets)
-      where r.agent_id = u.agent_id
-        and (r.host, r.address, r.os_id, r.version_id, r.ethernets) is distinct from (lower(u.host), u.address, u.os_id, u.version_id, u.ethernets)`)
+        [rows.map((r) => r.releaseKey), 'text[]'],
+      ])} u(agent_id, host, address, os_id, version_id, ethernets, release_key)
+      where r.agent_id = u.agent_id and (r.host, r.address, r.os_id, r.version_id, r.ethernets, r.release_key)
+        is distinct from (lower(u.host), u.address, u.os_id, u.version_id, u.ethernets, u.release_key)`)
     await tx.prepared(sql`
       insert into agent_search (agent_id, search)
       select u.agent_id, u.search || E'\n' || lower(r.tags) from ${unnestOf([

@@ -31,8 +31,6 @@ export interface EnrollmentDeps {
   }
   /** Base64 SPKI DER of the key that signs commands. */
   commandKey: string
-  /** Base64 SPKI DER of the pinned release key; null before the first package. */
-  releaseKey(): Promise<string | null>
   /** How hosts reach this server. */
   reach(): Reach
   /** The one line that enrols a host with a token. */
@@ -166,9 +164,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       const publicKey = assertProof(request)
       const texts = dictionaryTexts(request.facts)
       const ids = await deps.agents.dictionaryIds([texts.os, texts.version])
-      const releaseKey = await deps.releaseKey()
       const now = new Date(clock.now())
-      const keys = { commandKey: deps.commandKey, ...(releaseKey === null ? {} : { releaseKey }) }
+      const keys = { commandKey: deps.commandKey }
       const actor: Actor = { ...systemActor('enrolment'), ip }
       return db.transaction(async (tx) => {
         const enrolled = await store.agentOfKey(tx, publicKey, token.token_id)

@@ -72,6 +72,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     verifySession: tokens.verify,
     totals: read.totals,
     wrongClocks: read.wrongClocks,
+    hostsByReleaseKey: read.hostsByReleaseKey,
     /** The one agent that each identity names, or a 400 that says which item names none or several. */
     resolve: createResolve(store),
     downloads,

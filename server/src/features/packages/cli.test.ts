@@ -1,20 +1,26 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { agentPaths } from '@portcullis/contract'
+import { parseReleaseKeyFile } from '@portcullis/domain'
+import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, fetchText } from '#test/builders.ts'
+import { configured } from '#test/packages.ts'
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-cli-'))
 const at = (name: string): string => join(folder, name)
 let t: TestApp
 
+const key = releaseKeyPair()
+
 beforeAll(async () => {
-  t = await startTestApp({ listen: true })
+  t = await startTestApp({ listen: true, releaseKey: configured(key) })
+  writeFileSync(at('release.key'), key.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   writeFileSync(at('token'), await t.signIn())
   writeFileSync(at('passphrase'), 'a passphrase\n')
   writeFileSync(at('agent'), 'echo the agent\n'.repeat(1000))
@@ -24,9 +30,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const portcullis = (...args: string[]): Promise<{ code: number | null; out: string; err: string }> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, '--server', t.address, '--token-file', at('token'), 'package', ...args])
+const run = (args: string[], env: Record<string, string> = {}) =>
+  new Promise<{ code: number | null; out: string; err: string }>((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], { env: { PATH: process.env.PATH ?? '', ...env } })
     const texts = { out: '', err: '' }
     child.stdout.on('data', (data) => {
       texts.out += String(data)
@@ -37,28 +43,26 @@ const portcullis = (...args: string[]): Promise<{ code: number | null; out: stri
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, ...texts }))
   })
+const portcullis = (...args: string[]) => run(['--server', t.address, '--token-file', at('token'), 'package', ...args])
+const releaseKey = (...args: string[]) => run(['release-key', ...args])
 const sign = (version: string, out: string, ...more: string[]) =>
   portcullis('sign', at('agent'), '--version', version, '--architecture', 'x64', '--out', at(out), ...more)
 
 describe('portcullis package', () => {
-  it('makes a key, signs, publishes; an agent downloads what was signed', async () => {
-    const keys = await portcullis('keys', '--out', at('release.key'))
-    const fingerprint = /release key ([0-9a-f]{64})/.exec(keys.out)?.[1] as string
-    expect(statSync(at('release.key')).mode & 0o777).toBe(0o600)
-
+  it('signs and publishes; an agent downloads what was signed', async () => {
     const signed = await sign('1.4.0', 'agent.pkg', '--key', at('release.key'))
     expect(signed.code, signed.err).toBe(0)
-    const untrusted = await portcullis('publish', at('agent.pkg'))
-    expect(untrusted).toMatchObject({ code: 1, out: '' })
-    expect(untrusted.err).toContain(fingerprint)
+    const trusting = await portcullis('publish', at('agent.pkg'), '--trust', key.fingerprint)
+    expect(trusting).toMatchObject({ code: 1, out: '' })
+    expect(trusting.err).toContain('cannot be set over the network')
 
-    const published = await portcullis('publish', at('agent.pkg'), '--trust', fingerprint)
+    const published = await portcullis('publish', at('agent.pkg'))
     expect(published.code, published.err).toBe(0)
     const sha256 = /SHA-256 ([0-9a-f]{64})/.exec(published.out)?.[1] as string
     expect(signed.out).toContain(sha256)
 
     const listed = await portcullis('list')
-    expect(listed.out).toContain(`release key ${fingerprint}`)
+    expect(listed.out).toContain(`release key ${key.fingerprint}`)
     expect(listed.out).toMatch(/^1\.4\.0 +x64 +Published +yes/m)
 
     const agent = await enrolAgent(t)
@@ -72,18 +76,9 @@ describe('portcullis package', () => {
     expect((await portcullis('list')).out).toMatch(/^1\.4\.0 +x64 +Withdrawn/m)
   })
 
-  it('never overwrites a key', async () => {
-    writeFileSync(at('there'), 'mine')
-    expect(await portcullis('keys', '--out', at('there'))).toMatchObject({
-      code: 1,
-      err: `${at('there')} is there already.\n`,
-    })
-    expect(readFileSync(at('there'), 'utf8')).toBe('mine')
-  })
-
   it('signs with an encrypted key only under its passphrase', async () => {
     const passphrase = ['--passphrase-file', at('passphrase')]
-    expect((await portcullis('keys', '--out', at('locked.key'), ...passphrase)).code).toBe(0)
+    expect((await releaseKey('new', '--out', at('locked.key'), ...passphrase)).code).toBe(0)
     expect(readFileSync(at('locked.key'), 'utf8')).toContain('ENCRYPTED')
     expect((await sign('1.0.0', 'no.pkg', '--key', at('locked.key'))).code).toBe(1)
     expect((await sign('1.0.0', 'yes.pkg', '--key', at('locked.key'), ...passphrase)).code).toBe(0)
@@ -96,8 +91,7 @@ describe('portcullis package', () => {
     ['a key that is none', ['--key', at('agent')]],
     ['a missing key', ['--key', at('nothing')]],
   ])('refuses %s, and writes nothing', async (_, change) => {
-    await portcullis('keys', '--out', at('other.key'))
-    const answer = await sign('1.5.0', 'refused.pkg', '--key', at('other.key'), ...change)
+    const answer = await sign('1.5.0', 'refused.pkg', '--key', at('release.key'), ...change)
     expect(answer.code).toBe(1)
     expect(answer.err).not.toContain('    at ')
     expect(() => statSync(at('refused.pkg'))).toThrow()
@@ -115,5 +109,62 @@ describe('portcullis package', () => {
   it('says that a file is no package before it sends it', async () => {
     expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is no agent package.\n`)
     expect((await portcullis('publish', at('nothing'))).err).toContain('can not be read')
+  })
+})
+
+describe('portcullis release-key', () => {
+  const fingerprintIn = (text: string) => /release key ([0-9a-f]{64})/.exec(text)?.[1] as string
+  const publicFile = at('release-key.pub')
+
+  it('makes a private and a public file, and overwrites neither', async () => {
+    const made = await releaseKey('new', '--out', at('first.key'), '--public', publicFile)
+    expect(made.code, made.err).toBe(0)
+    expect(statSync(at('first.key')).mode & 0o777).toBe(0o600)
+    expect(made.out).toContain('off the server')
+    const shown = await releaseKey('show', publicFile)
+    expect(fingerprintIn(shown.out)).toBe(fingerprintIn(made.out))
+    expect(readFileSync(publicFile, 'utf8')).not.toContain('PRIVATE')
+
+    const [privateText, publicText] = [readFileSync(at('first.key')), readFileSync(publicFile)]
+    for (const args of [
+      ['--out', at('first.key'), '--public', at('other.pub')],
+      ['--out', at('unused.key'), '--public', publicFile],
+    ]) {
+      const again = await releaseKey('new', ...args)
+      expect(again).toMatchObject({ code: 1, out: '' })
+      expect(again.err).toContain('already exists')
+    }
+    expect([readFileSync(at('first.key')), readFileSync(publicFile)]).toEqual([privateText, publicText])
+    expect([existsSync(at('unused.key')), existsSync(at('other.pub'))]).toEqual([false, false])
+  })
+
+  it('rotates the key: the present one signs for the next, and only the newest may', async () => {
+    const rotate = (from: string, to: string) =>
+      releaseKey('rotate', '--key', at(from), '--out', at(to), '--public', publicFile)
+    expect((await rotate('first.key', 'second.key')).code).toBe(0)
+    const third = await rotate('second.key', 'third.key')
+    expect(third.code, third.err).toBe(0)
+    const file = parseReleaseKeyFile(readFileSync(publicFile, 'utf8'))
+    expect(file.rotations.map(({ sequence }) => sequence)).toEqual([1, 2])
+    const shown = await releaseKey('show', publicFile)
+    expect(fingerprintIn(shown.out)).toBe(fingerprintIn(third.out))
+
+    const before = readFileSync(publicFile)
+    const old = await rotate('first.key', 'fourth.key')
+    expect(old.code).toBe(1)
+    expect(old.err).toContain('Only the newest key')
+    expect(existsSync(at('fourth.key'))).toBe(false)
+    expect((await rotate('third.key', 'second.key')).err).toContain('already exists')
+    expect(readFileSync(publicFile)).toEqual(before)
+  })
+
+  it('shows where the key is configured, and says when it is not usable', async () => {
+    const configuredAt = await run(['release-key', 'show'], { PORTCULLIS_RELEASE_KEY_FILE: publicFile })
+    expect(configuredAt.out).toContain(`configured in ${publicFile}`)
+    const odd = await run(['release-key', 'show'], { PORTCULLIS_RELEASE_KEY_FILE: at('first.key') })
+    expect(odd).toMatchObject({ code: 1, out: '' })
+    expect(odd.err).toContain('private key')
+    const missing = await run(['release-key', 'show'], { PORTCULLIS_RELEASE_KEY_FILE: at('nowhere') })
+    expect(missing.code).toBe(1)
   })
 })

@@ -1,6 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import type { AgentPackage, listPackages, PackageHeader, ResponseOf } from '@portcullis/contract'
+import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
 import { compareVersions, isSignedBuild, releaseKeyFingerprint } from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
@@ -8,10 +7,10 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
-import type { Secret } from '#platform/secret.ts'
 import type { PackageCache } from './package-cache.ts'
 import { type PackageSource, readPackage } from './package-file.ts'
-import type { PackageRow, PackagesStore, ReleaseKeyRow } from './packages.store.ts'
+import type { PackageRow, PackagesStore } from './packages.store.ts'
+import { hostKeyState, type ReleaseKeySource, trustedKey } from './release-key.ts'
 
 /** Bytes of one row of the compressed executable. */
 const chunkBytes = 1024 * 1024
@@ -27,6 +26,8 @@ export interface PublishedBuild {
   releaseKey: string
   /** Base64, over `packageProofText(...)`. */
   releaseSignature: string
+  /** Lets hosts that still trust an earlier key follow. */
+  rotations: readonly ReleaseKeyRotation[]
 }
 
 export interface PackagesDeps {
@@ -35,41 +36,15 @@ export interface PackagesDeps {
   store(db: Db | Tx): PackagesStore
   cache: PackageCache
   audit: Pick<AuditApi, 'write'>
-  /** Seals the pinned key: who can write to the database alone can not pin another. */
-  sealKey: Secret<Buffer>
+  /** The release key as configured when the server started; null without one. */
+  releaseKey: ReleaseKeySource | null
+  /** Hosts with an agent by what they report of their release key. */
+  hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder for what is being uploaded. */
   folder: string
 }
 
 export type PackagesService = ReturnType<typeof createPackagesService>
-
-const buildOf = (row: PackageRow): PublishedBuild => ({
-  version: row.version,
-  architecture: row.architecture,
-  sha256: row.sha256.toString('hex'),
-  size: row.size,
-  releaseKey: row.release_key.toString('base64'),
-  releaseSignature: row.signature.toString('base64'),
-})
-
-const isPublished = (row: PackageRow): boolean => row.withdrawn_at === null
-
-const newestOf = (rows: readonly PackageRow[], architecture: string): PackageRow | undefined =>
-  rows
-    .filter((row) => isPublished(row) && row.architecture === architecture)
-    .sort((a, b) => compareVersions(b.version, a.version))[0]
-
-const view = (row: PackageRow, rows: readonly PackageRow[]): AgentPackage => ({
-  id: row.package_id,
-  version: row.version,
-  architecture: row.architecture as AgentPackage['architecture'],
-  sha256: row.sha256.toString('hex'),
-  size: row.size,
-  state: isPublished(row) ? 'Published' : 'Withdrawn',
-  isNewest: newestOf(rows, row.architecture)?.package_id === row.package_id,
-  publishedAt: row.published_at.toISOString(),
-  publishedBy: row.published_by,
-})
 
 const named = ({ version, architecture }: { version: string; architecture: string }): string =>
   `${version} ${architecture}`
@@ -77,37 +52,67 @@ const named = ({ version, architecture }: { version: string; architecture: strin
 /** Refusals that may mean somebody tries to bring a build of his own onto the fleet. */
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
-export const createPackagesService = ({ db, clock, store, cache, audit, sealKey, folder }: PackagesDeps) => {
-  const sealOf = (publicKey: Buffer): Buffer => createHmac('sha256', sealKey.reveal()).update(publicKey).digest()
+export const createPackagesService = (deps: PackagesDeps) => {
+  const { db, clock, store, cache, audit, folder, hostsByReleaseKey } = deps
+  const key = deps.releaseKey === null ? null : trustedKey(deps.releaseKey)
 
-  /** The pinned key; one without our seal is as good as none. */
-  const pinned = async (queryable: Db | Tx = db): Promise<ReleaseKeyRow | null> => {
-    const row = await store(queryable).releaseKey()
-    if (row === undefined) return null
-    const seal = sealOf(row.public_key)
-    return row.seal.length === seal.length && timingSafeEqual(row.seal, seal) ? row : null
-  }
+  const buildOf = (row: PackageRow): PublishedBuild => ({
+    version: row.version,
+    architecture: row.architecture,
+    sha256: row.sha256.toString('hex'),
+    size: row.size,
+    releaseKey: row.release_key.toString('base64'),
+    releaseSignature: row.signature.toString('base64'),
+    rotations: key?.rotations ?? [],
+  })
+
+  /** Whether our key, as configured outside the database, signed exactly this row. */
+  const isOurs = (row: PackageRow): boolean =>
+    key !== null &&
+    row.release_key.toString('base64') === key.releaseKey &&
+    isSignedBuild({ ...buildOf(row), signature: row.signature.toString('base64') })
+
+  const stateOf = (row: PackageRow): AgentPackage['state'] =>
+    row.withdrawn_at !== null ? 'Withdrawn' : isOurs(row) ? 'Published' : 'Untrusted'
+
+  const isOffered = (row: PackageRow): boolean => stateOf(row) === 'Published'
+
+  const newestOf = (rows: readonly PackageRow[], architecture: string): PackageRow | undefined =>
+    rows
+      .filter((row) => row.architecture === architecture && isOffered(row))
+      .sort((a, b) => compareVersions(b.version, a.version))[0]
+
+  const view = (row: PackageRow, rows: readonly PackageRow[]): AgentPackage => ({
+    id: row.package_id,
+    version: row.version,
+    architecture: row.architecture as AgentPackage['architecture'],
+    sha256: row.sha256.toString('hex'),
+    size: row.size,
+    state: stateOf(row),
+    releaseKey: releaseKeyFingerprint(row.release_key.toString('base64')),
+    isNewest: newestOf(rows, row.architecture)?.package_id === row.package_id,
+    publishedAt: row.published_at.toISOString(),
+    publishedBy: row.published_by,
+  })
 
   /** Refuses what must not be published; asked before the upload is read, and again by the transaction that stores it. */
-  const assertPublishable = async (queryable: Db | Tx, header: PackageHeader, trust: string | undefined) => {
+  const assertPublishable = async (queryable: Db | Tx, header: PackageHeader) => {
     if (!isSignedBuild(header)) throw new AppError('package_signature_wrong')
     const fingerprint = releaseKeyFingerprint(header.releaseKey)
-    const key = await pinned(queryable)
-    if (key === null && trust?.toLowerCase() !== fingerprint) throw new AppError('package_key_unknown', { fingerprint })
-    if (key !== null && key.public_key.toString('base64') !== header.releaseKey)
-      throw new AppError('package_key_refused', {
-        fingerprint,
-        pinned: releaseKeyFingerprint(key.public_key.toString('base64')),
-      })
+    if (key === null) throw new AppError('package_key_unknown', { fingerprint })
+    if (key.releaseKey !== header.releaseKey)
+      throw new AppError('package_key_refused', { fingerprint, pinned: key.view.fingerprint, where: key.where })
     const rows = await store(queryable).all()
     const { version, architecture } = header
     const same = rows.find((row) => row.version === version && row.architecture === architecture)
-    if (same !== undefined && same.sha256.toString('hex') !== header.sha256)
+    // A version names one build for ever, but for builds that were never ours.
+    const isTaken = same !== undefined && stateOf(same) !== 'Untrusted'
+    if (isTaken && same.sha256.toString('hex') !== header.sha256)
       throw new AppError('package_version_taken', { version, architecture })
     const newest = newestOf(rows, architecture)
     if (newest !== undefined && compareVersions(version, newest.version) < 0)
       throw new AppError('package_not_newer', { version, architecture, newest: newest.version })
-    return { isFirst: key === null, known: same !== undefined && isPublished(same) ? same : null }
+    return { known: same !== undefined && isOffered(same) ? same : null }
   }
 
   /** Puts the compressed executable into the database, a piece at a time. */
@@ -121,21 +126,13 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
   }
 
   /** Stores a package that was found sound. The transaction waits for a local file of some 34 MB, which takes under a second. */
-  const put = (actor: Actor, trust: string | undefined, header: PackageHeader, file: FileHandle) =>
+  const put = (actor: Actor, header: PackageHeader, file: FileHandle) =>
     db.transaction(async (tx) => {
       const packages = store(tx)
       await packages.lock()
-      const { isFirst, known } = await assertPublishable(tx, header, trust)
+      const { known } = await assertPublishable(tx, header)
       if (known !== null) return view(known, await packages.all())
       const now = new Date(clock.now())
-      const publicKey = Buffer.from(header.releaseKey, 'base64')
-      if (isFirst)
-        await packages.pinReleaseKey({
-          public_key: publicKey,
-          pinned_at: now,
-          pinned_by: actor.userName,
-          seal: sealOf(publicKey),
-        })
       const packageId = await packages.put({
         package_id: newId(now.getTime()),
         version: header.version,
@@ -143,19 +140,13 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
         sha256: Buffer.from(header.sha256, 'hex'),
         size: header.size,
         signature: Buffer.from(header.signature, 'base64'),
-        release_key: publicKey,
+        release_key: Buffer.from(header.releaseKey, 'base64'),
         published_at: now,
         published_by: actor.userName,
       })
       await storeChunks(tx, packageId, file)
       const rows = await packages.all()
       const stored = rows.find((row) => row.package_id === packageId) as PackageRow
-      if (isFirst)
-        await audit.write(tx, actor, {
-          action: 'release_key.pinned',
-          entity: releaseKeyFingerprint(header.releaseKey),
-          severity: 4,
-        })
       await audit.write(tx, actor, {
         action: 'agent_package.published',
         entity: named(header),
@@ -166,16 +157,21 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
 
   return {
     list: async (): Promise<ResponseOf<typeof listPackages>> => {
-      const [key, rows] = await Promise.all([pinned(), store(db).all()])
+      const [former, rows, hosts] = await Promise.all([
+        store(db).formerlyPinned(),
+        store(db).all(),
+        hostsByReleaseKey(),
+      ])
+      const trusted = key?.view ?? null
+      const formerly = former && releaseKeyFingerprint(former.public_key.toString('base64'))
+      const isConfigured = formerly === trusted?.fingerprint || trusted?.earlier.includes(formerly ?? '') === true
       return {
-        releaseKey:
-          key === null
+        releaseKey: trusted,
+        formerlyPinned:
+          former === undefined || formerly === undefined || isConfigured
             ? null
-            : {
-                fingerprint: releaseKeyFingerprint(key.public_key.toString('base64')),
-                pinnedAt: key.pinned_at.toISOString(),
-                pinnedBy: key.pinned_by,
-              },
+            : { fingerprint: formerly, pinnedAt: former.pinned_at.toISOString(), pinnedBy: former.pinned_by },
+        hosts: hosts.map((group) => ({ ...group, state: hostKeyState(group.releaseKey, trusted) })),
         data: rows
           .sort((a, b) => compareVersions(b.version, a.version) || (a.architecture < b.architecture ? -1 : 1))
           .map((row) => view(row, rows)),
@@ -185,13 +181,14 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
     /** Reads, checks and stores an upload; nothing of a refused one stays but an audit record of what looks like an attempt. */
     publish: async (actor: Actor, trust: string | undefined, source: PackageSource): Promise<AgentPackage> => {
       let header: PackageHeader | undefined
+      if (trust !== undefined) throw new AppError('release_key_not_over_http')
       try {
         const read = await readPackage(source, folder, async (given) => {
           header = given
-          await assertPublishable(db, given, trust)
+          await assertPublishable(db, given)
         })
         try {
-          return await put(actor, trust, read.header, read.file)
+          return await put(actor, read.header, read.file)
         } finally {
           await read.file.close()
         }
@@ -216,20 +213,20 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
       const answer = await db.transaction(async (tx) => {
         const packages = store(tx)
         await packages.lock()
-        const found = (await packages.all()).find((row) => row.package_id === packageId && isPublished(row))
+        const found = (await packages.all()).find((row) => row.package_id === packageId && row.withdrawn_at === null)
         if (found === undefined) throw notFound('There is no such published package.')
         await packages.withdraw(packageId, new Date(clock.now()))
         const rows = await packages.all()
         await audit.write(tx, actor, { action: 'agent_package.withdrawn', entity: named(found) })
         return { rows, stored: rows.find((row) => row.package_id === packageId) as PackageRow }
       })
-      await cache.keepOnly(answer.rows.filter(isPublished).map((row) => row.sha256.toString('hex')))
+      await cache.keepOnly(answer.rows.filter(isOffered).map((row) => row.sha256.toString('hex')))
       return view(answer.stored, answer.rows)
     },
 
     /** The executable with this digest, for an agent. */
     download: async (sha256: string) => {
-      const found = (await store(db).all()).find((row) => isPublished(row) && row.sha256.toString('hex') === sha256)
+      const found = (await store(db).all()).find((row) => row.sha256.toString('hex') === sha256 && isOffered(row))
       if (found === undefined) throw notFound('No published package has this digest.')
       const content = await cache.download({ packageId: found.package_id, sha256, size: found.size })
       return { content, size: found.size, name: `portcullis-agent-${found.version}-${found.architecture}` }
@@ -237,21 +234,19 @@ export const createPackagesService = ({ db, clock, store, cache, audit, sealKey,
 
     /** The newest published build for an architecture, as Node names it; null when there is none that our key signed. */
     latestPackage: async (architecture: string): Promise<PublishedBuild | null> => {
-      const [key, rows] = await Promise.all([pinned(), store(db).all()])
-      const ours = rows.filter(
-        (row) =>
-          key?.public_key.equals(row.release_key) === true &&
-          isSignedBuild({ ...buildOf(row), signature: row.signature.toString('base64') }),
-      )
-      const newest = newestOf(ours, architecture)
+      const newest = newestOf(await store(db).all(), architecture)
       return newest === undefined ? null : buildOf(newest)
     },
 
-    /** Whether the build with this digest (hex) is handed out. */
-    isPublished: async (sha256: string): Promise<boolean> =>
-      (await store(db).all()).some((row) => isPublished(row) && row.sha256.toString('hex') === sha256),
-
-    /** The pinned release key (base64 SPKI DER), for hosts that enrol; null before the first package. */
-    releaseKey: async (): Promise<string | null> => (await pinned())?.public_key.toString('base64') ?? null,
+    /** Why a build that was chosen earlier must not be sent to hosts any more; null when it still may. */
+    refusalOf: async (build: Omit<PublishedBuild, 'rotations'>): Promise<string | null> => {
+      const what = `Build ${build.version} for ${build.architecture}`
+      if (build.releaseKey !== key?.releaseKey || !isSignedBuild({ ...build, signature: build.releaseSignature }))
+        return `${what} is not signed by the release key of this server.`
+      const isStill = (await store(db).all()).some(
+        (row) => row.sha256.toString('hex') === build.sha256 && isOffered(row),
+      )
+      return isStill ? null : `${what} was withdrawn.`
+    },
   }
 }

@@ -14,29 +14,18 @@ export interface PackageRow {
   withdrawn_at: Date | null
 }
 
-export interface ReleaseKeyRow {
+export interface FormerKeyRow {
   public_key: Buffer
   pinned_at: Date
   pinned_by: string
-  seal: Buffer
 }
 
 export type PackagesStore = ReturnType<typeof createPackagesStore>
 
 export const createPackagesStore = (db: Queryable) => ({
-  releaseKey: async (): Promise<ReleaseKeyRow | undefined> =>
-    (
-      await db.prepared<ReleaseKeyRow>(
-        sql`select k.public_key, k.pinned_at, k.pinned_by, k.seal from agent_release_key k`,
-      )
-    )[0],
-
-  pinReleaseKey: (row: ReleaseKeyRow): Promise<number> =>
-    db.execute(sql`
-      insert into agent_release_key (public_key, pinned_at, pinned_by, seal)
-      values (${row.public_key}, ${row.pinned_at}, ${row.pinned_by}, ${row.seal})
-      on conflict (single) do update
-      set public_key = excluded.public_key, pinned_at = excluded.pinned_at, pinned_by = excluded.pinned_by, seal = excluded.seal`),
+  /** The key that an earlier version pinned over HTTP. */
+  formerlyPinned: async (): Promise<FormerKeyRow | undefined> =>
+    (await db.prepared<FormerKeyRow>(sql`select k.public_key, k.pinned_at, k.pinned_by from agent_release_key k`))[0],
 
   /** Lets one publisher decide at a time; readers go on. */
   lock: (): Promise<number> => db.execute(sql`lock table agent_packages in share row exclusive mode`),
@@ -47,16 +36,19 @@ export const createPackagesStore = (db: Queryable) => ({
         p.published_by, p.withdrawn_at
       from agent_packages p`),
 
-  /** Puts a build there, or makes a withdrawn one of the same version public again; returns its id. */
+  /** Puts a build there, or in place of a withdrawn or untrusted one of the same version; returns its id. */
   put: async (row: Omit<PackageRow, 'withdrawn_at'>): Promise<string> => {
     const rows = await db.query<{ package_id: string }>(sql`
       insert into agent_packages (package_id, version, architecture, sha256, size, signature, release_key, published_at, published_by)
       values (${row.package_id}::uuid, ${row.version}, ${row.architecture}, ${row.sha256}, ${row.size}::bigint,
         ${row.signature}, ${row.release_key}, ${row.published_at}, ${row.published_by})
       on conflict (architecture, version) do update
-      set withdrawn_at = null, signature = excluded.signature, published_at = excluded.published_at, published_by = excluded.published_by
+      set withdrawn_at = null, sha256 = excluded.sha256, size = excluded.size, signature = excluded.signature,
+        release_key = excluded.release_key, published_at = excluded.published_at, published_by = excluded.published_by
       returning package_id`)
-    return rows[0]?.package_id ?? row.package_id
+    const packageId = rows[0]?.package_id ?? row.package_id
+    await db.execute(sql`delete from agent_package_chunks c where c.package_id = ${packageId}::uuid`)
+    return packageId
   },
 
   putChunk: (packageId: string, n: number, bytes: Buffer): Promise<number> =>

@@ -3,12 +3,13 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
+import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { agentPost, enrolAgent, enrolmentToken, pageOf, type TestAgent } from '#test/builders.ts'
-import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { agentPost, enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
+import { configured, packageFile, publish } from '#test/packages.ts'
 import { person } from '#test/people.ts'
 
 const url = '/prime/webui/agents/packages'
@@ -17,7 +18,7 @@ let t: TestApp
 let agent: TestAgent
 
 beforeAll(async () => {
-  t = await startTestApp({ listen: true })
+  t = await startTestApp({ listen: true, releaseKey: configured(key) })
   agent = await enrolAgent(t)
 })
 afterAll(() => t.close())
@@ -42,32 +43,27 @@ const refused = async (file: Buffer, status: number, code: string) => {
 }
 
 describe('agent packages', () => {
-  it('the first one is taken only with the fingerprint of its release key', async () => {
-    const file = packageFile(key)
-    const problem = await refused(file, 409, 'package_key_unknown')
-    expect(problem.detail).toContain(key.fingerprint)
-    expect((await publish(t, file, releaseKeyPair().fingerprint)).json().code).toBe('package_key_unknown')
-    expect((await list()).releaseKey).toBe(null)
-    expect(await enrolReleaseKey()).toBeUndefined()
-
-    const answer = await publish(t, file, key.fingerprint)
+  it('is published when the configured key signed it', async () => {
+    const answer = await publish(t, packageFile(key))
     expect(answer.statusCode, answer.body).toBe(200)
-    expect(answer.json()).toMatchObject({ version: '1.0.0', architecture: 'x64', state: 'Published', isNewest: true })
-    expect((await list()).releaseKey).toMatchObject({ fingerprint: key.fingerprint, pinnedBy: 'admin' })
-    const { data } = await pageOf<{ action: string; entity: string }>(t, 'events/GetAuditsIntegration?PageSize=2')
-    expect(data.map(({ action, entity }) => [action, entity])).toEqual([
-      ['agent_package.published', '1.0.0 x64'],
-      ['release_key.pinned', key.fingerprint],
-    ])
-  })
-
-  const enrolReleaseKey = async (): Promise<string | undefined> => {
-    const host = await enrolAgent(t, { only: 'enrol', token: await enrolmentToken(t) })
-    return host.releaseKey
-  }
-
-  it('hosts that enrol are told the release key', async () => {
-    expect(await enrolReleaseKey()).toBe(key.text)
+    const { fingerprint } = key
+    const expected = {
+      version: '1.0.0',
+      architecture: 'x64',
+      state: 'Published',
+      isNewest: true,
+      releaseKey: fingerprint,
+    }
+    expect(answer.json()).toMatchObject(expected)
+    expect((await list()).releaseKey).toEqual({
+      fingerprint,
+      source: 'file',
+      sequence: 0,
+      rotatedAt: null,
+      earlier: [],
+    })
+    const { data } = await pageOf<{ action: string; entity: string }>(t, 'events/GetAuditsIntegration?PageSize=1')
+    expect(data.map(({ action, entity }) => [action, entity])).toEqual([['agent_package.published', '1.0.0 x64']])
   })
 
   it('an agent downloads the bytes of the executable, of several pieces too', async () => {
@@ -90,7 +86,12 @@ describe('agent packages', () => {
   it('another replica serves it from the database', async () => {
     const executable = Buffer.concat([randomBytes(2 * 1024 * 1024), Buffer.from('second')])
     const { sha256 } = (await publish(t, packageFile(key, { version: '1.1.1', executable }))).json()
-    const other = await startTestApp({ database: t.database, keys: loadKeys(join(t.keyDir, 'key')), listen: true })
+    const other = await startTestApp({
+      database: t.database,
+      keys: loadKeys(join(t.keyDir, 'key')),
+      listen: true,
+      releaseKey: configured(key),
+    })
     try {
       expect((await download(sha256, other)).bytes.equals(executable)).toBe(true)
     } finally {
@@ -147,12 +148,12 @@ describe('agent packages', () => {
     ])
   })
 
-  it('another release key is refused, trust or not, and the attempt is in the trail', async () => {
+  it('another release key is refused with its fingerprint, and the attempt is in the trail', async () => {
     const other = releaseKeyPair()
-    const file = packageFile(other, { version: '2.0.0' })
-    const problem = await refused(file, 403, 'package_key_refused')
+    const problem = await refused(packageFile(other, { version: '2.0.0' }), 403, 'package_key_refused')
     expect(problem.detail).toContain(other.fingerprint)
-    expect((await publish(t, file, other.fingerprint)).json().code).toBe('package_key_refused')
+    expect(problem.detail).toContain(key.fingerprint)
+    expect(problem.detail).toContain('/etc/portcullis/release-key.pub')
     const { data } = await pageOf<{ action: string; outcome: string }>(t, 'events/GetAuditsIntegration?PageSize=1')
     expect(data[0]).toMatchObject({ action: 'agent_package.refused', entity: '2.0.0 x64', outcome: 'failure' })
   })
@@ -242,20 +243,10 @@ describe('agent packages', () => {
   it('is for Administrators; everybody sees the list', async () => {
     const manager = await person(t, { profile: 20 })
     const user = await person(t)
-    expect((await publish(t, packageFile(key), undefined, manager.token)).statusCode).toBe(403)
+    expect((await publish(t, packageFile(key), manager.token)).statusCode).toBe(403)
     expect((await manager.api.delete(`${url}/x`)).statusCode).toBe(403)
     expect((await user.api.get(url)).statusCode).toBe(200)
     expect((await t.as(undefined).get(url)).statusCode).toBe(401)
-  })
-
-  it('a release key put into the database by hand is none', async () => {
-    const intruder = releaseKeyPair()
-    await t.db.execute(sql`update agent_release_key set public_key = ${Buffer.from(intruder.text, 'base64')}`)
-    expect((await list()).releaseKey).toBe(null)
-    expect(await enrolReleaseKey()).toBeUndefined()
-    expect((await publish(t, packageFile(intruder, { version: '9.0.0' }))).json().code).toBe('package_key_unknown')
-    await t.db.execute(sql`update agent_release_key set public_key = ${Buffer.from(key.text, 'base64')}`)
-    expect((await list()).releaseKey?.fingerprint).toBe(key.fingerprint)
   })
 
   it('an upload that ends in the middle leaves nothing', async () => {

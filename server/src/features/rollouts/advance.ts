@@ -31,7 +31,7 @@ export interface AdvanceDeps {
   clock: Clock
   log: Log
   commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
-  packages: Pick<PackagesApi, 'isPublished'>
+  packages: Pick<PackagesApi, 'refusalOf'>
   audit: Pick<AuditApi, 'write'>
   events: Pick<EventsApi, 'append'>
   /** Tells the consoles, at COMMIT, that something changed. */
@@ -153,12 +153,13 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return specs.length
   }
 
-  /** A build of this update that is handed out no more. Asked outside of the transaction, which has one connection. */
-  const withdrawn = async (id: string): Promise<Decision | null> => {
+  /** Halts for a build that must not be sent any more. Asked outside of the transaction, which has one connection. */
+  const refused = async (id: string): Promise<Decision | null> => {
     const row = await createRolloutsStore(db).one(id)
-    for (const { version, architecture, sha256 } of Object.values(row?.builds ?? {}))
-      if (!(await packages.isPublished(sha256)))
-        return { do: 'halt', reason: `Build ${version} for ${architecture} was withdrawn.` }
+    for (const build of Object.values(row?.builds ?? {})) {
+      const reason = await packages.refusalOf(build)
+      if (reason !== null) return { do: 'halt', reason }
+    }
     return null
   }
 
@@ -167,7 +168,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
    * at all and decide anew. Answers the same for the next step; `done` when there is nothing more to do at once.
    */
   const step = async (id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> => {
-    const stop = pending === null ? await withdrawn(id) : null
+    const stop = pending === null ? await refused(id) : null
     return db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
       if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return 'done'

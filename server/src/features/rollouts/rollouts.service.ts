@@ -30,7 +30,7 @@ const shownHosts = 200
 export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan looks at every host and every device. */
   exportDb: Db
-  packages: Pick<PackagesApi, 'isPublished' | 'latestPackage'>
+  packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
   approvals: Pick<ApprovalsApi, 'handle' | 'release' | 'require'>
 }
 

@@ -1,20 +1,21 @@
+import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { pageOf, type TestAgent } from '#test/builders.ts'
-import { packageFile, publish, releaseKeyPair } from '#test/packages.ts'
+import { configured, packageFile, publish } from '#test/packages.ts'
 import { ring, rolloutsOf, take } from '#test/rollouts.ts'
 
+const key = releaseKeyPair()
 let t: TestApp
 let rollouts: ReturnType<typeof rolloutsOf>
 
 beforeEach(async () => {
-  t = await startTestApp({ listen: true })
+  t = await startTestApp({ listen: true, releaseKey: configured(key) })
   rollouts = rolloutsOf(t)
 })
 afterEach(() => t.close())
 
 describe('updates in rings', () => {
-  const key = releaseKeyPair()
   const rings = [{ name: 'all', sharePercent: 100 }]
 
   it('brings the newest build to hosts that are older, and counts a version that arrived as done', async () => {
@@ -26,7 +27,7 @@ describe('updates in rings', () => {
       status: 409,
       detail: 'No agent package is published.',
     })
-    const build = (await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)).json()
+    const build = (await publish(t, packageFile(key, { version: '1.2.0' }))).json()
     const plan = (await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()
     expect(plan.builds).toEqual([{ architecture: 'x64', version: '1.2.0' }])
     expect(plan.rings[0]).toMatchObject({
@@ -50,7 +51,7 @@ describe('updates in rings', () => {
   })
 
   it('halts when agents roll back, and can not be reverted', async () => {
-    await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)
+    await publish(t, packageFile(key, { version: '1.2.0' }))
     const agents = await rollouts.hosts(3, 'x', { agentVersion: '1.0.0' })
     const { id } = await rollouts.start({ kind: 'update', rings })
     await take(agents[0] as TestAgent, 'failed')
@@ -63,7 +64,7 @@ describe('updates in rings', () => {
   })
 
   it('halts when its build is withdrawn', async () => {
-    const build = (await publish(t, packageFile(key, { version: '1.2.0' }), key.fingerprint)).json()
+    const build = (await publish(t, packageFile(key, { version: '1.2.0' }))).json()
     await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
     const { id } = await rollouts.start({ kind: 'update', rings })
     await (await t.admin()).delete(`/prime/webui/agents/packages/${build.id}`)

@@ -1,0 +1,124 @@
+import { dirname, join } from 'node:path'
+import type { ReleaseKeyFile } from '@portcullis/contract'
+import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
+import type { Command, OptionValues } from 'commander'
+import { CliError } from './client.ts'
+import { configuredFile, keyOfBuild, makeReleaseKey, readReleaseKeyFile, rotateReleaseKey } from './release-key-file.ts'
+import { passphraseOf } from './signing-key.ts'
+
+interface Terminal {
+  /** Prints an answer, as JSON when that was asked for. */
+  show(answer: unknown, text: () => string): void
+}
+
+const keepSafe = (file: string): string => `Keep ${file} and a copy of it off the server and off the network.`
+
+const nextSteps = (publicFile: string): string =>
+  [
+    'Next:',
+    `  1. Copy ${publicFile} to the server. Set PORTCULLIS_RELEASE_KEY_FILE to its path, or put it in the checkout as release-key.pub.`,
+    '  2. Restart the server. It builds its agent with the key.',
+  ].join('\n')
+
+const chainOf = ({ releaseKey, rotations }: ReleaseKeyFile): string[] => [
+  `0  ${releaseKeyFingerprint(releaseKey)}`,
+  ...rotations.map((one) => `${one.sequence}  ${releaseKeyFingerprint(one.releaseKey)}  since ${one.rotatedAt}`),
+]
+
+const showKey = (show: Terminal['show'], given: string | undefined): void => {
+  const { path, isNamed } = given === undefined ? configuredFile() : { path: given, isNamed: true }
+  const held = keyOfBuild()
+  const fingerprintOf = (file: ReleaseKeyFile) => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
+  const inBuild = held ? fingerprintOf(held) : null
+  let file: ReleaseKeyFile | null = null
+  try {
+    file = readReleaseKeyFile(path)
+  } catch (error) {
+    // The file in the checkout is optional.
+    if (isNamed || !/ENOENT/.test((error as Error).message)) throw error
+  }
+  const fingerprint = file === null ? null : fingerprintOf(file)
+  show({ fingerprint, file: file === null ? null : path, agentBuild: inBuild }, () =>
+    [
+      ...(file === null
+        ? [`No release key is configured. Run \`portcullis release-key new\`, or set PORTCULLIS_RELEASE_KEY_FILE.`]
+        : [`release key ${fingerprint}`, `configured in ${path}`, ...chainOf(file).map((line) => `  ${line}`)]),
+      held === undefined
+        ? 'agent build: none yet'
+        : inBuild === null
+          ? 'agent build: holds no release key, so its hosts refuse updates'
+          : inBuild === fingerprint
+            ? 'agent build: holds this key'
+            : `agent build: holds another key, ${inBuild}. Restart the server, or run npm run build.`,
+    ].join('\n'),
+  )
+}
+
+/** The key that signs agent builds. These commands run on the build machine and need no server. */
+export const registerReleaseKeyCommands = (program: Command, { show }: Terminal): void => {
+  const keys = program.command('release-key').description('the key that signs agent builds; runs on the build machine')
+
+  keys
+    .command('new')
+    .description('makes a release key: a private file and a public file')
+    .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
+    .option('--public <path>', 'file for the public key (default: release-key.pub beside the private key)')
+    .option('--passphrase-file <path>', 'file with a passphrase that encrypts the private key')
+    .action((options: OptionValues) => {
+      const publicFile = options.public ?? join(dirname(options.out), 'release-key.pub')
+      const fingerprint = makeReleaseKey(options.out, publicFile, passphraseOf(options))
+      show({ fingerprint, privateKey: options.out, publicKey: publicFile }, () =>
+        [
+          `release key ${fingerprint}`,
+          `private key ${options.out}`,
+          `public key  ${publicFile}`,
+          '',
+          keepSafe(options.out),
+          nextSteps(publicFile),
+        ].join('\n'),
+      )
+    })
+
+  keys
+    .command('show [file]')
+    .description('prints the fingerprint of the release key, its rotations, and where it is configured')
+    .action((file: string | undefined) => showKey(show, file))
+
+  keys
+    .command('rotate')
+    .description('makes the next release key, signed by the present one')
+    .requiredOption('--key <path>', 'private key in use')
+    .requiredOption('--out <path>', 'file for the new private key')
+    .option('--public <path>', 'public file to extend (default: release-key.pub beside the private key in use)')
+    .option('--passphrase-file <path>', 'file with the passphrase of the key in use')
+    .option('--new-passphrase-file <path>', 'file with a passphrase that encrypts the new key')
+    .action((options: OptionValues) => {
+      const publicFile = options.public ?? join(dirname(options.key), 'release-key.pub')
+      const rotated = rotateReleaseKey({
+        key: options.key,
+        passphrase: passphraseOf(options),
+        out: options.out,
+        newPassphrase: passphraseOf({ passphraseFile: options.newPassphraseFile }),
+        publicFile,
+        now: new Date(),
+      })
+      show({ ...rotated, privateKey: options.out, publicKey: publicFile }, () =>
+        [
+          `release key ${rotated.fingerprint} (rotation ${rotated.sequence})`,
+          `replaces    ${rotated.previous}`,
+          '',
+          keepSafe(options.out),
+          `Sign builds with ${options.out} from now on. Hosts accept it with their next update.`,
+          nextSteps(publicFile),
+        ].join('\n'),
+      )
+    })
+}
+
+/** Refuses the option that once pinned a key over the network. */
+export const refuseTrust = (trust: unknown): void => {
+  if (trust !== undefined)
+    throw new CliError(
+      'A release key cannot be set over the network, so --trust is no longer accepted. Run `portcullis release-key show` on the server to see where the key is configured.',
+    )
+}

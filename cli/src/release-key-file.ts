@@ -1,0 +1,106 @@
+/** The public file of a release key, and rotations of it. Needs no server. */
+import { createPublicKey, sign } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { maxReleaseKeyRotations, type ReleaseKeyFile, releaseKeyRotationText } from '@portcullis/contract'
+import { formatReleaseKeyFile, newestReleaseKey, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
+import { CliError } from './client.ts'
+import { makeSigningKey, publicText, readSigningKey } from './signing-key.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const inCheckout = `${root}release-key.pub`
+const manifest = `${root}build/agent/manifest.json`
+
+/** Where this checkout looks for its public release key file, and whether a person named it. */
+export const configuredFile = (): { path: string; isNamed: boolean } => {
+  const named = process.env.PORTCULLIS_RELEASE_KEY_FILE
+  return named ? { path: named, isNamed: true } : { path: inCheckout, isNamed: false }
+}
+
+/** @throws CliError when the file cannot be used */
+export const readReleaseKeyFile = (path: string): ReleaseKeyFile => {
+  try {
+    return parseReleaseKeyFile(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new CliError(`${path} cannot be used. ${(error as Error).message}`)
+  }
+}
+
+/** The key that the agent build of this checkout holds: `undefined` without a build, null in one without a key. */
+export const keyOfBuild = (): ReleaseKeyFile | null | undefined => {
+  try {
+    return (JSON.parse(readFileSync(manifest, 'utf8')) as { releaseKey?: ReleaseKeyFile | null }).releaseKey ?? null
+  } catch {
+    return undefined
+  }
+}
+
+const refuseExisting = (path: string): void => {
+  if (existsSync(path)) throw new CliError(`${path} already exists. It is never overwritten: choose another name.`)
+}
+
+/** Replaces the file as a whole: a crash leaves the old one or the new one. */
+const writePublic = (path: string, file: ReleaseKeyFile): void => {
+  const draft = `${path}.new`
+  try {
+    rmSync(draft, { force: true })
+    const fd = openSync(draft, 'wx', 0o644)
+    try {
+      writeFileSync(fd, formatReleaseKeyFile(file))
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw new CliError(`${path} cannot be written: ${(error as Error).message}.`)
+  }
+}
+
+/** Makes the first release key: a private file for its owner, and the public file. Overwrites neither. */
+export const makeReleaseKey = (out: string, publicFile: string, passphrase: string | undefined): string => {
+  refuseExisting(out)
+  refuseExisting(publicFile)
+  const fingerprint = makeSigningKey(out, passphrase)
+  const releaseKey = publicText(createPublicKey(readSigningKey(out, passphrase)))
+  writePublic(publicFile, { releaseKey, rotations: [] })
+  return fingerprint
+}
+
+export interface RotateOptions {
+  /** Private key in use. */
+  key: string
+  passphrase: string | undefined
+  /** File for the new private key. */
+  out: string
+  newPassphrase: string | undefined
+  publicFile: string
+  now: Date
+}
+
+/** Makes the next release key, and lets the present one sign for it. The public file grows by that statement. */
+export const rotateReleaseKey = ({ key, passphrase, out, newPassphrase, publicFile, now }: RotateOptions) => {
+  refuseExisting(out)
+  const file = readReleaseKeyFile(publicFile)
+  const present = newestReleaseKey(file)
+  const signer = readSigningKey(key, passphrase)
+  const previous = releaseKeyFingerprint(present.releaseKey)
+  const given = publicText(createPublicKey(signer))
+  if (given !== present.releaseKey)
+    throw new CliError(
+      `${key} is the key ${releaseKeyFingerprint(given)}, but ${publicFile} ends with ${previous}. Only the newest key can sign for the next one.`,
+    )
+  if (file.rotations.length >= maxReleaseKeyRotations)
+    throw new CliError(`${publicFile} holds ${maxReleaseKeyRotations} rotations, which is the most that agents accept.`)
+  makeSigningKey(out, newPassphrase)
+  const statement = {
+    sequence: present.sequence + 1,
+    previous,
+    releaseKey: publicText(createPublicKey(readSigningKey(out, newPassphrase))),
+    rotatedAt: now.toISOString(),
+  }
+  const signature = sign(null, Buffer.from(releaseKeyRotationText(statement)), signer).toString('base64')
+  writePublic(publicFile, { ...file, rotations: [...file.rotations, { ...statement, signature }] })
+  return { previous, fingerprint: releaseKeyFingerprint(statement.releaseKey), sequence: statement.sequence }
+}

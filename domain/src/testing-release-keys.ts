@@ -1,0 +1,40 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { type ReleaseKeyFile, type ReleaseKeyRotation, releaseKeyRotationText } from '@portcullis/contract'
+import { releaseKeyFingerprint } from './agent-package.ts'
+
+/** A release key in the forms that tests need. */
+export interface ReleaseKeyPair {
+  privateKey: KeyObject
+  /** Base64 SPKI DER of the public half. */
+  text: string
+  fingerprint: string
+}
+
+export const releaseKeyPair = (): ReleaseKeyPair => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const text = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  return { privateKey, text, fingerprint: releaseKeyFingerprint(text) }
+}
+
+/** The public file of a key. */
+export const releaseKeyFileOf = (key: ReleaseKeyPair, rotations: ReleaseKeyRotation[] = []): ReleaseKeyFile => ({
+  releaseKey: key.text,
+  rotations,
+})
+
+/** A statement by which one key names the next; `signer` signs it instead of `from` when given. */
+export const rotationOf = (
+  from: ReleaseKeyPair,
+  to: ReleaseKeyPair,
+  sequence: number,
+  signer = from,
+): ReleaseKeyRotation => {
+  const statement = {
+    sequence,
+    previous: from.fingerprint,
+    releaseKey: to.text,
+    rotatedAt: `2031-05-04T10:11:${String(sequence % 60).padStart(2, '0')}.000Z`,
+  }
+  const signature = sign(null, Buffer.from(releaseKeyRotationText(statement)), signer.privateKey).toString('base64')
+  return { ...statement, signature }
+}
