@@ -1,4 +1,5 @@
 import type { AgentDetail } from '@portcullis/contract'
+import type { ReactNode } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -8,6 +9,16 @@ const skewText = (seconds: number): string =>
   Math.abs(seconds) < 2
     ? 'in step with the server'
     : `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`
+
+/** The key that its agent takes builds from, or why it takes none. */
+const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
+  'Release key',
+  releaseKey === undefined
+    ? 'No pinned release key: an older agent. Update it or install it again.'
+    : releaseKey === ''
+      ? 'No release key: the agent refuses updates. Install it again from a build with a key.'
+      : releaseKey,
+]
 
 /** What the host says of itself. */
 export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
@@ -23,6 +34,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
           ['Address', <DeviceText key="a" value={agent.localIpAddress} />],
           ['Deployment', agent.deploymentMode],
           ['Agent version', <DeviceText key="v" value={agent.serviceVersion} />],
+          ...(agent.deploymentMode === 'Agent' ? [releaseKeyRow(facts.releaseKey)] : []),
           ['Clock', skewText(agent.clockSkewSeconds)],
           ['First seen', <Time key="f" value={agent.firstSeen} form="local" />],
           ['Last contact', <Time key="l" value={agent.lastUpdated} form="local" />],

@@ -25,6 +25,7 @@ export const agentFilters: readonly Filter[] = [
   { name: 'IpAddress', label: 'Address', kind: 'text' },
   { name: 'OsVersion', label: 'Operating system', kind: 'text' },
   { name: 'Version', label: 'Agent version', kind: 'text' },
+  { name: 'ReleaseKey', label: 'Release key', kind: 'text' },
   { name: 'LastUpdated', label: 'Last contact', kind: 'period' },
   { name: 'LastConfiguration', label: 'Last configured', kind: 'period' },
   { name: 'License', label: 'Licence', kind: 'choice', options: options(licenseStatuses) },

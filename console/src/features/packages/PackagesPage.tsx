@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import { type AgentPackage, getAgents, listPackages, withdrawPackage } from '@portcullis/contract'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { bytesText } from '../../lib/bytes.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
-import { CopyField } from '../../ui/CopyField.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -16,7 +16,10 @@ import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './PackagesPage.module.css'
-import { publishCommands } from './publish.ts'
+import { PublishButton } from './PublishButton.tsx'
+import { signSteps } from './publish.ts'
+import { ReleaseKeySection } from './ReleaseKeySection.tsx'
+import { Steps } from './Steps.tsx'
 
 // So many versions are counted; older ones run on no host that is looked after.
 const counted = 8
@@ -36,6 +39,13 @@ const useVersions = (packages: readonly AgentPackage[]) => {
   return new Map(versions.map((version, index) => [version, answers[index]?.data?.recordsFiltered]))
 }
 
+const stateText = ({ state, isNewest }: AgentPackage): string => {
+  if (state === 'Withdrawn') return 'Withdrawn'
+  if (state === 'Pending') return 'Waits for approval'
+  if (state === 'Untrusted') return 'Not offered: signed by another key'
+  return isNewest ? 'Newest: updates install it' : 'Older'
+}
+
 /** The agent builds that are handed out, who runs them, and how a new one is published. */
 export const PackagesPage = () => {
   useTitle('Agent builds')
@@ -43,14 +53,14 @@ export const PackagesPage = () => {
   const packages = useQuery({ queryKey: ['packages'], queryFn: ({ signal }) => api.call(listPackages, { signal }) })
   const list = packages.data?.data
   const hostsOf = useVersions(list ?? [])
-  const key = packages.data?.releaseKey ?? null
+  const [failure, setFailure] = useState<Error | null>(null)
 
   const withdraw = (one: AgentPackage) =>
     confirm({
       title: 'Withdraw a build',
       names: [`${one.version} for ${one.architecture}`],
       kind: ['build', 'builds'],
-      consequence: 'no further host gets it. Hosts that run it keep it; a higher version replaces it there.',
+      consequence: 'no further host installs it. Hosts that run it keep it until they install a higher version.',
       action: 'Withdraw',
       run: async () => {
         await api.call(withdrawPackage, { params: { id: one.id } })
@@ -65,6 +75,14 @@ export const PackagesPage = () => {
       intro="Hosts install builds that carry the signature of the release key, and nothing else. The server hands them out; it can not make one."
       actions={
         <>
+          {session.may('packages:manage') ? (
+            <PublishButton
+              onDone={(next) => {
+                setFailure(next)
+                void packages.refetch()
+              }}
+            />
+          ) : null}
           {session.may('fleet:write') && list !== undefined && list.length > 0 ? (
             <Button component={Link} to="/rollouts/new" search={{ kind: 'update' } as never} size="compact-sm">
               Update hosts in rings…
@@ -77,6 +95,7 @@ export const PackagesPage = () => {
       {packages.error === null ? null : (
         <ErrorState failure={packages.error} retry={() => void packages.refetch()} inline />
       )}
+      {failure === null ? null : <ErrorState failure={failure} retry={() => setFailure(null)} inline />}
       <SmallTable
         label="Agent builds"
         head={[
@@ -93,7 +112,7 @@ export const PackagesPage = () => {
           const hosts = hostsOf.get(one.version)
           return {
             key: one.id,
-            quiet: one.state === 'Withdrawn',
+            quiet: one.state !== 'Published',
             cells: [
               <DeviceText key="version" value={one.version} />,
               one.architecture,
@@ -107,8 +126,8 @@ export const PackagesPage = () => {
               ),
               <Time key="when" value={one.publishedAt} />,
               <DeviceText key="by" value={one.publishedBy} />,
-              one.state === 'Withdrawn' ? 'withdrawn' : one.isNewest ? 'what an update brings' : 'older',
-              one.state === 'Published' && session.may('packages:manage') ? (
+              stateText(one),
+              one.state !== 'Withdrawn' && session.may('packages:manage') ? (
                 <Button key="withdraw" size="compact-xs" variant="default" onClick={() => withdraw(one)}>
                   Withdraw…
                 </Button>
@@ -116,36 +135,12 @@ export const PackagesPage = () => {
             ],
           }
         })}
-        empty="No build is published. Until then an update has nothing to bring."
+        empty="No builds are published, so updates have nothing to install."
       />
       <section className={classes.how}>
-        <h2>Release key</h2>
-        {key === null ? (
-          <p>
-            None is trusted yet. The first build that is published with <code>--trust</code> and the fingerprint of its
-            key pins that key, here and on each host.
-          </p>
-        ) : (
-          <p>
-            <code className={classes.key}>{key.fingerprint}</code>
-            <br />
-            pinned by <DeviceText value={key.pinnedBy} /> <Time value={key.pinnedAt} form="local" />. A build signed by
-            any other key is refused.
-          </p>
-        )}
-        <h2>How a build is published</h2>
-        <p>
-          Signing needs no server: keep the key on a machine that is off the network, and carry the signed package to
-          one that reaches this server.
-        </p>
-        <ol>
-          {publishCommands(window.location.origin, key === null).map(({ what, command }) => (
-            <li key={command}>
-              {what}
-              <CopyField value={command} what="Command" />
-            </li>
-          ))}
-        </ol>
+        {packages.data === undefined ? null : <ReleaseKeySection answer={packages.data} />}
+        <h2>How to publish a build</h2>
+        <Steps steps={signSteps} />
       </section>
     </SettingsPage>
   )

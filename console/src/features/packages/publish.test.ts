@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { publishCommands } from './publish.ts'
+import { keySteps, signSteps } from './publish.ts'
 
 describe('how a build is published', () => {
-  it('begins with a key and its trust, the first time only', () => {
-    const first = publishCommands('https://usb.example.org', true).map(({ command }) => command)
-    expect(first).toHaveLength(3)
-    expect(first[2]).toMatch(/--server https:\/\/usb\.example\.org .*--trust FINGERPRINT$/)
-    const later = publishCommands('https://usb.example.org', false).map(({ command }) => command)
-    expect(later).toHaveLength(2)
-    expect(later.join()).not.toContain('--trust')
+  it('configures the key on the server, and never over the network', () => {
+    const commands = [...keySteps, ...signSteps].map(({ command }) => command ?? '')
+    expect(commands.join('\n')).toContain('release-key new')
+    expect(commands.join('\n')).toContain('PORTCULLIS_RELEASE_KEY_FILE')
+    expect(commands.join('\n')).not.toContain('--trust')
   })
 })

@@ -1,20 +1,30 @@
-/** The way from an executable to a published build, as commands to be copied. */
-export const publishCommands = (origin: string, isFirst: boolean): { what: string; command: string }[] => [
-  ...(isFirst
-    ? [
-        {
-          what: 'Once: make the release key, and write its fingerprint down.',
-          command: 'npm run cli -- package keys --out release.key --passphrase-file passphrase.txt',
-        },
-      ]
-    : []),
+/** A step for the operator, with a command to copy when there is one. */
+export interface Step {
+  what: string
+  command?: string
+}
+
+/** The steps that configure a release key, from the build machine to the server. */
+export const keySteps: readonly Step[] = [
   {
-    what: 'Sign the executable.',
+    what: 'On the build machine, create the key pair and note its fingerprint. Keep the private key off the server.',
+    command: 'npm run cli -- release-key new --out release.key --passphrase-file passphrase.txt',
+  },
+  {
+    what: 'Copy release-key.pub to the server, name it in the environment of the server, and restart it. The server then builds its agent with the key.',
+    command: 'PORTCULLIS_RELEASE_KEY_FILE=/etc/portcullis/release-key.pub',
+  },
+  {
+    what: 'Install the agent again on hosts without a key: run the install command of an enrolment token. Their identity is kept.',
+  },
+]
+
+/** The steps from an executable to a package file. */
+export const signSteps: readonly Step[] = [
+  {
+    what: 'On the build machine, sign the agent executable.',
     command:
       'npm run cli -- package sign portcullis-agent-linux-x64 --version 1.4.0 --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-1.4.0-x64.pkg',
   },
-  {
-    what: 'Publish the package, with an API token of an Administrator.',
-    command: `npm run cli -- --server ${origin} --token-file token package publish agent-1.4.0-x64.pkg${isFirst ? ' --trust FINGERPRINT' : ''}`,
-  },
+  { what: 'Publish the package file here, with Publish package.' },
 ]

@@ -114,7 +114,7 @@ describe('portcullis package', () => {
 
 describe('portcullis release-key', () => {
   const fingerprintIn = (text: string) => /release key ([0-9a-f]{64})/.exec(text)?.[1] as string
-  const publicFile = at('release-key.pub')
+  const publicFile = at('chain.pub')
 
   it('makes a private and a public file, and overwrites neither', async () => {
     const made = await releaseKey('new', '--out', at('first.key'), '--public', publicFile)

@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import { publishPackage } from '@portcullis/contract'
+import { useRef, useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { tell } from '../../ui/tell.ts'
+
+/** Uploads a package file that the operator chooses. `onDone` gets the failure, or null. */
+export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => void }) => {
+  const { api } = useServices()
+  const input = useRef<HTMLInputElement>(null)
+  const [isBusy, setBusy] = useState(false)
+
+  const publish = async (file: File) => {
+    setBusy(true)
+    onDone(null)
+    try {
+      const { version, architecture } = await api.call(publishPackage, { file })
+      tell(`Published ${version} for ${architecture}.`)
+      onDone(null)
+    } catch (error) {
+      onDone(error as Error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label="Package file"
+        accept=".pkg"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0]
+          event.currentTarget.value = ''
+          if (file !== undefined) void publish(file)
+        }}
+      />
+      <Button size="compact-sm" variant="default" loading={isBusy} onClick={() => input.current?.click()}>
+        Publish package…
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+import { CopyField } from '../../ui/CopyField.tsx'
+import type { Step } from './publish.ts'
+
+export const Steps = ({ steps }: { steps: readonly Step[] }) => (
+  <ol>
+    {steps.map(({ what, command }) => (
+      <li key={what}>
+        {what}
+        {command === undefined ? null : <CopyField value={command} what="Command" />}
+      </li>
+    ))}
+  </ol>
+)
