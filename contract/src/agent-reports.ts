@@ -117,7 +117,7 @@ export const HostFacts = Type.Object(
     }),
     releaseKey: Type.Optional(
       Type.String({
-        pattern: '^([0-9a-f]{64})?$',
+        pattern: '^[0-9a-f]{0,64}$',
         description:
           'Fingerprint of the release key that this agent takes builds from; empty when it was built without one. Older agents leave it out.',
       }),
