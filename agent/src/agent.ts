@@ -9,8 +9,10 @@ import { createCommands } from './commands.ts'
 import type { AgentConfig } from './config.ts'
 import { collectDebugLogs } from './debug-logs.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
+import { createInterfaces } from './enforcement/interfaces.ts'
 import { createKernel } from './enforcement/kernel.ts'
-import { RELEASED, releaseRequest } from './enforcement/offline.ts'
+import { RELEASED } from './enforcement/memory.ts'
+import { releaseRequest } from './enforcement/offline.ts'
 import { createPolicyFetch } from './enforcement/policy-fetch.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
@@ -133,6 +135,7 @@ export const runAgent = async (
       ...config,
       identity,
       kernel,
+      interfaces: createInterfaces(config),
       sysfs,
       restoreCommand: self && [...self, 'restore', ...rootArgs(config)],
       clock,

@@ -140,7 +140,7 @@ const parseWords = (value: string): readonly string[] | undefined => {
 const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined =>
   value === undefined
     ? sysfsRoot === '/sys'
-      ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb']
+      ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb', '--subsystem-match=hid']
       : undefined
     : parseWords(value)
 

@@ -36,6 +36,9 @@ export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update
       case 'policy':
         enforcer.usePolicy(await fetchPolicy(signal))
         return 'done'
+      case 'release-ports':
+        enforcer.releasePorts(command.releases)
+        return 'done'
       case 'collect-logs':
         await sendLogs(command.id, signal)
         return 'done'

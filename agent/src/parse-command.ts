@@ -2,6 +2,7 @@ import {
   type AgentCommand,
   type AgentCommandBodies,
   type AgentCommandKind,
+  agentLimits,
   maxReleaseKeyRotations,
 } from '@portcullis/contract/agent-protocol'
 import { isReleaseKeyRotation } from '@portcullis/domain'
@@ -21,6 +22,10 @@ type Fields = Readonly<Record<string, unknown>>
 const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value !== '' && value.length <= max
+const isRelease = (value: unknown): value is { id: string; accept: boolean } => {
+  const { id, accept } = (value ?? {}) as Fields
+  return isText(id, 64) && typeof accept === 'boolean'
+}
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[K] | undefined } = {
@@ -28,6 +33,10 @@ const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[
     (mode === 'Free' || mode === 'Armed') && typeof applyToPresent === 'boolean' ? { mode, applyToPresent } : undefined,
   policy: ({ version }) => (isCount(version) ? { version } : undefined),
   'collect-logs': () => ({}),
+  'release-ports': ({ releases }) =>
+    Array.isArray(releases) && releases.length <= agentLimits.heldPorts && releases.every(isRelease)
+      ? { releases }
+      : undefined,
   update: ({ version, sha256, size, architecture, releaseKey, releaseSignature, rotations = [] }) =>
     isText(version, 64) &&
     isHash(sha256) &&

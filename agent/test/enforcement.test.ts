@@ -11,7 +11,7 @@ describe('an armed host', () => {
     const { peer, tree, arm, free, reported } = await startHost({
       rules: [rule({ id: 'mice', effect: 'allow', kinds: ['Mouse', 'Keyboard'] })],
     })
-    expect(peer.seen.enforcement[0]).toEqual({ mode: 'Free', policyVersion: 0, reason: '' })
+    expect(peer.seen.enforcement[0]).toEqual({ mode: 'Free', policyVersion: 0, reason: '', held: [] })
     expect(await arm()).toMatchObject({ outcome: 'confirmed', message: '' })
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     tree.plug(mouse)

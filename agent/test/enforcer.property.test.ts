@@ -28,6 +28,7 @@ import { systemClock } from '../src/clock.ts'
 import { createSysfsCollector } from '../src/collectors/sysfs.ts'
 import { createDefaults } from '../src/enforcement/defaults.ts'
 import { createEnforcer } from '../src/enforcement/enforcer.ts'
+import { createInterfaces } from '../src/enforcement/interfaces.ts'
 import { createKernel } from '../src/enforcement/kernel.ts'
 import { freshMemory } from '../src/enforcement/memory.ts'
 import { createLog } from '../src/log.ts'
@@ -134,6 +135,7 @@ describe('what the agent does', () => {
           const enforcer = createEnforcer({
             agentId: 'a',
             kernel,
+            interfaces: createInterfaces({ sysfsRoot: tree.root }),
             sysfs,
             needs: { otherKeyboards: () => 1, bootPorts: () => new Set() },
             defaults: createDefaults(kernel),

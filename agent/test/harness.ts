@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
@@ -48,7 +59,24 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
         renameSync(join(root, 'attaching', name), tree.dir(name))
       }
     },
-    unplug: (portPath: string) => rmSync(tree.dir(portPath), { recursive: true, force: true }),
+    unplug(portPath: string) {
+      for (const name of readdirSync(join(root, 'bus/usb/devices')))
+        if (name === portPath || name.startsWith(`${portPath}:`))
+          rmSync(tree.dir(name), { recursive: true, force: true })
+    },
+    /** A driver as the kernel has it loaded; what is written to its `bind` is the name of an interface. */
+    load: (driver: string) => write(join('bus/usb/drivers', driver, 'bind'), ''),
+    /** Binds a driver to an interface (`1-2:1.0`), and drivers to the HID devices below it, as the kernel shows it. */
+    bind(name: string, driver: string, ...hid: string[]) {
+      const dir = tree.dir(name)
+      if (!existsSync(dir)) write(join('bus/usb/devices', name, 'authorized'), '1\n')
+      symlinkSync(`../../drivers/${driver}`, join(dir, 'driver'))
+      for (const [index, one] of hid.entries()) {
+        const child = join(dir, `0003:046D:C31C.000${index}`)
+        mkdirSync(child, { recursive: true })
+        symlinkSync(`../../../../hid/drivers/${one}`, join(child, 'driver'))
+      }
+    },
     read: (device: string, name: string) => readFileSync(join(tree.dir(device), name), 'latin1').trim(),
     isAuthorized: (portPath: string) => tree.read(portPath, 'authorized') === '1',
     write: (portPath: string, name: string, content: Buffer | string) =>

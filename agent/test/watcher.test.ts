@@ -54,6 +54,7 @@ describe('monitor lines', () => {
     expect(isUsbEvent(EVENT)).toBe(true)
     expect(isUsbEvent('KERNEL[99.1] remove   /devices/pci0000:00/usb1/1-2/1-2:1.0 (usb)')).toBe(true)
     expect(isUsbEvent('UDEV  [99.1] bind     /devices/usb1/1-2 (usb)')).toBe(true)
+    expect(isUsbEvent('KERNEL[99.1] bind     /devices/usb1/1-2/1-2:1.0/0003:046D:C31C.0001 (hid)')).toBe(true)
     for (const other of [
       '',
       'KERNEL - the kernel uevent',

@@ -70,7 +70,7 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
       const gzip = gzipSync(`simulated host, ${new Date(clock.now()).toISOString()}\n`)
       const answer = await post(`${agentPaths.debugLogs}/${command.id}`, gzip, 'application/gzip')
       if (answer.status !== 200) throw new Error(`the logs were refused with status ${answer.status}`)
-    } else updated(command.version)
+    } else if (command.kind === 'update') updated(command.version)
   }
 
   /** One command, once. Signatures are the real agent's to check; this host trusts its server. */

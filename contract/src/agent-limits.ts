@@ -16,6 +16,8 @@ export const agentLimits = {
   errors: 32,
   /** Rules of one host's policy. */
   rules: 10_000,
+  /** Ports that one host holds; the next one replaces the oldest. */
+  heldPorts: 64,
   /** Bytes of a gzip of debug logs. */
   debugLogBytes: 20 * 1024 * 1024,
   /** Bytes of an agent executable. */

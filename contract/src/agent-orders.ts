@@ -99,6 +99,11 @@ export interface AgentCommandBodies {
   policy: { version: number }
   /** Collects the agent's logs and uploads them to `debugLogs/{id}`. */
   'collect-logs': Record<never, never>
+  /**
+   * Opens held ports again, because a person decided so. With `accept` the device that was held may have the drivers of
+   * its evidence on this host from now on. A port that is not held any more is no failure.
+   */
+  'release-ports': { releases: { id: string; accept: boolean }[] }
   /** Replaces the agent by another build; confirmed by the new one after its first healthy check-in. */
   update: {
     version: string
@@ -115,7 +120,13 @@ export interface AgentCommandBodies {
   }
 }
 export type AgentCommandKind = keyof AgentCommandBodies
-export const agentCommandKinds = ['configure', 'policy', 'collect-logs', 'update'] as const satisfies AgentCommandKind[]
+export const agentCommandKinds = [
+  'configure',
+  'policy',
+  'collect-logs',
+  'release-ports',
+  'update',
+] as const satisfies AgentCommandKind[]
 
 /** The payload of a command, as the agent parses it after the signature was verified. */
 export type AgentCommand = {

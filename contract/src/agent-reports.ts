@@ -1,12 +1,32 @@
 /** What a host says of itself and of its devices. Closed and bounded, because a USB device chooses many of these strings. */
 import { type Static, Type } from 'typebox'
 import { agentLimits, boundedText } from './agent-limits.ts'
+import { policyKinds } from './agent-orders.ts'
 
 /** Why a device works although the policy, taken alone, would block it. */
 export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-disk', 'unblockable'] as const
 
 /** What decided about a device, strongest first; `default` is the implicit block of an armed host. */
 export const policySourceNames = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
+
+/** Kernel drivers that a device has and that its kind may not have. */
+export const DriverMismatch = Type.Object(
+  {
+    bound: Type.Array(
+      Type.Object(
+        {
+          interface: Type.Integer({ minimum: 0, maximum: 255, description: 'bInterfaceNumber.' }),
+          claims: Type.Enum(policyKinds, { description: 'What the interface claims to be.' }),
+          driver: boundedText(64, 'Driver that the kernel bound, on the USB bus or on the HID bus (`rtl8150`).'),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 16 },
+    ),
+  },
+  { additionalProperties: false, description: 'Evidence that a device is not what it claims to be.' },
+)
+export type DriverMismatch = Static<typeof DriverMismatch>
 
 /** What an armed host did with a device. */
 export const Enforced = Type.Object(
@@ -19,6 +39,12 @@ export const Enforced = Type.Object(
       Type.Enum(enforcementGuards, {
         description:
           'Why it was let through although the decision is block. `present`: attached when the host was armed. `recent`: worked a moment ago at this port. `last-keyboard`, `boot-disk`: never taken away. `unblockable`: the kernel refused.',
+      }),
+    ),
+    held: Type.Optional(
+      Type.Boolean({
+        description:
+          'True while the port is held because of a driver mismatch: the device is kept from working whatever the decision.',
       }),
     ),
   },
@@ -69,6 +95,7 @@ export const DeviceReport = Type.Object(
     ),
     authorized: Type.Optional(Type.Boolean({ description: 'False when the kernel keeps the device from being used.' })),
     enforced: Type.Optional(Enforced),
+    mismatch: Type.Optional(DriverMismatch),
     reportDescriptors: Type.Optional(
       Type.Array(Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', maxLength: 5464 }), {
         maxItems: 16,
@@ -156,6 +183,23 @@ export const DeviceChange = Type.Union([
 ])
 export type DeviceChange = Static<typeof DeviceChange>
 
+/** A port that stays closed because a device there had a driver that its kind may not have. */
+export const HeldPort = Type.Object(
+  {
+    id: Type.String({ pattern: '^[0-9a-f-]{36}$', description: 'UUID of this hold; a release names it.' }),
+    portPath: DeviceReport.properties.portPath,
+    at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970, when the port was held.' }),
+    mismatch: DriverMismatch,
+    vid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
+    pid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
+    serial: boundedText(agentLimits.string, 'Cleaned serial number; empty when the device has none.'),
+    name: boundedText(80, 'Cleaned product or maker, else kind and ids.'),
+    fingerprint: Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Exact fingerprint, as rules name it.' }),
+  },
+  { additionalProperties: false },
+)
+export type HeldPort = Static<typeof HeldPort>
+
 /** How the host stands to its policy; sent in the first check-in of a boot and whenever it changed. */
 export const EnforcementState = Type.Object(
   {
@@ -164,6 +208,13 @@ export const EnforcementState = Type.Object(
     reason: boundedText(
       500,
       'Why it is so when nobody commanded it: reverted after arming without contact, released by root; else empty.',
+    ),
+    held: Type.Optional(
+      Type.Array(HeldPort, {
+        maxItems: agentLimits.heldPorts,
+        description:
+          'Ports that are held until a person releases them. Absent from agents that do not compare drivers.',
+      }),
     ),
   },
   { additionalProperties: false },

@@ -1,6 +1,7 @@
 import { isRootHub } from './device-id.ts'
 import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
 import { type Contradiction, compileGenuine } from './genuine.ts'
+import { claimsHub, isPlainHub } from './hub.ts'
 import type { AttackFinding, AttackToolRow, GenuineRow, Imitation } from './knowledge-types.ts'
 import { createRowIndex } from './row-index.ts'
 import { cleanText } from './text.ts'
@@ -63,6 +64,8 @@ const behaviour = ({ parsed, report, kinds }: Subject): AttackFinding | null => 
       'Hub with hidden functions',
       `one device is hub and ${hidden.join(' and ').toLowerCase()}`,
     )
+  if (parsed.isComplete && claimsHub(parsed) && !isPlainHub(parsed))
+    return finding('suspected', 'False hub', 'claims to be a hub and does not have the descriptors of one')
   if (has('Mouse') && has('Mass Storage') && INPUT_NAME.test(report.product ?? ''))
     return finding(
       'suspected',

@@ -22,6 +22,8 @@ export interface Classification {
   isSecurityKey: boolean
 }
 
+const CDC_DATA = 0x0a
+const VENDOR_SPECIFIC = 0xff
 const HID_MOUSE = 2
 const HID_KEYBOARD = 1
 const MTP_WORDS = /\bMTP\b|phone|android/i
@@ -100,6 +102,26 @@ const interfaceKind = (
     default:
       return 'Unknown'
   }
+}
+
+/**
+ * What one interface of a configuration says that it is, by the setting that the kernel picks a driver for: alternate 0,
+ * else the first (`usb_set_configuration` in drivers/usb/core/message.c). Undefined when there is no such interface.
+ */
+export const interfaceKinds = (
+  parsed: ParsedDescriptors,
+  report: DeviceReport,
+  configuration: number,
+  number: number,
+): { kinds: Kind[]; isVendorSpecific: boolean } | undefined => {
+  const interfaces = parsed.configurations.filter((c) => c.value === configuration).flatMap((c) => c.interfaces)
+  const settings = interfaces.filter((i) => i.number === number)
+  const setting = settings.find((i) => i.alternate === 0) ?? settings[0]
+  if (setting === undefined) return undefined
+  const kind = interfaceKind(setting, parsed, report, undefined)
+  // The data interface of a network adapter has the class of a serial one.
+  const isNetworkData = setting.class === CDC_DATA && interfaces.some(isNetwork)
+  return { kinds: isNetworkData ? ['Network', kind] : [kind], isVendorSpecific: setting.class === VENDOR_SPECIFIC }
 }
 
 /** Report descriptors belong to HID interfaces in order; with another count any of them may be anyone's. */

@@ -3,6 +3,7 @@ import type { DeviceReport, PolicyRule } from '@portcullis/contract'
 import { classify } from './classify.ts'
 import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { fingerprints } from './fingerprint.ts'
+import { isPlainHub } from './hub.ts'
 import type { Kind } from './icons.ts'
 import type { AttackLevel } from './risk.ts'
 import { cleanText } from './text.ts'
@@ -33,7 +34,7 @@ export interface PolicyDevice {
    * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims.
    */
   mayType: boolean
-  /** A hub and nothing else: one configuration with one interface, which is all that the kernel's driver takes. */
+  /** It has the shape of a hub and of nothing else (`isPlainHub`). Which driver the kernel binds is seen afterwards. */
   isHub: boolean
   fingerprint: string
   fingerprintWithoutRevision: string
@@ -41,7 +42,6 @@ export interface PolicyDevice {
 }
 
 const HID_CLASS = 0x03
-const HUB_CLASS = 0x09
 
 /**
  * The part of a report that a decision may look at. The kernel shows report descriptors and the string of the active
@@ -77,11 +77,7 @@ export const policyDevice = (
     serial: hasSerial(parsed, plain) ? (plain.serial ?? '') : '',
     kinds: isUnknown && !kinds.includes('Unknown') ? [...kinds, 'Unknown'] : kinds,
     mayType: !parsed.isComplete || interfaces.some((i) => i.class === HID_CLASS),
-    isHub:
-      parsed.isComplete &&
-      parsed.configurations.length === 1 &&
-      interfaces.length > 0 &&
-      interfaces.every((i) => i.class === HUB_CLASS && i.number === interfaces[0]?.number),
+    isHub: isPlainHub(parsed),
     fingerprint: prints.exact,
     fingerprintWithoutRevision: prints.withoutRevision,
     attackTool,

@@ -14,8 +14,12 @@ export interface MonitorDeps {
   backoff?: { minMs: number; maxMs: number }
 }
 
-/** Whether a line of `udevadm monitor` tells of a USB device or interface: `KERNEL[12.3] add /devices/… (usb)`. */
-export const isUsbEvent = (line: string): boolean => /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\(usb\)\s*$/.test(line)
+/**
+ * Whether a line of `udevadm monitor` tells of a USB device or interface, or of a HID device, to which drivers are bound on
+ * a bus of its own: `KERNEL[12.3] add /devices/… (usb)`.
+ */
+export const isUsbEvent = (line: string): boolean =>
+  /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\((?:usb|hid)\)\s*$/.test(line)
 
 /** Longest line kept while waiting for its end; kernel paths are far shorter. */
 const MAX_LINE = 8192

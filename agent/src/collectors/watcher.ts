@@ -36,6 +36,8 @@ export interface WatcherDeps {
     /** Judges what just came, before the burst has settled. */
     hurry: () => boolean
     enforced: (report: DeviceReport) => DeviceReport['enforced']
+    /** Drivers that a device may not have. */
+    mismatch: (device: ScannedDevice) => DeviceReport['mismatch']
   }
   timing?: WatcherTiming
 }
@@ -91,7 +93,9 @@ export const createWatcher = ({
     }
     for (const device of result.devices.values()) {
       const enforced = enforcement?.enforced(device.report)
+      const mismatch = enforcement?.mismatch(device)
       if (enforced !== undefined) device.report.enforced = enforced
+      if (mismatch !== undefined) device.report.mismatch = mismatch
     }
     return result
   }

@@ -1,4 +1,5 @@
 import { messageOf } from '../exit.ts'
+import type { Interfaces } from './interfaces.ts'
 import type { Kernel } from './kernel.ts'
 import type { EnforcementMemory } from './memory.ts'
 
@@ -6,18 +7,18 @@ import type { EnforcementMemory } from './memory.ts'
 const ARMED_DEFAULT = '0'
 
 /** Sets the controllers' defaults and gives the old ones back. */
-export const createDefaults = (kernel: Pick<Kernel, 'controllers' | 'default' | 'setDefault'>) => {
+export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'setDefault'>) => {
   /** Refusals told already: a controller that does not take it is one problem, not one per second. */
   let told = new Set<string>()
   return {
     /**
      * Makes every controller hold new devices back. Old values are handed to `remember` before the first write.
      *
-     * @param old values remembered so far, by controller
+     * @param old values remembered so far, by switch
      * @returns what the kernel refused, once each
      */
     take(old: Readonly<Record<string, string>>, remember: (old: Record<string, string>) => void): string[] {
-      const values = kernel.controllers().flatMap((name) => {
+      const values = kernel.switches().flatMap((name) => {
         const value = kernel.default(name)
         return value === undefined ? [] : [{ name, value }]
       })
@@ -39,7 +40,9 @@ export const createDefaults = (kernel: Pick<Kernel, 'controllers' | 'default' | 
     /** Writes the old values back; controllers that are gone need none. Returns what the kernel refused. */
     giveBack(old: Readonly<Record<string, string>>): string[] {
       told = new Set()
-      return Object.entries(old).flatMap(([name, value]) => {
+      // Interfaces first: a device that comes in between would be let in without any of its own.
+      const order = Object.entries(old).sort(([a], [b]) => Number(b.includes('/')) - Number(a.includes('/')))
+      return order.flatMap(([name, value]) => {
         const now = kernel.default(name)
         if (now === undefined || now === value) return []
         try {
@@ -61,24 +64,34 @@ export const notRestored = (
 
 export type Defaults = ReturnType<typeof createDefaults>
 
+export interface LiftDeps {
+  kernel: Pick<Kernel, 'isAuthorized' | 'setAuthorized' | 'instance'>
+  interfaces: Pick<Interfaces, 'of' | 'open'>
+  defaults: Defaults
+  /** Of all devices, in port order. */
+  ports: readonly string[]
+  memory: Pick<EnforcementMemory, 'defaults' | 'foreign'>
+}
+
 /**
  * Lifts every block: the old defaults first, so that nothing that comes meanwhile is held back, then every device that is
- * not authorised, hubs before what hangs on them. What somebody else had de-authorised before arming is left alone.
+ * not authorised, hubs before what hangs on them. What somebody else had closed before arming is left alone.
  *
- * @param ports of all devices, in port order
  * @returns what the kernel refused
  */
-export const lift = (
-  kernel: Pick<Kernel, 'isAuthorized' | 'setAuthorized' | 'instance'>,
-  defaults: Defaults,
-  ports: readonly string[],
-  memory: Pick<EnforcementMemory, 'defaults' | 'foreign'>,
-): string[] => {
+export const lift = ({ kernel, interfaces, defaults, ports, memory }: LiftDeps): string[] => {
   const problems = defaults.giveBack(memory.defaults)
+  const isForeign = (name: string, port: string): boolean => memory.foreign.includes(`${name}|${kernel.instance(port)}`)
   for (const port of ports) {
-    if (kernel.isAuthorized(port) !== false || memory.foreign.includes(`${port}|${kernel.instance(port)}`)) continue
-    const result = kernel.setAuthorized(port, true)
-    if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
+    const isClosed = kernel.isAuthorized(port) === false
+    if (isClosed && isForeign(port, port)) continue
+    if (isClosed) {
+      // With the old defaults back, all interfaces of a device that is authorised now are let in with it.
+      const result = kernel.setAuthorized(port, true)
+      if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
+    }
+    for (const { name, isAuthorized } of interfaces.of(port))
+      if (!isAuthorized && !isForeign(name, port)) interfaces.open(name, 'any')
   }
   return problems
 }

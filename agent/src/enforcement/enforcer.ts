@@ -1,5 +1,5 @@
-import type { DeviceReport, Enforced, EnforcementState } from '@portcullis/contract/agent-protocol'
-import { caseNumber } from '@portcullis/domain'
+import type { DeviceReport, DriverMismatch, Enforced, EnforcementState } from '@portcullis/contract/agent-protocol'
+import { caseNumber, mismatchText } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { ScannedDevice, SysfsCollector } from '../collectors/sysfs.ts'
 import { messageOf } from '../exit.ts'
@@ -7,19 +7,23 @@ import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, lift, notRestored } from './defaults.ts'
+import { createHolds } from './holds.ts'
 import type { HostNeeds } from './host-needs.ts'
+import type { Interfaces } from './interfaces.ts'
 import { createJudge } from './judge.ts'
 import type { Grade, Kernel } from './kernel.ts'
-import { type BlockedDevice, type EnforcementMemory, hasHold, type MemoryFile } from './memory.ts'
+import { type BlockedDevice, type EnforcementMemory, hasHold, type MemoryFile, RELEASED } from './memory.ts'
 import type { Notify } from './notify.ts'
 import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
 import { createRecent } from './recent.ts'
+import { createTruth } from './truth.ts'
 import type { Watchdog } from './watchdog.ts'
 
 export interface EnforcerDeps {
   agentId: string
   kernel: Kernel
+  interfaces: Interfaces
   sysfs: Pick<SysfsCollector, 'ports' | 'read'>
   needs: HostNeeds
   defaults: Defaults
@@ -44,7 +48,7 @@ const CONTACT_MS = 10 * 60_000
 const NO_CONTACT = 'Reverted: the server could not be reached within 10 minutes of arming.'
 
 const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
-  a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard
+  a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard && a.held === b.held
 
 /** Mode of the host, and what follows from it for every device (SPEC.md, Enforcement). */
 export const createEnforcer = (deps: EnforcerDeps) => {
@@ -54,6 +58,24 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   judge.use(deps.policy)
   const recent = createRecent({ clock, known: memory.recent, decide: judge.decide })
   let present = new Set(memory.present)
+  const { interfaces } = deps
+  const holds = createHolds({
+    clock,
+    known: memory.held ?? [],
+    accepted: memory.accepted ?? [],
+    peerOf: interfaces.peerOf,
+    onChange: (held, accepted) => {
+      remember({ held, accepted })
+      deps.onState()
+    },
+  })
+  const truth = createTruth({
+    interfaces,
+    holds,
+    isForeign: (name, instance) => memory.foreign.includes(`${name}|${instance}`),
+  })
+  /** By port: the drivers that were compared last. */
+  let compared = new Map<string, string>()
   const pass = createPass({
     kernel,
     judge,
@@ -63,6 +85,9 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     log,
     reports,
     wasPresent: (key) => present.has(key),
+    truth,
+    holds,
+    sparesLastKeyboard: () => true,
   })
   /** By port: what was decided about the attachment there. */
   let known = new Map<string, { outcome: Outcome; enforced: Enforced | undefined }>()
@@ -89,9 +114,14 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     for (const problem of taken) reports.add('default_refused', problem)
   }
 
-  const enforcedOf = ({ judged, decision, guard }: Outcome): Enforced | undefined => {
+  const enforcedOf = ({ judged, decision, guard, hold }: Outcome): Enforced | undefined => {
     if (judge.policy === undefined) return undefined
-    const enforced = { ...decision, policyVersion: judge.policy.version, ...(guard === undefined ? {} : { guard }) }
+    const enforced = {
+      ...decision,
+      policyVersion: judge.policy.version,
+      ...(guard === undefined ? {} : { guard }),
+      ...(hold === undefined ? {} : { held: true }),
+    }
     const before = known.get(judged.portPath)
     // The version by which it was first decided so: a new one that changes nothing here is no news to the server.
     const isOld = before?.outcome.judged.instance === judged.instance && isSame(before.enforced, enforced)
@@ -109,15 +139,15 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     if (judge.policy === undefined) return
     const blocked: BlockedDevice[] = []
     for (const { outcome } of known.values()) {
-      const { judged, decision, guard, isWorking } = outcome
-      if (decision.effect === 'allow' || guard !== undefined || isWorking) continue
+      const { judged, decision, guard, hold, isWorking } = outcome
+      if ((decision.effect === 'allow' && hold === undefined) || guard !== undefined || isWorking) continue
       const number = caseNumber(agentId, { ...judged.device, portPath: judged.portPath })
       const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === judged.portPath)
       const entry = {
         portPath: judged.portPath,
         caseNumber: number,
         name: judged.name,
-        reason: judge.reasonOf(decision),
+        reason: hold === undefined ? judge.reasonOf(decision) : `Its port is held: ${mismatchText(hold.mismatch)}.`,
         since: before?.since ?? new Date(clock.now()).toISOString(),
       }
       blocked.push(entry)
@@ -133,9 +163,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
 
   const free = (reason: string): string[] => {
     const isHeld = hasHold(memory)
+    if (reason === RELEASED) holds.clear()
     remember({ mode: 'Free', reason })
     contactBy = undefined
-    const problems = isHeld ? lift(kernel, defaults, sysfs.ports(), memory) : []
+    const problems = isHeld ? lift({ kernel, interfaces, defaults, ports: sysfs.ports(), memory }) : []
     for (const problem of problems) reports.add('free_incomplete', problem)
     known = new Map()
     recent.clear()
@@ -169,6 +200,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       mode: memory.mode,
       policyVersion: judge.policy?.version ?? 0,
       reason: memory.reason,
+      held: holds.list(),
     }),
     hasPolicy: (): boolean => judge.policy !== undefined,
 
@@ -184,6 +216,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (!isArmed()) return false
       takeDefaults()
       const { outcomes, hasWritten } = pass.run([...devices.values()], true)
+      compared = interfaces.stamps()
       for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
       for (const outcome of outcomes) note(outcome)
       tellBlocked()
@@ -194,19 +227,42 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     hurry(): boolean {
       if (!isArmed()) return false
       const fresh: ScannedDevice[] = []
+      const stamps = interfaces.stamps()
       for (const portPath of sysfs.ports()) {
         const before = known.get(portPath)
         const isAuthorized = kernel.isAuthorized(portPath)
-        // The same attachment in the same state needs no second thought; `devnum` is read only when the state is.
-        if (before?.outcome.isWorking === isAuthorized && before?.outcome.judged.instance === kernel.instance(portPath))
+        // The same attachment in the same state with the same drivers needs no second thought.
+        if (
+          before?.outcome.isWorking === isAuthorized &&
+          before?.outcome.judged.instance === kernel.instance(portPath) &&
+          compared.get(portPath) === stamps.get(portPath)
+        )
           continue
         const device = sysfs.read(portPath)
         if (device !== undefined) fresh.push(device)
       }
       if (fresh.length === 0) return false
       const { outcomes } = pass.run(fresh, false)
+      compared = interfaces.stamps()
       for (const outcome of outcomes) note(outcome)
       return true
+    },
+
+    /** Drivers of a device that its kind may not have: of one that was caught, and of any on a Free host. */
+    mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
+      const judged = judge.identify(scanned)
+      const hold = holds.find(judged.portPath)
+      if (hold?.fingerprint === judged.device.fingerprint) return hold.mismatch
+      return isArmed() ? undefined : (truth.mismatch(judged, { by: 'identity' }) ?? undefined)
+    },
+
+    /** A person opened held ports again, and may have accepted the drivers of what was there. */
+    releasePorts(releases: readonly { id: string; accept: boolean }[]): void {
+      for (const { id, accept } of releases) {
+        holds.release(id, accept)
+        log.info('port_released', { id, accept })
+      }
+      deps.look()
     },
 
     /** What is reported of a device; undefined on a free host. */
@@ -230,7 +286,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         memory = {
           ...memory,
           present: devices.filter(works).map((d) => judge.identify(d).key),
-          foreign: devices.filter((d) => !works(d)).map((d) => `${d.report.portPath}|${d.instance}`),
+          foreign: devices.flatMap((d) => [
+            ...(works(d) ? [] : [`${d.report.portPath}|${d.instance}`]),
+            ...interfaces
+              .of(d.report.portPath)
+              .filter((i) => !i.isAuthorized)
+              .map((i) => `${i.name}|${d.instance}`),
+          ]),
           contactBy: clock.now() + CONTACT_MS,
         }
       }

@@ -2,7 +2,9 @@ import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import {
   classify,
   cleanText,
+  type DriverScope,
   decide,
+  type ParsedDescriptors,
   type PolicyDecision,
   type PolicyDevice,
   parseReport,
@@ -17,6 +19,9 @@ export interface JudgedDevice {
   portPath: string
   instance: string
   device: PolicyDevice
+  /** What the device says of itself, before and after it is authorised alike. */
+  parsed: ParsedDescriptors
+  steady: DeviceReport
   /** Place and identity but for the firmware: the same after a replug at this port or a firmware update. */
   key: string
   /** For people: cleaned product or maker, else the ids. */
@@ -36,7 +41,10 @@ export const createJudge = () => {
   const identify = ({ report, instance }: ScannedDevice): JudgedDevice => {
     const steady = steadyReport(report)
     // Authorisation is our own doing and no part of what the device is.
-    const text = JSON.stringify([instance, { ...steady, authorized: undefined, enforced: undefined }])
+    const text = JSON.stringify([
+      instance,
+      { ...steady, authorized: undefined, enforced: undefined, mismatch: undefined },
+    ])
     const cached = known.get(report.portPath)
     if (cached?.text === text) return cached.judged
     const parsed = parseReport(steady)
@@ -47,6 +55,8 @@ export const createJudge = () => {
       portPath: report.portPath,
       instance,
       device,
+      parsed,
+      steady,
       key: `${report.portPath}|${device.fingerprintWithoutRevision}|${device.serial}`,
       name: nameOf(report, device),
     }
@@ -66,6 +76,12 @@ export const createJudge = () => {
     identify,
     /** @param now ms since 1970 */
     decide: (device: PolicyDevice, now: number): PolicyDecision => decide(held?.policy.rules ?? [], device, now),
+    /** How a device got its permission. Without a rule it is its identity: it was there before, or worked a moment ago. */
+    scopeOf({ source, ruleId }: PolicyDecision): DriverScope {
+      if (source === 'hub') return { by: 'kinds', kinds: ['Hub'] }
+      const kinds = held?.policy.rules.find(({ id }) => id === ruleId)?.kinds
+      return kinds === undefined ? { by: 'identity' } : { by: 'kinds', kinds }
+    },
     /** What a person is told of a block. */
     reasonOf({ source, ruleId }: PolicyDecision): string {
       const rule = held?.policy.rules.find(({ id }) => id === ruleId)

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { HostFacts } from '@portcullis/contract/agent-protocol'
 import { errnoOf, messageOf } from '../exit.ts'
 
@@ -21,7 +21,7 @@ const read = (path: string): string | undefined => {
 }
 
 /** Writes without creating or truncating: a sysfs attribute is there or not. */
-const write = (path: string, value: string): void => {
+export const writeAttribute = (path: string, value: string): void => {
   const fd = openSync(path, 'r+')
   try {
     writeSync(fd, value)
@@ -38,7 +38,11 @@ const write = (path: string, value: string): void => {
  */
 export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
-  const defaultPath = (controller: string): string => join(root, controller, 'authorized_default')
+  /** `usb1` names the switch of a controller for devices, `usb1/interface` the one for interfaces. */
+  const defaultPath = (name: string): string => {
+    const [controller = '', of] = name.split('/')
+    return join(root, controller, of === undefined ? 'authorized_default' : 'interface_authorized_default')
+  }
   const authorizedPath = (device: string): string => join(root, device, 'authorized')
 
   const controllers = (): string[] => {
@@ -52,7 +56,7 @@ export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
   /** Whether the present value can be written: it is written back, which changes nothing. */
   const refusal = (path: string): string | undefined => {
     try {
-      write(path, readFileSync(path, 'latin1').trim())
+      writeAttribute(path, readFileSync(path, 'latin1').trim())
       return undefined
     } catch (error) {
       return errnoOf(error) ?? messageOf(error)
@@ -62,13 +66,18 @@ export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
   return {
     /** Names of the root hubs (`usb1`), one per controller and speed. */
     controllers,
-    /** `authorized_default` of a controller; undefined when it has none or is gone. */
+    /** Names of the switches that say what becomes of new devices and, where the kernel has them, of new interfaces. */
+    switches: (): string[] =>
+      controllers().flatMap((name) =>
+        read(defaultPath(`${name}/interface`)) === undefined ? [name] : [name, `${name}/interface`],
+      ),
+    /** Value of a switch; undefined when it is not there. */
     default: (controller: string): string | undefined => read(defaultPath(controller)),
     /** @throws when the kernel refuses, or says another value afterwards */
     setDefault(controller: string, value: string): void {
-      write(defaultPath(controller), value)
+      writeAttribute(defaultPath(controller), value)
       const now = read(defaultPath(controller))
-      if (now !== value) throw new Error(`authorized_default of ${controller} stayed ${now}`)
+      if (now !== value) throw new Error(`${basename(defaultPath(controller))} of ${controller} stayed ${now}`)
     },
     /** Undefined when the device is gone or the kernel has no such switch. */
     isAuthorized(portPath: string): boolean | undefined {
@@ -79,7 +88,7 @@ export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
       try {
-        write(authorizedPath(portPath), isAllowed ? '1' : '0')
+        writeAttribute(authorizedPath(portPath), isAllowed ? '1' : '0')
       } catch (error) {
         const errno = errnoOf(error)
         if ((errno === 'ENOENT' || errno === 'ENODEV') && read(authorizedPath(portPath)) === undefined)

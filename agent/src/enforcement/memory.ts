@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyDevice } from '@portcullis/domain'
 import { readIfThere, writeDurable } from '../files.ts'
+import type { AcceptedDrivers, Hold } from './holds.ts'
 
 /** A device that the policy keeps from working, as `status` and the message to the user tell it. */
 export interface BlockedDevice {
@@ -38,15 +39,21 @@ export interface EnforcementMemory {
   contactBy: number | null
   /** Boot of the kernel that `defaults`, `foreign` and instances belong to. */
   kernelBoot: string
-  /** `authorized_default` as it was, by controller. Not empty: the kernel may hold ours. */
+  /** `authorized_default` as it was, by controller, and `interface_authorized_default` as `usb1/interface`. Not empty: the kernel may hold ours. */
   defaults: Record<string, string>
-  /** `port|devnum` of devices that somebody else had de-authorised before: Free does not lift those. */
+  /** `port|devnum` of devices, and `1-3:1.0|devnum` of interfaces, that somebody else had closed before: Free leaves those. */
   foreign: string[]
   /** Keys of devices exempt from the implicit block, because they worked when the host was armed. */
   present: string[]
   recent: RecentDevice[]
   blocked: BlockedDevice[]
+  /** Ports held because of a driver mismatch; missing in what older versions wrote. */
+  held?: Hold[]
+  accepted?: AcceptedDrivers[]
 }
+
+/** Why a host is Free that root at the host freed: the one way back that opens held ports, too. */
+export const RELEASED = 'Released by root on the host.'
 
 export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMemory => ({
   agentId,

@@ -6,12 +6,12 @@ import { cannotStart, messageOf } from '../exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { acquireLock, holderOf } from '../lock.ts'
 import { createDefaults, lift, notRestored } from './defaults.ts'
+import { createInterfaces } from './interfaces.ts'
 import { createKernel } from './kernel.ts'
-import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot } from './memory.ts'
+import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot, RELEASED } from './memory.ts'
 
 type Where = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot'>
 
-export const RELEASED = 'Released by root on the host.'
 /** The running agent lifts some dozen devices, each within 20 ms. */
 const ANSWER_MS = 10_000
 
@@ -30,7 +30,7 @@ const recalled = (
 ): EnforcementMemory | undefined => {
   const memory = createMemoryFile(stateDir).load()
   if (memory !== 'damaged') return memory
-  const closed = kernel.controllers().filter((name) => kernel.default(name) === '0')
+  const closed = kernel.switches().filter((name) => kernel.default(name) === '0')
   return {
     agentId: '',
     mode: 'Armed',
@@ -86,7 +86,13 @@ const releaseAlone = (where: Where): string => {
     const boot = kernelBoot(procRoot)
     const known = memory.kernelBoot === boot ? memory : { ...memory, defaults: {}, foreign: [] }
     const ports = createSysfsCollector({ sysfsRoot }).ports()
-    const problems = lift(kernel, createDefaults(kernel), ports, known)
+    const problems = lift({
+      kernel,
+      interfaces: createInterfaces({ sysfsRoot }),
+      defaults: createDefaults(kernel),
+      ports,
+      memory: known,
+    })
     createMemoryFile(stateDir).save({
       ...known,
       kernelBoot: boot,
@@ -98,6 +104,7 @@ const releaseAlone = (where: Where): string => {
       present: [],
       recent: [],
       blocked: [],
+      held: [],
     })
     if (problems.length > 0) throw cannotStart(`Free, but the kernel refused: ${problems.join('; ')}`)
     return 'The host is free.'

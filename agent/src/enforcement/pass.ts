@@ -1,13 +1,15 @@
-import type { Enforced } from '@portcullis/contract/agent-protocol'
-import type { PolicyDecision } from '@portcullis/domain'
+import type { Enforced, HeldPort } from '@portcullis/contract/agent-protocol'
+import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { ScannedDevice } from '../collectors/sysfs.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
+import type { Holds } from './holds.ts'
 import type { HostNeeds } from './host-needs.ts'
 import type { Judge, JudgedDevice } from './judge.ts'
 import type { Kernel } from './kernel.ts'
 import type { Recent } from './recent.ts'
+import type { Truth } from './truth.ts'
 
 type Guard = NonNullable<Enforced['guard']>
 
@@ -16,6 +18,8 @@ export interface Outcome {
   judged: JudgedDevice
   decision: PolicyDecision
   guard: Guard | undefined
+  /** Its port is held: it has, or a device there had, a driver that its kind may not have. */
+  hold: HeldPort | undefined
   /** As the kernel said last. */
   isWorking: boolean
 }
@@ -30,6 +34,10 @@ export interface PassDeps {
   reports: Pick<Reports, 'add'>
   /** Whether a key is of a device that worked when the host was armed. */
   wasPresent: (key: string) => boolean
+  truth: Truth
+  holds: Pick<Holds, 'find' | 'add'>
+  /** Whether the last keyboard is spared on this host. */
+  sparesLastKeyboard: () => boolean
 }
 
 /** A device that does not take the permission is tried so often per attachment: each try may wait seconds for it. */
@@ -38,8 +46,16 @@ const MAX_TRIES = 3
 const isKeyboard = ({ device }: JudgedDevice): boolean => device.kinds.includes('Keyboard')
 const attachmentOf = ({ portPath, instance }: JudgedDevice): string => `${portPath}|${instance}`
 
+const passes = ({ decision, guard, hold }: Outcome): boolean =>
+  hold === undefined && (decision.effect === 'allow' || guard !== undefined)
+
+/** A disk, or a hub on the way to one. */
+const isPlainDisk = ({ device }: JudgedDevice): boolean =>
+  device.kinds.every((kind) => kind === 'Mass Storage' || kind === 'Hub')
+
 /** Makes the kernel hold what the policy and the guards say about devices. */
-export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, wasPresent }: PassDeps) => {
+export const createPass = (deps: PassDeps) => {
+  const { kernel, judge, needs, recent, clock, log, reports, wasPresent, truth, holds } = deps
   /** Attachments that worked before this look: only those can be the last keyboard. */
   let settled: Set<string> | 'all' = 'all'
   let tries = new Map<string, number>()
@@ -56,9 +72,15 @@ export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, 
   const look = (scanned: ScannedDevice): Outcome => {
     const judged = judge.identify(scanned)
     const decision = judge.decide(judged.device, clock.now())
-    const outcome: Outcome = { judged, decision, guard: undefined, isWorking: scanned.report.authorized !== false }
+    const outcome: Outcome = {
+      judged,
+      decision,
+      guard: undefined,
+      hold: holds.find(judged.portPath),
+      isWorking: scanned.report.authorized !== false,
+    }
     // Only the implicit block has exceptions: what was denied by name, or is an attack tool, has none.
-    if (decision.effect === 'block' && decision.source === 'default') {
+    if (decision.effect === 'block' && decision.source === 'default' && outcome.hold === undefined) {
       if (wasPresent(judged.key)) outcome.guard = 'present'
       else if (recent.covers(judged)) outcome.guard = 'recent'
     }
@@ -94,23 +116,45 @@ export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, 
     return true
   }
 
-  /** The one keyboard that stays when all that work would be taken away; of several the least suspicious. */
+  /** Holds the port of a device whose drivers are not those of what it claims to be. Returns whether it is so. */
+  const unmask = (outcome: Outcome): boolean => {
+    const scope = judge.scopeOf(outcome.decision)
+    const found = truth.open(outcome.judged, scope)
+    if (found === null) return false
+    outcome.guard = needs.bootPorts().has(outcome.judged.portPath) ? 'boot-disk' : undefined
+    if (outcome.guard === undefined) deauthorise(outcome)
+    holds.add(outcome.judged, found)
+    outcome.hold = holds.find(outcome.judged.portPath)
+    log.error('driver_mismatch', { portPath: outcome.judged.portPath, evidence: mismatchText(found) })
+    return true
+  }
+
+  /** The one keyboard that stays when all that work would be taken away. An attack tool or a denied one never stays. */
   const keptKeyboard = (outcomes: readonly Outcome[], doomed: ReadonlySet<Outcome>): Outcome | undefined => {
+    if (!deps.sparesLastKeyboard()) return undefined
     const candidates = [...doomed].filter(
-      ({ judged }) => isKeyboard(judged) && (settled === 'all' || settled.has(attachmentOf(judged))),
+      ({ judged, decision, hold }) =>
+        hold === undefined &&
+        decision.source === 'default' &&
+        isKeyboard(judged) &&
+        (settled === 'all' || settled.has(attachmentOf(judged))),
     )
     if (candidates.length === 0) return undefined
     const hasOther = outcomes.some((o) => o.isWorking && isKeyboard(o.judged) && !doomed.has(o))
     if (hasOther || needs.otherKeyboards() > 0) return undefined
-    const suspicion = ({ decision }: Outcome): number => ['default', 'deny', 'attack-tool'].indexOf(decision.source)
-    return candidates.sort((a, b) => suspicion(a) - suspicion(b))[0]
+    return candidates[0]
   }
 
   /** Gives `boot-disk` and `last-keyboard` to whom they belong and returns what is left to be taken away. */
   const spare = (outcomes: readonly Outcome[], doomed: Outcome[]): Outcome[] => {
     if (doomed.length === 0) return doomed
     const bootPorts = needs.bootPorts()
-    for (const outcome of doomed) if (bootPorts.has(outcome.judged.portPath)) outcome.guard = 'boot-disk'
+    for (const outcome of doomed) {
+      const { judged, decision } = outcome
+      // The system runs from it, so it is spared a deny as well, but only a disk is: an attack tool never is.
+      const mayBe = decision.source === 'deny' ? isPlainDisk(judged) : decision.source !== 'attack-tool'
+      if (mayBe && bootPorts.has(judged.portPath)) outcome.guard = 'boot-disk'
+    }
     const rest = doomed.filter((outcome) => outcome.guard === undefined)
     const kept = keptKeyboard(outcomes, new Set(rest))
     if (kept !== undefined) kept.guard = 'last-keyboard'
@@ -130,10 +174,18 @@ export const createPass = ({ kernel, judge, needs, recent, clock, log, reports, 
     run(devices: readonly ScannedDevice[], isComplete: boolean): { outcomes: Outcome[]; hasWritten: boolean } {
       let hasWritten = false
       const outcomes = devices.map(look)
-      const passes = (o: Outcome): boolean => o.decision.effect === 'allow' || o.guard !== undefined
-      for (const outcome of outcomes) if (passes(outcome) && !outcome.isWorking && authorise(outcome)) hasWritten = true
+      for (const outcome of outcomes) {
+        if (!passes(outcome)) continue
+        if (!outcome.isWorking) {
+          if (!authorise(outcome)) continue
+          hasWritten = true
+        }
+        // At once, before the next device is let in: what the kernel made of it counts, and no claim.
+        if (unmask(outcome)) hasWritten = true
+      }
       // Without a policy nobody knows what to take away: what works goes on until there is one.
-      const doomed = judge.policy === undefined ? [] : outcomes.filter((o) => !passes(o) && o.isWorking)
+      const doomed =
+        judge.policy === undefined ? [] : outcomes.filter((o) => !passes(o) && o.isWorking && o.guard === undefined)
       // Deepest first: a device is taken from below its hub, not with it.
       for (const outcome of spare(outcomes, doomed).reverse()) if (deauthorise(outcome)) hasWritten = true
       for (const { judged, decision, guard, isWorking } of outcomes)

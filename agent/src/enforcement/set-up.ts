@@ -7,6 +7,7 @@ import { createPublicStatus } from './blocked-lines.ts'
 import { createDefaults } from './defaults.ts'
 import { createEnforcer } from './enforcer.ts'
 import { createHostNeeds } from './host-needs.ts'
+import type { Interfaces } from './interfaces.ts'
 import type { Kernel } from './kernel.ts'
 import { createMemoryFile, type EnforcementMemory, freshMemory, kernelBoot } from './memory.ts'
 import { createNotify } from './notify.ts'
@@ -19,6 +20,7 @@ export interface SetUpDeps {
   sysfsRoot: string
   procRoot: string
   kernel: Kernel
+  interfaces: Interfaces
   sysfs: Pick<SysfsCollector, 'ports' | 'read'>
   notifyCommand: readonly string[] | undefined
   publicDir: string | undefined
@@ -43,7 +45,7 @@ const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): E
       'enforcement.json can not be read; the kernel tells whether the host was armed.',
     )
     // A closed controller is our doing; whatever was before, 1 is what kernels start with.
-    const closed = kernel.controllers().filter((name) => kernel.default(name) === '0')
+    const closed = kernel.switches().filter((name) => kernel.default(name) === '0')
     if (closed.length === 0) return { ...fresh, reason: 'The state of enforcement was damaged.' }
     return { ...fresh, mode: 'Armed', defaults: Object.fromEntries(closed.map((name) => [name, '1'])) }
   }
@@ -75,6 +77,7 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
   const enforcer = createEnforcer({
     agentId: identity.agentId,
     kernel,
+    interfaces: deps.interfaces,
     sysfs: deps.sysfs,
     needs: createHostNeeds({ procRoot, sysfsRoot }),
     defaults: createDefaults(kernel),

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/contract/agent-protocol'
+import type { Clock } from '../clock.ts'
+import type { JudgedDevice } from './judge.ts'
+
+/** A held port as it is remembered. */
+export interface Hold extends HeldPort {
+  /** The same socket on the bus of the other speed. */
+  peer?: string
+}
+
+/** Drivers that a person accepted for one device of this host. */
+export interface AcceptedDrivers {
+  fingerprint: string
+  /** Sorted. */
+  drivers: string[]
+}
+
+export interface HoldsDeps {
+  clock: Clock
+  known: readonly Hold[]
+  accepted: readonly AcceptedDrivers[]
+  peerOf: (portPath: string) => string | undefined
+  /** They changed: from now on they have to outlive the agent. */
+  onChange: (held: Hold[], accepted: AcceptedDrivers[]) => void
+}
+
+const MAX_ACCEPTED = 256
+
+const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map(({ driver }) => driver))].sort()
+
+/** Ports where a device had a driver that its kind may not have. They stay closed until a person releases them. */
+export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onChange }: HoldsDeps) => {
+  let held = [...known]
+  let accepted = [...knownAccepted]
+  const find = (portPath: string): Hold | undefined =>
+    held.find((hold) => hold.portPath === portPath || hold.peer === portPath)
+
+  return {
+    find,
+    list: (): HeldPort[] => held.map(({ peer: _, ...hold }) => hold),
+    isAccepted: ({ device }: JudgedDevice, mismatch: DriverMismatch): boolean => {
+      const known = accepted.find(({ fingerprint }) => fingerprint === device.fingerprint)?.drivers
+      return known !== undefined && driversIn(mismatch).every((driver) => known.includes(driver))
+    },
+    /** Holds the port of a device; the first evidence stays. Returns whether it is news. */
+    add({ portPath, device, name }: JudgedDevice, mismatch: DriverMismatch): boolean {
+      if (find(portPath) !== undefined) return false
+      const peer = peerOf(portPath)
+      const hold: Hold = {
+        id: randomUUID(),
+        portPath,
+        ...(peer === undefined ? {} : { peer }),
+        at: clock.now(),
+        mismatch,
+        vid: device.vid,
+        pid: device.pid,
+        serial: device.serial,
+        name,
+        fingerprint: device.fingerprint,
+      }
+      held = [...held.slice(-(agentLimits.heldPorts - 1)), hold]
+      onChange(held, accepted)
+      return true
+    },
+    /** A person decided. `isAccepted`: the device that was there may have these drivers on this host from now on. */
+    release(id: string, isAccepted: boolean): void {
+      const hold = held.find((one) => one.id === id)
+      if (hold === undefined) return
+      held = held.filter((one) => one !== hold)
+      if (isAccepted) {
+        const { fingerprint, mismatch } = hold
+        const before = accepted.find((one) => one.fingerprint === fingerprint)?.drivers ?? []
+        const others = accepted.filter((one) => one.fingerprint !== fingerprint).slice(-(MAX_ACCEPTED - 1))
+        accepted = [...others, { fingerprint, drivers: [...new Set([...before, ...driversIn(mismatch)])].sort() }]
+      }
+      onChange(held, accepted)
+    },
+    /** Root at the host decided about all of them. */
+    clear(): void {
+      if (held.length === 0) return
+      held = []
+      onChange(held, accepted)
+    },
+  }
+}
+export type Holds = ReturnType<typeof createHolds>

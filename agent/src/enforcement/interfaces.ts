@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { BoundInterface } from '@portcullis/domain'
+import { writeAttribute } from './kernel.ts'
+
+/** An interface of an attached device. */
+export interface KernelInterface extends BoundInterface {
+  /** As the kernel names it: `1-3:1.0`. */
+  name: string
+  isAuthorized: boolean
+}
+
+const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
+/** HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`). */
+const HID_NAME = /^[0-9A-F]{4}:[0-9A-F]{4}:[0-9A-F]{4}\.[0-9A-F]+$/
+/** The driver of whole devices, and what programs of the host use: no interface is bound to these by hand. */
+const NOT_OFFERED: ReadonlySet<string> = new Set(['usb', 'usbfs'])
+
+const list = (path: string): string[] => {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+const linkName = (path: string): string | null => {
+  try {
+    return basename(readlinkSync(path))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Interfaces of USB devices and the drivers that the kernel bound to them.
+ *
+ * @param sysfsRoot stands for `/sys`
+ */
+export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
+  const root = join(sysfsRoot, 'bus/usb/devices')
+  const drivers = join(sysfsRoot, 'bus/usb/drivers')
+
+  const hidDrivers = (name: string): string[] =>
+    list(join(root, name))
+      .filter((child) => HID_NAME.test(child))
+      .flatMap((child) => linkName(join(root, name, child, 'driver')) ?? [])
+
+  const readOne = (name: string): KernelInterface => {
+    const [, , configuration, number] = NAME.exec(name) ?? []
+    const driver = linkName(join(root, name, 'driver'))
+    let authorized = '1'
+    try {
+      authorized = readFileSync(join(root, name, 'authorized'), 'latin1').trim()
+    } catch {
+      // A kernel without the attribute lets every interface be used.
+    }
+    return {
+      name,
+      configuration: Number(configuration),
+      number: Number(number),
+      driver,
+      hidDrivers: driver === null ? [] : hidDrivers(name),
+      isAuthorized: authorized !== '0',
+    }
+  }
+
+  const namesByPort = (): Map<string, string[]> =>
+    Map.groupBy(
+      list(root).filter((name) => NAME.test(name)),
+      (name) => name.slice(0, name.indexOf(':')),
+    )
+
+  return {
+    /** Interfaces of the active configuration by number; none while the device is not authorised. */
+    of: (portPath: string): KernelInterface[] =>
+      list(root)
+        .filter((name) => name.startsWith(`${portPath}:`) && NAME.test(name))
+        .map(readOne)
+        .sort((a, b) => a.number - b.number),
+
+    /** By port, a text that changes when a driver comes or goes. */
+    stamps: (): Map<string, string> =>
+      new Map(
+        [...namesByPort()].map(([portPath, names]) => [
+          portPath,
+          names
+            .sort()
+            .map(readOne)
+            .map((i) => `${i.name} ${i.isAuthorized ? 1 : 0} ${i.driver ?? ''} ${i.hidDrivers.join(',')}`)
+            .join('|'),
+        ]),
+      ),
+
+    /**
+     * Lets an interface be used and binds one of the drivers to it, the first that takes it. `drivers_probe` is never
+     * written: it picks any driver that matches. A driver that is loaded later binds by itself, and is read back then.
+     *
+     * @param wanted names of drivers in the order to try; `any`: all that the kernel has
+     */
+    open(name: string, wanted: readonly string[] | 'any'): void {
+      const path = join(root, name)
+      try {
+        writeAttribute(join(path, 'authorized'), '1')
+      } catch {
+        // Gone, or without the attribute; what the kernel bound is read back in any case.
+        return
+      }
+      const present = new Set(list(drivers))
+      const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
+      for (const driver of order) {
+        if (linkName(join(path, 'driver')) !== null) return
+        if (!present.has(driver)) continue
+        try {
+          writeAttribute(join(drivers, driver, 'bind'), name)
+        } catch {
+          // It does not match, or its probe failed: the next one.
+        }
+      }
+    },
+
+    /** The same physical port seen from the bus of the other speed (USB 2 and USB 3 share a socket). */
+    peerOf(portPath: string): string | undefined {
+      const peer = linkName(join(root, portPath, 'port', 'peer'))
+      const [, parent, port] = /^(.+)-port([0-9]+)$/.exec(peer ?? '') ?? []
+      if (parent === undefined || port === undefined) return undefined
+      const bus = /^usb([0-9]+)$/.exec(parent)?.[1]
+      return bus === undefined ? `${parent}.${port}` : `${bus}-${port}`
+    },
+  }
+}
+export type Interfaces = ReturnType<typeof createInterfaces>

@@ -1,0 +1,45 @@
+import type { DriverMismatch } from '@portcullis/contract/agent-protocol'
+import { type DriverScope, driverMismatch, driversFor } from '@portcullis/domain'
+import type { Holds } from './holds.ts'
+import type { Interfaces } from './interfaces.ts'
+import type { JudgedDevice } from './judge.ts'
+
+export interface TruthDeps {
+  interfaces: Pick<Interfaces, 'of' | 'open'>
+  holds: Pick<Holds, 'isAccepted'>
+  /** Interfaces that somebody else had closed before the host was armed: `1-3:1.0|devnum`. */
+  isForeign: (name: string, instance: string) => boolean
+}
+
+/** Compares what devices claim to be with what the kernel made of them. */
+export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
+  const compare = (
+    judged: JudgedDevice,
+    bound: ReturnType<Interfaces['of']>,
+    scope: DriverScope,
+  ): DriverMismatch | null => {
+    const mismatch = driverMismatch(judged.parsed, judged.steady, bound, scope)
+    return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch
+  }
+
+  return {
+    /** What the kernel bound and the device may not have; changes nothing. */
+    mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
+      compare(judged, interfaces.of(judged.portPath), scope),
+
+    /** Opens the interfaces that an authorised device needs, one by one, and compares after each. */
+    open(judged: JudgedDevice, scope: DriverScope): DriverMismatch | null {
+      const first = interfaces.of(judged.portPath)
+      for (const one of first) {
+        if (one.isAuthorized || isForeign(one.name, judged.instance)) continue
+        const wanted = driversFor(judged.parsed, judged.steady, one, scope)
+        if (wanted === undefined) continue
+        interfaces.open(one.name, wanted)
+        const found = compare(judged, interfaces.of(judged.portPath), scope)
+        if (found !== null) return found
+      }
+      return compare(judged, interfaces.of(judged.portPath), scope)
+    },
+  }
+}
+export type Truth = ReturnType<typeof createTruth>

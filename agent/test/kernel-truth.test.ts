@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { rule, startHost } from './enforcing.ts'
+import { until } from './harness.ts'
+
+type Host = Awaited<ReturnType<typeof startHost>>
+
+const keyboard = plainKeyboard({ portPath: '1-1' })
+const liar = hub({ portPath: '1-3', vid: '0BDA', pid: '8150', interfaces: ['09:00:00'] })
+const evidence = { bound: [{ interface: 0, claims: 'Hub', driver: 'rtl8150' }] }
+const allowStick = rule({ effect: 'allow', kinds: ['Mass Storage'] })
+
+const works = (host: Host, portPath: string, isWorking: boolean) =>
+  until(`${portPath} ${isWorking ? 'works' : 'is blocked'}`, () => host.tree.isAuthorized(portPath) === isWorking)
+const heldOf = (host: Host) => host.peer.seen.enforcement.at(-1)?.held ?? []
+
+/** An armed host on which a device claims to be a hub and got the driver of a network card. */
+const deceived = async () => {
+  const host = await startHost({ devices: [keyboard] })
+  await host.arm()
+  host.tree.plug(liar)
+  await works(host, '1-3', true)
+  host.tree.bind('1-3:1.0', 'rtl8150')
+  await works(host, '1-3', false)
+  await until('told', () => heldOf(host).length === 1)
+  return host
+}
+
+/** What a release says about the only held port. */
+const release = (host: Host, accept: boolean) =>
+  host.order('release-ports', { releases: heldOf(host).map(({ id }) => ({ id, accept })) })
+
+const replug = async (host: Host, report: Parameters<Host['tree']['plug']>[0]) => {
+  host.tree.unplug(report.portPath)
+  await until('gone', () => host.reported(report.portPath) === undefined)
+  host.tree.plug(report)
+  await until('judged', () => host.reported(report.portPath)?.enforced !== undefined)
+}
+
+describe('what the kernel bound', () => {
+  it('finding 3: counts: a hub with the driver of a network card is taken away, and its evidence is reported', async () => {
+    const host = await deceived()
+    expect(heldOf(host)).toMatchObject([{ portPath: '1-3', vid: '0BDA', pid: '8150', mismatch: evidence }])
+    await until('reported', () => host.reported('1-3')?.enforced?.held === true)
+    expect(host.reported('1-3')).toMatchObject({
+      authorized: false,
+      enforced: { effect: 'allow', source: 'hub', held: true },
+      mismatch: evidence,
+    })
+  })
+
+  it('finding 3: holds the port for whatever is plugged in there, after a restart, too, and no other port', async () => {
+    const host = await deceived()
+    const genuine = hub({ portPath: '1-3' })
+    await replug(host, genuine)
+    expect(host.tree.isAuthorized('1-3')).toBe(false)
+    expect(host.reported('1-3')?.mismatch).toBeUndefined()
+    await host.restart()
+    await replug(host, genuine)
+    expect(host.tree.isAuthorized('1-3')).toBe(false)
+    expect(heldOf(host)).toHaveLength(1)
+    host.tree.plug(hub({ portPath: '1-4' }))
+    await works(host, '1-4', true)
+  })
+
+  it('finding 3: outlives Free and arming again, until a person releases the port', async () => {
+    const host = await deceived()
+    await host.free()
+    expect(host.tree.isAuthorized('1-3')).toBe(true)
+    await replugOnFree(host)
+    await host.arm(true)
+    await works(host, '1-3', false)
+    expect(await release(host, false)).toMatchObject({ outcome: 'confirmed' })
+    await works(host, '1-3', true)
+    await until('told', () => heldOf(host).length === 0)
+    // It lies still: the port is held again.
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    await works(host, '1-3', false)
+  })
+
+  it('a person may accept the drivers of one device, and of no other', async () => {
+    const host = await deceived()
+    await release(host, true)
+    host.tree.unplug('1-3')
+    host.tree.plug(liar)
+    await works(host, '1-3', true)
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    host.tree.plug(storageStick({ portPath: '1-5' }))
+    await until('looked at', () => host.reported('1-5')?.enforced !== undefined)
+    expect(host.tree.isAuthorized('1-3')).toBe(true)
+    host.tree.unplug('1-3')
+    host.tree.plug({ ...liar, ...hub({ portPath: '1-3', vid: '0BDA', pid: '8150' }) })
+    await works(host, '1-3', true)
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    await works(host, '1-3', false)
+  })
+
+  it('finding 3: is looked at again whenever a driver binds later, to an interface or to a HID device', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [allowStick, rule({ effect: 'allow', vid: '413C' })] })
+    await host.arm()
+    host.tree.plug(storageStick({ portPath: '1-2' }))
+    await works(host, '1-2', true)
+    host.tree.bind('1-2:1.0', 'usb-storage')
+    host.tree.plug(plainKeyboard({ portPath: '1-6' }))
+    await works(host, '1-6', true)
+    host.tree.bind('1-6:1.1', 'usbhid', 'hid-generic')
+    await until('looked at', () => host.reported('1-6')?.enforced !== undefined)
+    expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-6')]).toEqual([true, true])
+    // Another driver on the HID bus, as a module that is loaded later brings it.
+    host.tree.bind('1-6:1.0', 'usbhid', 'mcp2221')
+    await works(host, '1-6', false)
+    await until('told', () => heldOf(host).length === 1)
+    expect(heldOf(host)[0]?.mismatch.bound).toEqual([{ interface: 0, claims: 'Keyboard', driver: 'mcp2221' }])
+    expect(host.tree.isAuthorized('1-2')).toBe(true)
+  })
+
+  it('finding 3: counts for what was there when the host was armed, too', async () => {
+    const host = await startHost({ devices: [keyboard, storageStick({ portPath: '1-2' })] })
+    host.tree.bind('1-2:1.0', 'rtl8150')
+    await host.arm()
+    await works(host, '1-2', false)
+  })
+
+  it('finding 3: is reported on a Free host, which blocks nothing', async () => {
+    const host = await startHost({ devices: [keyboard] })
+    host.tree.plug(liar)
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    await until('reported', () => host.reported('1-3')?.mismatch !== undefined)
+    expect(host.reported('1-3')?.mismatch).toEqual(evidence)
+    expect(host.tree.isAuthorized('1-3')).toBe(true)
+    expect(heldOf(host)).toEqual([])
+  })
+
+  it('finding 3: holds the same socket on the bus of the other speed', async () => {
+    const host = await startHost({ devices: [keyboard, storageStick({ portPath: '2-9' })] })
+    await host.arm()
+    host.tree.plug(liar)
+    mkdirSync(join(host.tree.dir('1-3'), 'port'))
+    symlinkSync('../../../usb2/2-0:1.0/usb2-port3', join(host.tree.dir('1-3'), 'port/peer'))
+    await works(host, '1-3', true)
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    await works(host, '1-3', false)
+    host.tree.plug(hub({ portPath: '2-3' }))
+    await until('judged', () => host.reported('2-3')?.enforced !== undefined)
+    expect(host.tree.isAuthorized('2-3')).toBe(false)
+  })
+})
+
+const replugOnFree = async (host: Host) => {
+  host.tree.unplug('1-3')
+  await until('gone', () => host.reported('1-3') === undefined)
+  host.tree.plug(liar)
+  await until('back', () => host.reported('1-3') !== undefined)
+}
+
+describe('interfaces', () => {
+  const switches = (host: Host) =>
+    ['authorized_default', 'interface_authorized_default'].map((name) => host.tree.read('usb1', name))
+
+  it('finding 3: are closed while the host is armed, and every way back opens them', async () => {
+    const host = await startHost({ devices: [keyboard] })
+    host.tree.write('usb1', 'interface_authorized_default', '1\n')
+    await host.arm()
+    expect(switches(host)).toEqual(['0', '0'])
+    await host.stop()
+    expect(switches(host)).toEqual(['1', '1'])
+    host.begin()
+    await until('armed again', () => switches(host).join() === '0,0')
+    await host.free()
+    expect(switches(host)).toEqual(['1', '1'])
+  })
+
+  it('finding 3: are opened one by one, each bound to a driver that its kind may have; drivers_probe is not written', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [allowStick] })
+    for (const driver of ['rtl8150', 'usb-storage', 'usbhid']) host.tree.load(driver)
+    host.tree.write('../../usb', 'drivers_probe', '')
+    await host.arm()
+    host.tree.plug(storageStick({ portPath: '1-2' }))
+    await works(host, '1-2', true)
+    // The kernel makes the interfaces of a device once it is authorised, closed as the controller says.
+    host.tree.write('1-2:1.0', 'authorized', '0\n')
+    host.tree.write('1-2:1.7', 'authorized', '0\n')
+    await until('opened', () => host.tree.read('1-2:1.0', 'authorized') === '1')
+    const bindOf = (driver: string) => readFileSync(join(host.tree.root, 'bus/usb/drivers', driver, 'bind'), 'utf8')
+    await until('bound', () => bindOf('usb-storage') === '1-2:1.0')
+    expect([bindOf('rtl8150'), bindOf('usbhid')]).toEqual(['', ''])
+    expect(readFileSync(join(host.tree.root, 'bus/usb/drivers_probe'), 'utf8')).toBe('')
+    // An interface that the descriptors do not have stays closed.
+    expect(host.tree.read('1-2:1.7', 'authorized')).toBe('0')
+    await host.free()
+    expect(host.tree.read('1-2:1.7', 'authorized')).toBe('1')
+  })
+
+  it('of a kernel without the switch are bound by the kernel, and read back', async () => {
+    const host = await startHost({ devices: [keyboard] })
+    const path = join(host.tree.dir('usb1'), 'interface_authorized_default')
+    host.tree.unplug('usb1')
+    host.tree.write('usb1', 'authorized_default', '1\n')
+    expect(existsSync(path)).toBe(false)
+    await host.arm()
+    host.tree.plug(liar)
+    await works(host, '1-3', true)
+    host.tree.bind('1-3:1.0', 'rtl8150')
+    await works(host, '1-3', false)
+    await host.free()
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+  })
+})

@@ -1,0 +1,104 @@
+import type { Kind } from './icons.ts'
+
+/** Names of kernel drivers: `usb` as below /sys/bus/usb/drivers, `hid` as below /sys/bus/hid/drivers. */
+export interface Drivers {
+  usb: readonly string[]
+  hid: readonly string[]
+}
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+/**
+ * HID drivers of what people type and point with, headsets' buttons and game controllers (drivers/hid of Linux 6.1 to 6.18,
+ * `.name` of each `struct hid_driver`; openrazer's `razer*` is a widely packaged module).
+ */
+const inputHid = words(`
+  hid-generic hid-multitouch a4tech accutouch acrux alps apple appleir appletb-kbd hid-appletb-kbd asus aureal belkin betop
+  bigben cherry chicony corsair hid-corsair-void cougar cmedia hid-cmedia creative-sb0540 cypress dragonrise elan elecom elo
+  ems evision ezkey gembird gfrm glorious goodix-spi greenasia gt683r gyration hammer holtek holtek_kbd holtek_mouse holtekff
+  icade itetech jabra kensington keytouch kye kysona lcpower lenovo hid-lenovo-go letsketch lg-g15 logitech
+  logitech-djreceiver logitech-hidpp-device macally magicmouse maltron megaworld hid_mf microsoft monterey nintendo nti ntrig
+  ortek pantherlord penmount hid-penmount petalynx plantronics playstation primax pxrc razer razerkbd razermouse razerkraken
+  razeraccessory redragon retrode hid-rmi arvo isku kone koneplus konepure kovaplus lua pyra ryos savu saitek samsung semitek
+  sigmamicro smartjoyplus sony speedlink stadia steam hid-steam steelseries sunplus thrustmaster hid-thrustmaster tivo_slide
+  topre topseed twinhan uclogic hid-udraw hid-universal-pidff viewsonic vivaldi hid-vivaldi vrc2 wacom waltop wiimote
+  hid-winwing xiaomi xinmo xpadneo zeroplus zydacron nvidia-shield shield hid-sensor-hub
+`)
+/** HID drivers that make something else of a HID device: bridges to I2C and pins, lamps, displays, random numbers. */
+const otherHid = words(
+  `cp2112 ft260 mcp2200 mcp2221 hid-led u2fzero picolcd hid-picolcd prodikeys appletb-bl hid-appletb-bl`,
+)
+
+/** Keyboards and pointing devices; the drivers besides usbhid bind by ids to HID interfaces (drivers/hid/usbhid, drivers/input). */
+const typing = words('usbhid usbkbd usbmouse appletouch bcm5974 synaptics_usb')
+
+const bluetooth = words('btusb ath3k bcm203x bfusb bpa10x btmtkusb')
+/** drivers/net/wireless. */
+const wifi = words(`
+  ar5523 ath6kl_usb ath9k_htc ath10k_usb ath11k_usb carl9170 brcmfmac at76c50x-usb mt7601u mt76x0u mt76x2u mt7663u mt7921u
+  mt7925u mwifiex_usb p54usb rt2500usb rt2800usb rt73usb rtl8187 rtl8192cu rtl8192du rtl8xxxu rtw_8723du rtw_8812au rtw_8814au
+  rtw_8821au rtw_8821cu rtw_8822bu rtw_8822cu rtw89_8851bu rtw89_8852bu rndis_wlan usb8xxx vt6656_usb zd1201 zd1211rw wfx
+  libertas_tf_usb orinoco_usb wilc1000_usb
+`)
+/** drivers/net/usb; cdc_wdm is the control channel of mobile broadband. */
+const network = words(`
+  cdc_ether cdc_ncm cdc_mbim cdc_eem cdc_subset cdc_wdm rndis_host r8152 r8153_ecm ax88179_178a asix aqc111 smsc75xx smsc95xx
+  lan78xx rtl8150 pegasus kaweth catc dm9601 mcs7830 sr9700 sr9800 ch9200 plusb net1080 zaurus gl620a int51x1 cx82310_eth
+  qmi_wwan huawei_cdc_ncm sierra_net hso lg-vl600 kalmia ipheth cdc-phonet
+`)
+/** drivers/usb/serial and drivers/usb/class. */
+const serial = words(`
+  cdc_acm cdc_wdm ftdi_sio ch341 ch343 pl2303 cp210x usbserial usbserial_generic usb_serial_simple aircable ark3116 belkin_sa
+  cyberjack cypress_m8 digi_acceleport empeg f81232 f81534 garmin_gps io_edgeport io_ti ipaq ipw ir-usb iuu_phoenix keyspan
+  keyspan_pda kl5kusb105 kobil_sct mct_u232 metro-usb mos7720 mos7840 mxuport navman omninet opticon option oti6858 qcaux
+  qcserial quatech2 safe_serial sierra spcp8x5 ssu100 symbolserial ti_usb_3410_5052 upd78f0730 usb_debug visor whiteheat
+  wishbone_serial xr_serial xsens_mt
+`)
+/** sound/usb. */
+const audio = words(`
+  snd-usb-audio snd-usb-caiaq snd-usb-us122l snd-usb-usx2y snd-usb-us144mkii snd-usb-6fire snd-usb-hiface snd-ua101
+  snd-bcd2000 snd_usb_pod snd_usb_podhd snd_usb_toneport snd_usb_variax
+`)
+/** drivers/media/usb and drivers/gpu/drm. */
+const video = words(`
+  uvcvideo gspca_main airspy au0828 cx231xx em28xx go7007 hackrf hdpvr msi2500 pvrusb2 pwc s2255 s2255drv stk1160 stkwebcam
+  tm6000 usbtv zr364xx dvb_usb_rtl28xxu dvb_usb_af9035 dvb_usb_cxusb dvb_usb_dib0700 dvb_usb_dvbsky dvb_usb_it913x
+  dvb_usb_lmedm04 dvb_usb_mxl111sf dvb_usb_technisat_usb2 smsusb udl gud gm12u320
+`)
+
+/**
+ * Kernel drivers that devices of a kind may have. A driver that is missing here is a finding, so a name that a new kernel
+ * brings shows on Free hosts and in the preview of arming first. `usbfs` is not listed: it is the host's own doing.
+ */
+export const driverTable: Readonly<Record<Kind, Drivers>> = {
+  Hub: { usb: ['hub'], hid: [] },
+  Keyboard: { usb: typing, hid: inputHid },
+  Mouse: { usb: typing, hid: inputHid },
+  'Mass Storage': {
+    // drivers/usb/storage; the `ums-*` are subdrivers of usb-storage for models that need commands of their own.
+    usb: words(`
+      usb-storage uas ums-alauda ums-cypress ums-datafab ums_eneub6250 ums-freecom ums-isd200 ums-jumpshot ums-karma
+      ums-onetouch ums-realtek ums-sddr09 ums-sddr55 ums-usbat
+    `),
+    hid: [],
+  },
+  Network: { usb: [...network, ...wifi], hid: [] },
+  Video: { usb: video, hid: [] },
+  Audio: { usb: audio, hid: [] },
+  Printer: { usb: ['usblp'], hid: [] },
+  'Smart Card': { usb: [], hid: [] },
+  // Programs speak to phones through usbfs; an iPhone lends its connection by an interface of Apple's own.
+  Phone: { usb: ['ipheth'], hid: [] },
+  Imaging: { usb: ['mdc800', 'microtek'], hid: [] },
+  Wireless: { usb: [...bluetooth, ...wifi], hid: [] },
+  Communication: { usb: serial, hid: [] },
+  HID: {
+    // Besides usbhid: controllers, tablets and touch screens of drivers/input, and devices of drivers/usb/misc with HID interfaces.
+    usb: words(`
+      usbhid xpad xone_wired xone_dongle iforce usbtouchscreen powermate ati_remote2 keyspan_remote aiptek acecad hanwang kbtab
+      pegasus_notetaker sur40 pxrc cm109 yealink iowarrior ldusb legousbtower adutux yurex appledisplay idmouse
+    `),
+    hid: [...inputHid, ...otherHid],
+  },
+  Unknown: { usb: [], hid: [] },
+}

@@ -1,0 +1,215 @@
+import type { DeviceReport } from '@portcullis/contract'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type BoundInterface,
+  claimsHub,
+  classify,
+  createAttackTools,
+  decide,
+  driverMismatch,
+  driversOf,
+  isPlainHub,
+  kindPrecedence,
+  mismatchText,
+  parseReport,
+  policyDevice,
+} from '../src/index.ts'
+import {
+  buildDevice,
+  type Change,
+  hub,
+  networkAdapter,
+  phone,
+  plainKeyboard,
+  storageStick,
+  unifyingReceiver1207,
+  webcam,
+  yubiKey,
+} from '../src/testing.ts'
+
+const now = Date.parse('2026-03-01T12:00:00Z')
+const bound = (number: number, driver: string | null, ...hidDrivers: string[]): BoundInterface => ({
+  configuration: 1,
+  number,
+  driver,
+  hidDrivers,
+})
+const asHub = { by: 'kinds' as const, kinds: ['Hub' as const] }
+const identity = { by: 'identity' as const }
+const found = (report: DeviceReport, scope: typeof asHub | typeof identity, ...interfaces: BoundInterface[]) =>
+  driverMismatch(parseReport(report), report, interfaces, scope)
+const decisionOf = (report: DeviceReport) => decide([], policyDevice(parseReport(report), report, null), now)
+
+const interruptIn = { address: 0x81, attributes: 3 }
+const hubWith = (change: Change) => hub({ interfaces: ['09:00:00'], ...change })
+
+describe('a hub', () => {
+  it('is one with the descriptors of a hub, with one transaction translator or several, at any speed', () => {
+    for (const genuine of [
+      hub(),
+      hubWith({}),
+      hubWith({ deviceCode: '09:00:03', bcdUsb: 0x0300, maxPacketSize0: 9, speedMbps: 5000 }),
+      hubWith({ interfaces: [{ code: '09:00:00', endpoints: [{ address: 0x81, attributes: 0x13 }] }] }),
+    ])
+      expect(decisionOf(genuine)).toMatchObject({ effect: 'allow', source: 'hub' })
+  })
+
+  it.each<[string, DeviceReport]>([
+    ['of a vendor class', hubWith({ deviceCode: 'ff:00:00', vid: '0BDA', pid: '8150' })],
+    ['of a class by interface', hubWith({ deviceCode: '00:00:00', vid: '04B8', pid: '0602', bcdDevice: '0110' })],
+    ['with a second configuration', hubWith({ moreConfigurations: [['03:01:01']] })],
+    ['with a second configuration like the first', hubWith({ moreConfigurations: [['09:00:00']] })],
+    ['with a second interface', hubWith({ interfaces: ['09:00:00', '09:00:00'] })],
+    ['with a keyboard', hubWith({ interfaces: ['09:00:00', '03:01:01'] })],
+    ['without endpoints', hubWith({ interfaces: [{ code: '09:00:00', endpoints: [] }] })],
+    [
+      'with two endpoints',
+      hubWith({ interfaces: [{ code: '09:00:00', endpoints: [interruptIn, { address: 0x82 }] }] }),
+    ],
+    [
+      'with a bulk endpoint',
+      hubWith({ interfaces: [{ code: '09:00:00', endpoints: [{ address: 0x81, attributes: 2 }] }] }),
+    ],
+    ['with an endpoint out', hubWith({ interfaces: [{ code: '09:00:00', endpoints: [{ address: 0x01 }] }] })],
+    [
+      'with a second setting that is none',
+      hubWith({
+        interfaces: [
+          { code: '09:00:01', number: 0 },
+          { code: '08:06:50', number: 0, alternate: 1 },
+        ],
+      }),
+    ],
+    [
+      'with a third setting',
+      hubWith({ interfaces: [0, 1, 2].map((alternate) => ({ code: '09:00:01', number: 0, alternate })) }),
+    ],
+  ])('finding 3: is none and suspicious %s', (_what, report) => {
+    expect(decisionOf(report)).toMatchObject({ effect: 'block', source: 'default' })
+    const parsed = parseReport(report)
+    const { finding } = createAttackTools([], []).assess({ parsed, report, kinds: classify(parsed, report).kinds })
+    expect(finding?.level).toMatch(/suspected|confirmed/)
+    expect(claimsHub(parsed)).toBe(true)
+  })
+
+  it('finding 3: no descriptors pass as a hub unless the only driver by class is that of hubs', () => {
+    const code = fc.constantFrom('09:00:00', '09:00:01', '03:01:01', '08:06:50', 'ff:ff:00')
+    const spec = fc.record({
+      deviceCode: fc.constantFrom('09:00:00', '09:00:01', '00:00:00', 'ff:ff:ff', 'ef:02:01'),
+      interfaces: fc.array(
+        fc.record({
+          code,
+          number: fc.nat(1),
+          alternate: fc.nat(2),
+          endpoints: fc.array(fc.record({ address: fc.constantFrom(0x81, 0x02), attributes: fc.nat(3) }), {
+            maxLength: 2,
+          }),
+        }),
+        { maxLength: 3 },
+      ),
+      moreConfigurations: fc.array(fc.array(code, { maxLength: 2 }), { maxLength: 1 }),
+    })
+    let passed = 0
+    fc.assert(
+      fc.property(spec, (change) => {
+        const report = hub(change)
+        const parsed = parseReport(report)
+        if (decisionOf(report).source !== 'hub') return
+        passed++
+        const settings = parsed.configurations[0]?.interfaces ?? []
+        expect([parsed.deviceClass, parsed.configurations.length, new Set(settings.map((i) => i.number)).size]).toEqual(
+          [9, 1, 1],
+        )
+        for (const i of settings)
+          expect([i.class, i.endpoints.map((e) => [e.address & 0x80, e.attributes & 3])]).toEqual([9, [[0x80, 3]]])
+      }),
+      { numRuns: 20_000 },
+    )
+    expect(passed).toBeGreaterThan(5)
+  })
+})
+
+describe('drivers', () => {
+  it('finding 3: a hub has the driver of hubs and no other, whatever the kernel bound', () => {
+    const others = kindPrecedence.flatMap((kind) => driversOf(kind).usb).filter((name) => name !== 'hub')
+    fc.assert(
+      fc.property(fc.constantFrom(...others, 'made_up'), (driver) => {
+        expect(found(hub(), asHub, bound(0, driver))?.bound).toEqual([{ interface: 0, claims: 'Hub', driver }])
+      }),
+    )
+    expect(found(hub(), asHub, bound(0, 'hub'))).toBeNull()
+    expect(found(hub(), asHub, bound(0, null))).toBeNull()
+    const lie = found(hub({ vid: '0BDA', pid: '8150' }), asHub, bound(0, 'rtl8150'))
+    expect(lie && mismatchText(lie)).toBe('claims hub, bound rtl8150')
+  })
+
+  it('finding 3: no driver is that of a hub and of something else', () => {
+    for (const kind of kindPrecedence) if (kind !== 'Hub') expect(driversOf(kind).usb).not.toContain('hub')
+    expect(driversOf('Hub')).toEqual({ usb: ['hub'], hid: [] })
+  })
+
+  it('are those that genuine devices get', () => {
+    for (const [report, ...interfaces] of [
+      [plainKeyboard(), bound(0, 'usbhid', 'hid-generic'), bound(1, 'usbhid', 'hid-generic')],
+      [unifyingReceiver1207(), bound(0, 'usbhid', 'logitech-djreceiver'), bound(2, 'usbhid', 'logitech-djreceiver')],
+      [storageStick(), bound(0, 'usb-storage')],
+      [storageStick(), bound(0, 'uas')],
+      [webcam(), bound(0, 'uvcvideo'), bound(1, 'uvcvideo'), bound(2, 'snd-usb-audio'), bound(3, 'snd-usb-audio')],
+      [yubiKey(), bound(0, 'usbhid', 'hid-generic'), bound(1, 'usbhid', 'hid-generic'), bound(2, 'usbfs')],
+      [phone(), bound(0, 'usbfs')],
+      [networkAdapter(), bound(0, 'r8152')],
+      [
+        networkAdapter(),
+        { ...bound(0, 'cdc_ether'), configuration: 2 },
+        { ...bound(1, 'cdc_ether'), configuration: 2 },
+      ],
+      [buildDevice({ vid: '0403', pid: '6001', interfaces: ['ff:ff:ff'] }), bound(0, 'ftdi_sio')],
+      [
+        buildDevice({ vid: '2341', pid: '0043', interfaces: ['02:02:01', '0a:00:00'] }),
+        bound(0, 'cdc_acm'),
+        bound(1, 'cdc_acm'),
+      ],
+      [buildDevice({ vid: '03F0', pid: '0001', interfaces: ['07:01:02'] }), bound(0, 'usblp')],
+    ] as const) {
+      const kinds = classify(parseReport(report), report).kinds
+      expect(driverMismatch(parseReport(report), report, interfaces, { by: 'kinds', kinds })).toBeNull()
+      expect(driverMismatch(parseReport(report), report, interfaces, identity)).toBeNull()
+    }
+  })
+
+  it('finding 3: a driver of another kind is a mismatch, on the USB bus and on the HID bus', () => {
+    for (const [report, one] of [
+      [plainKeyboard(), bound(0, 'usb-storage')],
+      [plainKeyboard(), bound(0, 'usbhid', 'mcp2221')],
+      [storageStick(), bound(0, 'rtl8150')],
+      [storageStick(), bound(0, 'usbhid')],
+      [webcam(), bound(2, 'uvcvideo')],
+      [phone(), bound(0, 'cdc_ether')],
+      // The descriptors have no such interface: the kernel read something else.
+      [storageStick(), bound(4, 'usb-storage')],
+    ] as const)
+      expect(found(report, identity, one)?.bound).toHaveLength(1)
+  })
+
+  it('of an interface that says nothing of itself follow from the identity, or are those of the kinds that were allowed', () => {
+    const odd = buildDevice({ vid: '1234', pid: '0001', interfaces: ['ff:00:00'] })
+    const by = (...kinds: ('Unknown' | 'Communication')[]) => ({ by: 'kinds' as const, kinds })
+    const [parsed, interfaces] = [parseReport(odd), [bound(0, 'cp210x')]]
+    expect(driverMismatch(parsed, odd, interfaces, identity)).toBeNull()
+    expect(driverMismatch(parsed, odd, interfaces, by('Unknown'))?.bound[0]?.driver).toBe('cp210x')
+    expect(driverMismatch(parsed, odd, interfaces, by('Unknown', 'Communication'))).toBeNull()
+  })
+
+  it('finding 3: whatever is bound to a device that passes as a hub, only the driver of hubs is no mismatch', () => {
+    const change = fc.record({ vid: fc.constantFrom('0BDA', '04B8'), pid: fc.constantFrom('8150', '0602', '5411') })
+    const names = fc.constantFrom('hub', 'rtl8150', 'usb-storage', 'usbhid', 'uvcvideo', 'cdc_acm')
+    fc.assert(
+      fc.property(change, fc.nat(1), names, (ids, number, driver) => {
+        const report = hub(ids)
+        expect(isPlainHub(parseReport(report))).toBe(true)
+        expect(found(report, asHub, bound(number, driver)) === null).toBe(driver === 'hub' && number === 0)
+      }),
+    )
+  })
+})
