@@ -13,6 +13,7 @@ const kindWords: Readonly<Record<(typeof agentCommandKinds)[number], string>> = 
   configure: 'Arm or free',
   policy: 'Fetch the policy',
   'collect-logs': 'Collect logs',
+  'release-ports': 'Release ports',
   update: 'Update',
 }
 
