@@ -1,5 +1,6 @@
 export * from './addresses.ts'
 export * from './agent-package.ts'
+export * from './approval-gate.ts'
 export { createAttackTools } from './attack-tools.ts'
 export * from './audit-chain.ts'
 export * from './audit-checkpoint.ts'
