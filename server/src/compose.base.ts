@@ -176,6 +176,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       const hosts = (await settings.values(db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
       return hosts === 0 ? null : hosts
     },
+    events,
   })
   const thresholds = await healthThresholds({ db, log, settings })
   const licence = licenceFeature(app, {
@@ -237,6 +238,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     },
   })
   const accounts = await accountsFeature(app, {
+    approvals,
     directory: directory.port,
     providers: directory.providers,
     mail,
@@ -259,6 +261,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     [60_000, 'reading the configuration', settings.refresh],
     [5_000, 'sending mail', mail.deliver],
     [5_000, 'applying the licence', licence.apply],
+    [60_000, 'second approver upkeep', approvals.maintain],
     [120_000, 'account upkeep', accounts.maintain],
     [60_000, 'asking the directory', accounts.checkDirectoryAccounts],
     [300_000, 'directory upkeep', directory.maintain],

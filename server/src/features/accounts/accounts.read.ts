@@ -9,12 +9,5 @@ export const createAccountsRead = (db: Queryable) => ({
     )
     return new Map(rows.map((row) => [row.name, row.value]))
   },
-  /** Enabled Administrators. */
-  administrators: async (): Promise<number> =>
-    (
-      await db.query<{ n: number }>(
-        sql`select count(*)::int as n from accounts a where a.user_profile = 10 and a.is_enabled`,
-      )
-    )[0]?.n ?? 0,
 })
 export type AccountsRead = ReturnType<typeof createAccountsRead>

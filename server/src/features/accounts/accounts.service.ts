@@ -16,6 +16,17 @@ import { signedInSource } from '#platform/fair-queue.ts'
 import { type Actor, assertPermission } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Passwords } from '#platform/passwords.ts'
+import { Secret } from '#platform/secret.ts'
+import {
+  type AccountApprovals,
+  type AccountDeletion,
+  type AccountUpdate,
+  deletionTitle,
+  gatedParts,
+  mayChangeAlone,
+  noteInfluences,
+  updateTitle,
+} from './accounts.approval.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
@@ -33,6 +44,7 @@ export interface AccountsDeps {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
+  approvals: AccountApprovals
   mail: { enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean> }
 }
 
@@ -116,7 +128,7 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
 })
 
 export const createAccountsService = (deps: AccountsDeps) => {
-  const { db, clock, audit, passwords, links, store, sessionsStore, credentials, mail } = deps
+  const { db, clock, audit, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
 
   /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
   const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
@@ -149,6 +161,105 @@ export const createAccountsService = (deps: AccountsDeps) => {
     assertPassword(password, userName)
     return passwords.turn(signedInSource(actor.accountId ?? ''), ({ hash }) => hash(password))
   }
+
+  type Update = { after: AccountRow } | { waits: AccountRow; title: string }
+
+  /** Changes an account; or says that it needs a second approver, and changes nothing. */
+  const change = async (
+    tx: Tx,
+    actor: Actor,
+    given: Omit<AccountChange, 'password'>,
+    hash: string | null,
+    approved: { accountId: string; requestedByAccount: string } | null,
+  ): Promise<Update> => {
+    const key = nameKey(given.userName)
+    const rows = await store(tx).lockForChange([key], actor.accountId)
+    assertStillAllowed(actor, rows)
+    const before = rows.find((row) => row.name_key === key)
+    if (before === undefined || (approved !== null && before.account_id !== approved.accountId))
+      throw notFound(`There is no account ${given.userName}.`)
+    const by = approved === null ? actor.accountId : approved.requestedByAccount
+    const profile = given.userProfile ?? before.user_profile
+    assertMayChange(actor, before.user_profile, profile)
+    if (hash !== null && before.auth_source !== 'Local')
+      throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
+    const enabled = given.isEnabled ?? before.is_enabled
+    if (before.account_id === by && (!enabled || profile > before.user_profile))
+      throw new AppError('conflict', { detail: 'Nobody disables or demotes himself; ask another Administrator.' })
+    const next: AccountRow = {
+      ...withPersonal(before, given),
+      password_hash: hash ?? before.password_hash,
+      user_profile: profile,
+      is_enabled: enabled,
+      must_change_password: given.mustChangePassword ?? before.must_change_password,
+      // Disabled by a person it stays so, whatever a directory says later.
+      withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
+    }
+    assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
+    const details = differences(before, next)
+    if (details === '') return { after: next }
+    if (approved === null && !(await mayChangeAlone(approvals, tx, actor, before, gatedParts(before, next))))
+      return { waits: before, title: updateTitle(before, next) }
+    const wasLatched = await approvals.isLatched(tx)
+    const isDisabled = before.is_enabled && !enabled
+    // Access tokens carry the version: a new profile, password or state is a new version.
+    if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
+    await store(tx).update(next)
+    await noteInfluences(approvals, tx, by, before, next, { wasLatched, isApproved: approved !== null })
+    if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
+    if (hash !== null) await store(tx).deleteLinks(next.account_id)
+    await credentials.announce(tx, [next.account_id])
+    await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
+    return { after: next }
+  }
+
+  type Deletion = { deleted: AccountRow[] } | { waits: AccountRow[] }
+
+  const remove = async (
+    tx: Tx,
+    actor: Actor,
+    keys: readonly string[],
+    approved: { accountIds: ReadonlySet<string>; requestedByAccount: string } | null,
+  ): Promise<Deletion> => {
+    const rows = await store(tx).lockForChange([...keys], actor.accountId)
+    assertStillAllowed(actor, rows)
+    const targets = rows.filter(
+      (row) => keys.includes(row.name_key) && (approved === null || approved.accountIds.has(row.account_id)),
+    )
+    for (const row of targets) assertMayChange(actor, row.user_profile, row.user_profile)
+    const by = approved === null ? actor.accountId : approved.requestedByAccount
+    if (targets.some((row) => row.account_id === by))
+      throw new AppError('conflict', { detail: 'Nobody deletes himself; nothing was deleted.' })
+    assertAdministratorLeft(rows, new Map(targets.map((row) => [row.account_id, null])))
+    const ids = targets.map((row) => row.account_id)
+    if (ids.length === 0) return { deleted: [] }
+    if (approved === null)
+      for (const row of targets)
+        if (!(await mayChangeAlone(approvals, tx, actor, row, ['delete']))) return { waits: targets }
+    await store(tx).delete(ids)
+    await credentials.announce(tx, ids)
+    for (const row of targets) await audit.write(tx, actor, { action: 'account.deleted', entity: row.user_name })
+    return { deleted: targets }
+  }
+
+  approvals.handle<AccountUpdate>('account', {
+    action: 'account',
+    title: ({ title }) => title,
+    carryOut: async (tx, actor, { given, accountId }, { requestedByAccount, secret }) => {
+      const done = await change(tx, actor, given, secret?.reveal() ?? null, { accountId, requestedByAccount })
+      return 'after' in done ? () => credentials.forget([done.after.account_id]) : undefined
+    },
+  })
+  approvals.handle<AccountDeletion>('accountDeletion', {
+    action: 'account',
+    title: deletionTitle,
+    carryOut: async (tx, actor, { accounts }, { requestedByAccount }) => {
+      const accountIds = new Set(accounts.map((one) => one.accountId))
+      const keys = accounts.map((one) => nameKey(one.userName))
+      await remove(tx, actor, keys, { accountIds, requestedByAccount })
+      return () => credentials.forget([...accountIds])
+    },
+  })
 
   return {
     all: async (): Promise<AccountView[]> => (await store(db).all()).map(accountView),
@@ -195,7 +306,9 @@ export const createAccountsService = (deps: AccountsDeps) => {
       try {
         return await db.transaction(async (tx) => {
           assertStillAllowed(actor, await store(tx).lockForChange([], actor.accountId))
+          const wasLatched = await approvals.isLatched(tx)
           await store(tx).insert(row)
+          await noteInfluences(approvals, tx, actor.accountId, null, row, { wasLatched, isApproved: false })
           const made = hash === null ? await links.create(tx, row.account_id) : null
           const isMailed = made !== null && row.email !== '' && (await mail.enqueue(tx, row.email, welcome(row, made)))
           await audit.write(tx, actor, {
@@ -219,64 +332,40 @@ export const createAccountsService = (deps: AccountsDeps) => {
 
     update: async (actor: Actor, given: AccountChange): Promise<AccountView> => {
       if (given.image) assertImage(given.image)
-      const hash = await hashOf(actor, given.password, given.userName)
-      const key = nameKey(given.userName)
-      const after = await db.transaction(async (tx) => {
-        const rows = await store(tx).lockForChange([key], actor.accountId)
-        assertStillAllowed(actor, rows)
-        const before = rows.find((row) => row.name_key === key)
-        if (before === undefined) throw notFound(`There is no account ${given.userName}.`)
-        const profile = given.userProfile ?? before.user_profile
-        assertMayChange(actor, before.user_profile, profile)
-        if (hash !== null && before.auth_source !== 'Local')
-          throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
-        const enabled = given.isEnabled ?? before.is_enabled
-        if (before.account_id === actor.accountId && (!enabled || profile > before.user_profile))
-          throw new AppError('conflict', { detail: 'Nobody disables or demotes himself; ask another Administrator.' })
-        const next: AccountRow = {
-          ...withPersonal(before, given),
-          password_hash: hash ?? before.password_hash,
-          user_profile: profile,
-          is_enabled: enabled,
-          must_change_password: given.mustChangePassword ?? before.must_change_password,
-          // Disabled by a person it stays so, whatever a directory says later.
-          withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
-        }
-        assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
-        const details = differences(before, next)
-        if (details === '') return next
-        const isDisabled = before.is_enabled && !enabled
-        // Access tokens carry the version: a new profile, password or state is a new version.
-        if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
-        await store(tx).update(next)
-        if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
-        if (hash !== null) await store(tx).deleteLinks(next.account_id)
-        await credentials.announce(tx, [next.account_id])
-        await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
-        return next
-      })
-      credentials.forget([after.account_id])
-      return accountView(after)
+      const { password, ...rest } = given
+      const hash = await hashOf(actor, password, given.userName)
+      const done = await db.transaction((tx) => change(tx, actor, rest, hash, null))
+      if ('waits' in done)
+        return approvals.require<AccountUpdate>(actor, {
+          kind: 'account',
+          change: {
+            accountId: done.waits.account_id,
+            userName: done.waits.user_name,
+            given: rest,
+            title: done.title,
+          },
+          secret: hash === null ? null : new Secret(hash),
+        })
+      credentials.forget([done.after.account_id])
+      return accountView(done.after)
     },
 
     delete: async (actor: Actor, userNames: readonly string[]): Promise<BulkResult> => {
       const wanted = new Map(userNames.map((name) => [nameKey(name), name]))
       if (wanted.size === 0) return { accepted: [], notFound: [] }
-      const found = await db.transaction(async (tx) => {
-        const rows = await store(tx).lockForChange([...wanted.keys()], actor.accountId)
-        assertStillAllowed(actor, rows)
-        const targets = rows.filter((row) => wanted.has(row.name_key))
-        for (const row of targets) assertMayChange(actor, row.user_profile, row.user_profile)
-        if (targets.some((row) => row.account_id === actor.accountId))
-          throw new AppError('conflict', { detail: 'Nobody deletes himself; nothing was deleted.' })
-        assertAdministratorLeft(rows, new Map(targets.map((row) => [row.account_id, null])))
-        const ids = targets.map((row) => row.account_id)
-        if (ids.length === 0) return targets
-        await store(tx).delete(ids)
-        await credentials.announce(tx, ids)
-        for (const row of targets) await audit.write(tx, actor, { action: 'account.deleted', entity: row.user_name })
-        return targets
-      })
+      const done = await db.transaction((tx) => remove(tx, actor, [...wanted.keys()], null))
+      if ('waits' in done)
+        return approvals.require<AccountDeletion>(actor, {
+          kind: 'accountDeletion',
+          change: {
+            accounts: done.waits.map((row) => ({
+              accountId: row.account_id,
+              userName: row.user_name,
+              isAdministrator: row.user_profile === profiles.administrator,
+            })),
+          },
+        })
+      const found = done.deleted
       credentials.forget(found.map((row) => row.account_id))
       const keys = new Set(found.map((row) => row.name_key))
       const result: BulkResult = { accepted: [], notFound: [] }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { person } from '#test/people.ts'
 
 const base = '/prime/webui/admin'
@@ -325,6 +326,7 @@ describe('accounts', () => {
 describe('the last Administrator', () => {
   it('survives two who remove each other at once, every time', async () => {
     const t = await startTestApp()
+    await liftGate(t)
     try {
       for (let round = 0; round < 5; round++) {
         const names = (await (await t.admin()).get(`${base}/all`)).json().length
@@ -351,6 +353,7 @@ describe('the last Administrator', () => {
 
   it('is not one who has no password yet', async () => {
     const t = await startTestApp()
+    await liftGate(t)
     try {
       const admin = await t.admin()
       await admin.post(`${base}/adduser`, { userName: 'invited', userProfile: 10 })

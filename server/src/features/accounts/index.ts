@@ -16,6 +16,7 @@ import { createPasswords, type PasswordCost } from '#platform/passwords.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import type { Secret } from '#platform/secret.ts'
 import { createAccessTokens } from './access-tokens.ts'
+import type { AccountApprovals } from './accounts.approval.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
 import { type AccountMail, createAccountsService } from './accounts.service.ts'
@@ -53,6 +54,7 @@ const sweepBatch = 20
 
 export interface AccountsFeatureDeps {
   db: Db
+  approvals: AccountApprovals
   clock: Clock
   keys: Keys
   envelope: Envelope
@@ -85,8 +87,6 @@ export interface AccountsApi {
   redeemTicket(ticket: string, ip: string): Promise<Actor | null>
   /** First run: the account `admin`. Answers the credentials to print when they were made here. */
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
-  /** Enabled Administrators. */
-  administrators(): Promise<number>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
@@ -177,6 +177,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     serverUrl,
   })
   const accounts = createAccountsService({
+    approvals: deps.approvals,
     mail: deps.mail,
     db,
     clock,
@@ -204,6 +205,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
   }
   const mfa = createMfa({
+    approvals: deps.approvals,
     db,
     clock,
     audit,
@@ -251,7 +253,6 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     authenticate: credentials.authenticate,
     redeemTicket: credentials.redeemTicket,
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
-    administrators: read(db).administrators,
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
     baseUrl,
     signInAs: async (identify, request, reply) => {

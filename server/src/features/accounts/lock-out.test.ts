@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { person } from '#test/people.ts'
 
 const newPassword = 'a quite different password'
@@ -13,6 +14,7 @@ describe('lock-out exit', () => {
   let t: TestApp
   beforeAll(async () => {
     t = await startTestApp()
+    await liftGate(t)
   })
   afterAll(() => t.close())
 

@@ -17,6 +17,7 @@ import type { Envelope } from '#platform/envelope.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import { Secret } from '#platform/secret.ts'
+import { type AccountApprovals, type FactorReset, mayChangeAlone } from './accounts.approval.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
@@ -35,6 +36,7 @@ export interface MfaDeps {
   accounts: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
+  approvals: AccountApprovals
   prove: SigninService['prove']
   bookFactor: SigninService['bookFactor']
   bookProof: SigninService['bookProof']
@@ -84,6 +86,7 @@ export const createMfa = (deps: MfaDeps) => {
     accounts,
     sessionsStore,
     credentials,
+    approvals,
     prove,
     bookFactor,
     bookProof,
@@ -214,6 +217,51 @@ export const createMfa = (deps: MfaDeps) => {
 
   const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
+
+  /** Takes all factors of somebody else away; or says that it needs a second approver, and changes nothing. */
+  const reset = async (
+    tx: Tx,
+    actor: Actor,
+    userName: string,
+    approved: { accountId: string; requestedByAccount: string } | null,
+  ): Promise<{ id: string; reset: boolean; waits: AccountRow | null }> => {
+    const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
+    const account = rows.find((row) => row.name_key === nameKey(userName))
+    if (account === undefined || (approved !== null && account.account_id !== approved.accountId))
+      throw notFound(`There is no account ${userName}.`)
+    const by = approved === null ? actor.accountId : approved.requestedByAccount
+    const id = account.account_id
+    if (id === by)
+      throw new AppError('forbidden_object', { detail: 'Nobody does it for himself: ask another Administrator.' })
+    if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
+      return { id, reset: false, waits: account }
+    const removed = await store.removeAll(tx, id)
+    if (removed === 0) return { id, reset: false, waits: null }
+    if (by !== null)
+      await approvals.noteInfluence(tx, {
+        accountId: id,
+        by,
+        how: 'factor',
+        isApproved: approved !== null,
+        wasLatched: await approvals.isLatched(tx),
+        isAdministrator: account.user_profile === 10,
+      })
+    await store.mark(tx, id)
+    await accounts(tx).update({ ...account, token_version: account.token_version + 1 })
+    await sessionsStore(tx).deleteAll(id, null)
+    await credentials.announce(tx, [id])
+    await note(tx, actor, 'reset', account)
+    return { id, reset: true, waits: null }
+  }
+
+  approvals.handle<FactorReset>('factorReset', {
+    action: 'account',
+    title: ({ userName }) => `Reset the second factors of Administrator ${userName}`,
+    carryOut: async (tx, actor, { userName, accountId }, { requestedByAccount }) => {
+      const { id } = await reset(tx, actor, userName, { accountId, requestedByAccount })
+      return () => credentials.forget([id])
+    },
+  })
 
   return {
     state: (actor: Actor): Promise<MfaState> => state(db, actor.accountId as string),
@@ -453,21 +501,12 @@ export const createMfa = (deps: MfaDeps) => {
     /** Takes all factors of somebody else away. */
     reset: async (actor: Actor, userName: string): Promise<{ reset: boolean }> => {
       assertSession(actor)
-      const done = await db.transaction(async (tx) => {
-        const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
-        const account = rows.find((row) => row.name_key === nameKey(userName))
-        if (account === undefined) throw notFound(`There is no account ${userName}.`)
-        if (account.account_id === actor.accountId)
-          throw new AppError('forbidden_object', { detail: 'Nobody does it for himself: ask another Administrator.' })
-        const removed = await store.removeAll(tx, account.account_id)
-        if (removed === 0) return { id: account.account_id, reset: false }
-        await store.mark(tx, account.account_id)
-        await accounts(tx).update({ ...account, token_version: account.token_version + 1 })
-        await sessionsStore(tx).deleteAll(account.account_id, null)
-        await credentials.announce(tx, [account.account_id])
-        await note(tx, actor, 'reset', account)
-        return { id: account.account_id, reset: true }
-      })
+      const done = await db.transaction((tx) => reset(tx, actor, userName, null))
+      if (done.waits !== null)
+        return approvals.require<FactorReset>(actor, {
+          kind: 'factorReset',
+          change: { accountId: done.id, userName: done.waits.user_name },
+        })
       credentials.forget([done.id])
       return { reset: done.reset }
     },

@@ -57,7 +57,7 @@ export interface BulkDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  approvals: Pick<ApprovalsApi, 'exceeds' | 'release' | 'require'>
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
   read: ActionsRead
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
@@ -123,7 +123,7 @@ export const createBulk = (deps: BulkDeps) => {
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
-      secondPerson: releases(action) && (await approvals.exceeds(actor, count)) !== null,
+      secondPerson: releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts: count })),
     }
   }
 

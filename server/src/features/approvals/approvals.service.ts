@@ -1,11 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
+import {
+  type ApprovalRefusal,
+  type GateState,
+  type GateVerdict,
+  type GateWish,
+  type Influence,
+  judgeApproval,
+  judgeWish,
+} from '@portcullis/domain'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { EventsApi } from '#features/events/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { ApprovalsStore, Effect, StoredRequest } from './approvals.store.ts'
@@ -19,6 +30,13 @@ const listed = 200
 /** Runs once the approval is committed: tells caches, wakes workers. */
 export type AfterCommit = () => unknown
 
+/** What a request was filed with, beside the change. */
+export interface ApprovedRequest {
+  requestedBy: string
+  requestedByAccount: string
+  secret: Secret | null
+}
+
 /** What a feature says about one kind of change that may need a second approver. `Change` has to survive JSON. */
 export interface ApprovalKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
@@ -31,7 +49,7 @@ export interface ApprovalKind<Change> {
   /** Further conditions on the approver; throws to refuse. Runs in the transaction of the approval. */
   mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
   /** Carries the change out in the transaction of the approval; throws to refuse it. `actor` names both people. */
-  carryOut(tx: Tx, actor: Actor, change: Change, secret: Secret | null): Promise<AfterCommit | undefined>
+  carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
 }
 
 /** What one person wants to do and may not do alone. */
@@ -56,6 +74,7 @@ export interface ApprovalsDeps {
   audit: Pick<AuditApi, 'write'>
   /** Hosts above which one person needs a second approver, as configured; null: off. */
   limit(): Promise<number | null>
+  events: Pick<EventsApi, 'append'>
 }
 
 /** What the sealed part of a request is bound to. */
@@ -63,8 +82,23 @@ export const requestContext = (id: string): string => `change request ${id}`
 
 const profileAdministrator: UserProfile = 10
 
+/** Why an account may not approve, in words. */
+const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
+  token: 'An API token cannot approve requests. Sign in to approve this one.',
+  own: 'You made this request. Another person has to approve it.',
+  disabled: 'Your account is disabled or no longer exists.',
+  suspended: 'Your account is suspended. Suspended accounts cannot approve requests.',
+  requester: 'The requesting account is disabled, suspended or deleted. Its requests cannot be approved.',
+  late: 'This request has expired.',
+  new: 'Your account was made after this request. Someone whose account is older has to approve it.',
+  recent:
+    'Someone else set your password, second factor or sign-in settings in the last 24 hours. Until then, another person has to approve.',
+  related:
+    'The same person could act as you and as the requester: they made one of these accounts, or set its password. Someone else has to approve this.',
+}
+
 /** The second approver: what one person may not do alone waits here for another one. */
-export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit }: ApprovalsDeps) => {
+export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
   const kinds = new Map<string, ApprovalKind<unknown>>()
   const kindOf = (kind: string): ApprovalKind<unknown> => {
     const found = kinds.get(kind)
@@ -90,10 +124,6 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         ]),
       )
       .digest()
-
-  const isOwn = (request: StoredRequest, actor: Actor): boolean =>
-    request.requested_by.toLowerCase() === actor.userName.toLowerCase() ||
-    (request.requested_by_account !== null && request.requested_by_account === actor.accountId)
 
   const file = <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<StoredRequest> =>
     db.transaction(async (tx) => {
@@ -130,6 +160,34 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       return stored
     })
 
+  const assertMayApprove = async (
+    tx: Tx,
+    actor: Actor,
+    request: StoredRequest,
+    leastProfile: UserProfile,
+  ): Promise<void> => {
+    const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
+    const accounts = await store.lockAccounts(tx, new Date(clock.now()), ids)
+    const byId = (id: string | null) => accounts.find(({ accountId }) => accountId === id) ?? null
+    const refusal = judgeApproval({
+      now: clock.now(),
+      isApiToken: actor.kind !== 'session',
+      approver: byId(actor.accountId),
+      requester: byId(request.requested_by_account),
+      leastProfile,
+      requestedAt: request.requested_at.getTime(),
+      expiresAt: request.expires_at.getTime(),
+      influences: await store.influencesOn(tx, ids),
+    })
+    if (refusal === null) return
+    throw new AppError('forbidden_object', {
+      detail:
+        refusal === 'profile'
+          ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
+          : refusals[refusal],
+    })
+  }
+
   const lock = async (tx: Tx, id: string): Promise<StoredRequest> => {
     const now = new Date(clock.now())
     const found = isId(id) ? await store.lockWaiting(tx, now, id) : undefined
@@ -139,12 +197,29 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     throw new AppError('conflict', { detail: `This request is ${known.state.toLowerCase()} already.` })
   }
 
-  /** The limit in force; null while one person may do it alone. */
-  const limitInForce = async (q: Queryable): Promise<number | null> =>
-    (await store.isLatched(q, new Date(clock.now()))) ? limit() : null
+  const stateOf = async (q: Queryable): Promise<GateState> => {
+    const now = new Date(clock.now())
+    return {
+      isLatched: await store.isLatched(q, now),
+      limit: await limit(),
+      released: await store.recentlyReleased(q, now, 'release'),
+      allowed: await store.recentlyReleased(q, now, 'allow'),
+    }
+  }
 
-  const isOver = async (q: Queryable, actor: Actor, effect: Effect, hosts: number, most: number): Promise<boolean> =>
-    hosts + (await store.recentlyReleased(q, new Date(clock.now()), effect, actor.userName)) > most
+  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
+    judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
+
+  /** Judges and counts in the caller's transaction; parallel ones wait, so that two under the limit are not one over it. */
+  const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number): Promise<boolean> => {
+    if (hosts === 0) return true
+    await store.lockReleases(tx, kind)
+    const state = await stateOf(tx)
+    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts }) !== 'allow') return false
+    if (state.isLatched && state.limit !== null)
+      await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
+    return true
+  }
 
   return {
     /** Registers what a kind of change is called and how it is carried out. */
@@ -155,31 +230,71 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     /** Whether some changes need a second approver whatever their size: two Administrators exist or have existed. */
     isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
 
-    limitInForce,
+    /** Whether one person may do it alone. Counts nothing: for previews, and for wishes that are not about numbers. */
+    mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
+      (await judge(q, actor, wish)) === 'allow',
 
-    /** The limit that releasing so many hosts exceeds; null while one person may do it alone. Notes nothing. */
-    exceeds: async (actor: Actor, hosts: number): Promise<number | null> => {
-      const most = await limitInForce(db)
-      return most !== null && hosts > 0 && (await isOver(db, actor, 'release', hosts, most)) ? most : null
+    /**
+     * Whether one person may free or delete so many hosts alone, counted when so: null; else the limit that it exceeds.
+     * Call it right before the release is carried out.
+     */
+    release: async (actor: Actor, hosts: number): Promise<number | null> =>
+      db.transaction(async (tx) => ((await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0))),
+
+    /** The same for hosts on which devices are newly allowed, in the transaction that allows them. */
+    takeAllowed: async (tx: Tx, actor: Actor, hosts: number): Promise<number | null> =>
+      (await take(tx, actor, 'allow', hosts)) ? null : ((await limit()) ?? 0),
+
+    /**
+     * Notes that somebody acted on an account that is not theirs. The account that makes the gate latch is trusted: until
+     * then one person decides everything, and without it nobody could ever approve.
+     */
+    noteInfluence: async (
+      tx: Tx,
+      influence: Omit<Influence, 'at'> & { wasLatched: boolean; isAdministrator: boolean },
+    ): Promise<void> => {
+      const { wasLatched, isAdministrator, ...noted } = influence
+      if (!wasLatched && isAdministrator) await store.forgetInfluences(tx, noted.accountId)
+      else await store.noteInfluence(tx, { ...noted, at: clock.now() })
     },
 
-    /** The same, and notes the release when it is allowed: call it right before the release is carried out. */
-    release: async (actor: Actor, hosts: number): Promise<number | null> => {
-      const most = await limitInForce(db)
-      if (most === null || hosts === 0) return null
-      return db.transaction(async (tx) => {
-        await store.lockReleases(tx, 'release')
-        if (await isOver(tx, actor, 'release', hosts, most)) return most
-        await store.noteRelease(tx, new Date(clock.now()), 'release', actor.userName, hosts)
-        return null
-      })
-    },
+    /** Notes that the settings changed by which a directory or provider decides who signs in. */
+    noteSignInChange: (tx: Tx, source: 'ldap' | 'oidc'): Promise<void> =>
+      store.noteSignInChange(tx, new Date(clock.now()), source),
+
+    maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
+
+    /** Lifts the gate; for the command line of the server alone. Accounts of now count as independent people after it. */
+    lift: (actor: Actor, minutes: number): Promise<Date> =>
+      db.transaction(async (tx) => {
+        const until = new Date(clock.now() + minutes * 60_000)
+        await store.lift(tx, until)
+        await store.forgetInfluences(tx, null)
+        await events.append(tx, [
+          {
+            kind: 'approvalLifted',
+            agentId: null,
+            entity: 'Second approver',
+            hashtags: '',
+            details: `One person can do everything alone until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. It was lifted on the command line of the server.`,
+          },
+        ])
+        await audit.write(tx, actor, {
+          action: 'approvals.lifted',
+          entity: 'second approver',
+          details: `until ${until.toISOString()}`,
+          severity: 4,
+        })
+        return until
+      }),
 
     /**
      * Files what one person may not do alone, in a transaction of its own, and refuses it. Never inside another
      * transaction: the refusal would roll the request back.
      */
     require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
+      // A request is half of an approval: a stolen token must not be able to make one.
+      assertFresh(actor, clock.now())
       const request = await file(actor, wish)
       const values = { hosts: request.hosts, limit: wish.limit ?? 0, id: request.request_id }
       throw wish.limit === undefined
@@ -198,22 +313,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
     /** Approves a request and carries it out in the same transaction. */
     approve: async (actor: Actor, id: string): Promise<ChangeRequest> => {
+      assertFresh(actor, clock.now())
       const done = await transactionAgain(db, async (tx) => {
         const request = await lock(tx, id)
         const change = JSON.parse(request.body) as { kind: string }
         const kind = kindOf(change.kind)
-        if (isOwn(request, actor))
-          throw new AppError('forbidden_object', { detail: 'You made this request. Another person has to approve it.' })
-        const least = kind.approver ?? profileAdministrator
-        if (actor.profile > least)
-          throw new AppError('forbidden_object', {
-            detail: `A ${profileNames[actor.profile]} cannot approve this; a ${profileNames[least]} can.`,
-          })
-        const made = actor.accountId === null ? undefined : await store.accountMade(tx, actor.accountId)
-        if (made === undefined || made > request.requested_at)
-          throw new AppError('forbidden_object', {
-            detail: 'Your account was made after this request. Someone whose account is older has to approve it.',
-          })
+        await assertMayApprove(tx, actor, request, kind.approver ?? profileAdministrator)
         if (!timingSafeEqual(sealOf(request), request.seal))
           throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
         await kind.mayApprove?.(tx, actor, change)
@@ -223,7 +328,11 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           tx,
           { ...actor, userName: `${request.requested_by}, approved by ${actor.userName}` },
           change,
-          request.sealed === null ? null : envelope.open(request.sealed, requestContext(id)),
+          {
+            requestedBy: request.requested_by,
+            requestedByAccount: request.requested_by_account as string,
+            secret: request.sealed === null ? null : envelope.open(request.sealed, requestContext(id)),
+          },
         )
         await audit.write(tx, actor, {
           action: 'change.approved',

@@ -1,4 +1,5 @@
 import type { ChangeRequest } from '@portcullis/contract'
+import type { GateAccount, Influence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
@@ -34,11 +35,11 @@ const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
 
 export const createApprovalsStore = (db: Queryable) => ({
   /** Hosts that everybody together released without a second approver in the last 15 minutes. */
-  recentlyReleased: async (q: Queryable, now: Date, effect: Effect, userName: string): Promise<number> =>
+  recentlyReleased: async (q: Queryable, now: Date, effect: Effect): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`
         select coalesce(sum(x.hosts), 0)::int as n from released_hosts x
-        where x.effect = ${effect} and x.user_name = lower(${userName}) and x.released_at > ${new Date(now.getTime() - recentMs)}`)
+        where x.effect = ${effect} and x.released_at > ${new Date(now.getTime() - recentMs)}`)
     )[0]?.n ?? 0,
 
   /** Parallel releases of the same effect wait here until this transaction ends. */
@@ -101,13 +102,92 @@ export const createApprovalsStore = (db: Queryable) => ({
       sql`select ${shown(now)} from change_requests q order by q.requested_at desc, q.request_id desc limit ${limit}::int`,
     ),
 
-  /** When an account was made; undefined when it is gone. */
-  accountMade: async (tx: Tx, accountId: string): Promise<Date | undefined> =>
+  /**
+   * Accounts as the gate sees them. They and every Administrator are locked until the transaction ends, in the order in
+   * which accounts are locked to be changed: nobody is demoted or suspended while an approval is judged.
+   */
+  lockAccounts: async (tx: Tx, now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
     (
-      await tx.query<{ created_at: Date }>(
-        sql`select a.created_at from accounts a where a.account_id = ${accountId}::uuid`,
-      )
-    )[0]?.created_at,
+      await tx.query<{
+        account_id: string
+        user_profile: number
+        is_enabled: boolean
+        is_suspended: boolean
+        created_at: Date
+        changed_at: Date | null
+      }>(sql`
+        select a.account_id, a.user_profile, a.is_enabled, coalesce(a.suspended_until > ${now}, false) as is_suspended, a.created_at,
+          (select case a.auth_source when 'LDAP' then g.ldap_changed_at when 'OIDC' then g.oidc_changed_at end
+            from approval_gate g) as changed_at
+        from accounts a where a.account_id = any(${accountIds}::uuid[]) or a.user_profile = 10
+        order by a.account_id for update of a`)
+    ).map((row) => ({
+      accountId: row.account_id,
+      profile: row.user_profile,
+      isEnabled: row.is_enabled,
+      isSuspended: row.is_suspended,
+      madeAt: row.created_at.getTime(),
+      signInChangedAt: row.changed_at?.getTime() ?? null,
+    })),
+
+  /** What was done to accounts by others, and to those others, and so on. */
+  influencesOn: async (q: Queryable, accountIds: readonly string[]): Promise<Influence[]> =>
+    (
+      await q.query<{
+        account_id: string
+        by_account: string
+        how: Influence['how']
+        is_approved: boolean
+        at: Date
+      }>(sql`
+        with recursive reached(account_id) as (
+          select unnest(${accountIds}::uuid[])
+          union
+          select i.by_account from reached r join account_influences i on i.account_id = r.account_id)
+        select i.account_id, i.by_account, i.how, i.is_approved, i.at from account_influences i
+        join reached r on r.account_id = i.account_id`)
+    ).map((row) => ({
+      accountId: row.account_id,
+      by: row.by_account,
+      how: row.how,
+      isApproved: row.is_approved,
+      at: row.at.getTime(),
+    })),
+
+  noteInfluence: async (tx: Tx, { accountId, by, how, isApproved, at }: Influence): Promise<void> => {
+    await tx.execute(sql`
+      delete from account_influences i
+      where i.account_id = ${accountId}::uuid and i.by_account = ${by}::uuid and i.how = ${how} and i.is_approved = ${isApproved}`)
+    await tx.execute(sql`
+      insert into account_influences (account_id, by_account, how, is_approved, at)
+      values (${accountId}::uuid, ${by}::uuid, ${how}, ${isApproved}, ${new Date(at)})`)
+  },
+
+  /** Forgets who acted on an account; null: on all. */
+  forgetInfluences: async (tx: Tx, accountId: string | null): Promise<void> => {
+    await tx.execute(
+      sql`delete from account_influences i where ${accountId}::uuid is null or i.account_id = ${accountId}::uuid`,
+    )
+  },
+
+  noteSignInChange: async (tx: Tx, now: Date, source: 'ldap' | 'oidc'): Promise<void> => {
+    await tx.execute(
+      source === 'ldap'
+        ? sql`update approval_gate set ldap_changed_at = ${now}`
+        : sql`update approval_gate set oidc_changed_at = ${now}`,
+    )
+  },
+
+  /** Lifts the gate until a time. Two Administrators latch it again from then on. */
+  lift: async (tx: Tx, until: Date): Promise<void> => {
+    await tx.execute(sql`update approval_gate set is_latched = false, lifted_until = ${until}`)
+  },
+
+  /** Makes the latch last once the time of a lift is over: whoever is disabled later does not switch it off. */
+  latchAgain: (q: Queryable, now: Date): Promise<number> =>
+    q.execute(sql`
+      update approval_gate g set is_latched = true, lifted_until = null
+      where g.lifted_until <= ${now} and (select count(*) from accounts a where a.user_profile = 10 and a.is_enabled) >= 2`),
 
   /** Whether the gate is on. Two Administrators latch it; the command line lifts it for a time. */
   isLatched: async (q: Queryable, now: Date): Promise<boolean> =>

@@ -5,7 +5,7 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
 import { createApprovalsStore } from './approvals.store.ts'
 
-export type { AfterCommit, ApprovalKind, Wish } from './approvals.service.ts'
+export type { AfterCommit, ApprovalKind, ApprovedRequest, Wish } from './approvals.service.ts'
 
 /** Where this feature keeps sealed secrets. */
 export const approvalsSealed: readonly SealedColumn[] = [
@@ -33,9 +33,13 @@ export const approvalsFeature = (
   return {
     handle: approvals.handle,
     isLatched: approvals.isLatched,
-    limitInForce: approvals.limitInForce,
-    exceeds: approvals.exceeds,
+    mayAlone: approvals.mayAlone,
     release: approvals.release,
+    takeAllowed: approvals.takeAllowed,
+    noteInfluence: approvals.noteInfluence,
+    noteSignInChange: approvals.noteSignInChange,
     require: approvals.require,
+    lift: approvals.lift,
+    maintain: approvals.maintain,
   }
 }

@@ -2,6 +2,7 @@ import type { ChangeRequest, Command } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { trustAccounts } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -23,11 +24,13 @@ const saveLimit = async (hosts: number | null) => {
   const { settings } = (await admin.get('/prime/webui/policy')).json()
   return admin.put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: hosts })
 }
-/** People of one test: what somebody released lately counts. */
+/** People of one test, a quarter of an hour after the one before: what anybody released lately counts. */
 const people = async () => {
+  t.clock.advance(16 * 60_000)
   user = await person(t, { profile: 30 })
   alice = await person(t, { profile: 10 })
   bob = await person(t, { profile: 20 })
+  await trustAccounts(t)
 }
 const free = (some: readonly TestAgent[]) =>
   some.map((agent) => ({ uuid: agent.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }))
@@ -90,6 +93,8 @@ describe('freeing more hosts than one person may', () => {
       agents.map((agent) => bob.api.post('/prime/webui/agents/configuration', free([agent]))),
     )
     expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 200, 403, 403])
+    t.clock.advance(16 * 60_000)
+    alice = { ...alice, api: t.as(await t.signIn(alice.userName, alice.password)) }
     const bulk = async (some: readonly TestAgent[]) =>
       (await alice.api.post('/prime/webui/agents/bulk', { action: 'free', uuids: some.map((agent) => agent.agentId) }))
         .statusCode

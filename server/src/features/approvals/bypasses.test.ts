@@ -1,0 +1,162 @@
+import type { ChangeRequest } from '@portcullis/contract'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
+import { type Person, person } from '#test/people.ts'
+
+const base = '/prime/webui'
+const day = 24 * 3_600_000
+let t: TestApp
+let agents: TestAgent[]
+let alice: Person
+let bob: Person
+
+/** Two Administrators: alice, whom an attacker has, and bob; one Manager, mia; three hosts and a limit of one. */
+beforeEach(async () => {
+  t = await startTestApp({ listen: true })
+  agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t)))
+  const admin = await t.admin()
+  const { settings } = (await admin.get(`${base}/policy`)).json()
+  await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
+  bob = await person(t, { profile: 10, userName: 'bob' })
+  // The first Administrator is alice here: nobody made her account.
+  alice = { userName: 'admin', password: adminPassword, token: '', api: t.as(await t.signIn()) }
+})
+afterEach(() => t.close())
+
+const again = async (who: Person): Promise<Person> => ({
+  ...who,
+  api: t.as(await t.signIn(who.userName, who.password)),
+})
+const update = (who: Person, userName: string, change: object) =>
+  who.api.post(`${base}/admin/updateuser`, { userName, ...change })
+const freeAll = (who: Person) =>
+  who.api.post(
+    `${base}/agents/configuration`,
+    agents.map(({ agentId }) => ({ uuid: agentId, agentConfigViewResource: { isSystemArmed: 'free' } })),
+  )
+const requests = async (): Promise<ChangeRequest[]> =>
+  (await alice.api.get(`${base}/policy/changerequests`)).json().data
+const approve = (who: Person, id: string) => who.api.post(`${base}/policy/changerequests/${id}/approve`)
+const firstWaiting = async (): Promise<string> => (await requests()).find(({ state }) => state === 'Waiting')?.id ?? ''
+/** Code of a refusal. Some operations answer errors as plain text. */
+const code = (answer: { body: string; statusCode: number }): string | undefined => {
+  if (answer.body.startsWith('{')) return JSON.parse(answer.body).code
+  if (/second approver/.test(answer.body)) return 'second_person_required'
+  return /^API tokens/.test(answer.body) ? 'session_required' : answer.body
+}
+const accounts = async (): Promise<{ userName: string; isEnabled: boolean; userProfile: number }[]> =>
+  (await alice.api.get(`${base}/admin/all`)).json()
+const commands = async (): Promise<unknown[]> => (await pageOf(t, 'agents/commands?state=queued')).data
+
+describe('finding 4: one person cannot get past the second approver', () => {
+  it('finding 4a: disabling, demoting or deleting the other Administrator needs a second approver and lifts nothing', async () => {
+    expect(code(await update(alice, 'bob', { isEnabled: false }))).toBe('second_person_required')
+    expect(code(await update(alice, 'bob', { userProfile: 30 }))).toBe('second_person_required')
+    expect(code(await alice.api.post(`${base}/admin/deleteUsers`, ['bob']))).toBe('second_person_required')
+    expect(await accounts()).toContainEqual(
+      expect.objectContaining({ userName: 'bob', isEnabled: true, userProfile: 10 }),
+    )
+    expect((await requests()).map(({ action, title }) => [action, title])).toEqual(
+      expect.arrayContaining([
+        ['account', 'Disable Administrator bob'],
+        ['account', 'Make Administrator bob a User'],
+        ['account', 'Delete Administrator bob'],
+      ]),
+    )
+    expect(code(await freeAll(alice))).toBe('second_person_required')
+    expect(await commands()).toEqual([])
+  })
+
+  it('finding 4a: the gate stays on when the other Administrator is gone', async () => {
+    await update(alice, 'bob', { isEnabled: false })
+    expect((await approve(bob, await firstWaiting())).statusCode).toBe(200)
+    expect(await accounts()).toContainEqual(expect.objectContaining({ userName: 'bob', isEnabled: false }))
+    expect(code(await freeAll(alice))).toBe('second_person_required')
+    expect(await commands()).toEqual([])
+  })
+
+  it('finding 4b: setting the password of the other Administrator needs a second approver', async () => {
+    await freeAll(alice)
+    const password = 'a password that alice knows'
+    expect(code(await update(alice, 'bob', { password }))).toBe('second_person_required')
+    await expect(t.signIn('bob', password)).rejects.toThrow(/401|400/)
+    expect((await requests())[0]).toMatchObject({ action: 'account', title: 'Set the password of Administrator bob' })
+    // Nothing of it can be read in the database.
+    const [row] = await t.db.query<{ text: string }>(
+      sql`select string_agg(q::text, ' ') as text from change_requests q`,
+    )
+    expect(row?.text).not.toMatch(/alice knows|argon2|\$scrypt/)
+  })
+
+  it('finding 4b: resetting the second factor of the other Administrator needs a second approver', async () => {
+    const answer = await alice.api.post(`${base}/admin/resetmfa`, { userName: 'bob' })
+    expect(code(answer)).toBe('second_person_required')
+    expect((await requests())[0]).toMatchObject({ title: 'Reset the second factors of Administrator bob' })
+  })
+
+  it('finding 4b: an account whose password somebody else set does not approve for 24 hours', async () => {
+    const carol = await person(t, { profile: 10, userName: 'carol' })
+    const password = 'a password that alice knows'
+    await update(carol, 'bob', { password })
+    expect((await approve(alice, await firstWaiting())).json().detail).toMatch(/made one of these accounts/)
+    await update(alice, 'bob', { password })
+    expect((await approve(await again(bob), await firstWaiting())).statusCode).toBe(200)
+    await freeAll(alice)
+    const held = await approve(await again({ ...bob, password }), await firstWaiting())
+    expect([held.statusCode, held.json().detail]).toEqual([403, expect.stringContaining('last 24 hours')])
+    t.clock.advance(day)
+    await freeAll(await again(alice))
+    alice = await again(alice)
+    expect((await approve(await again({ ...bob, password }), await firstWaiting())).statusCode).toBe(200)
+  })
+
+  it('finding 4b: accounts that one person made do not approve for that person, at any distance', async () => {
+    const carol = await person(t, { profile: 10, userName: 'carol' })
+    const made = await carol.api.post(`${base}/admin/adduser`, {
+      userName: 'dora',
+      userProfile: 10,
+      password: 'a password that carol knows',
+    })
+    expect(made.statusCode).toBe(200)
+    t.clock.advance(2 * day)
+    alice = await again(alice)
+    await freeAll(alice)
+    const id = await firstWaiting()
+    for (const who of [carol, { ...carol, userName: 'dora', password: 'a password that carol knows' }]) {
+      const answer = await approve(await again(who), id)
+      expect([answer.statusCode, answer.json().detail]).toEqual([403, expect.stringContaining('The same person could')])
+    }
+    expect((await approve(await again(bob), id)).statusCode).toBe(200)
+  })
+
+  it('finding 4b: a Manager whose password the requester set does not approve, however long ago', async () => {
+    const mia = await person(t, { profile: 20, userName: 'mia' })
+    t.clock.advance(3 * day)
+    alice = await again(alice)
+    await freeAll(alice)
+    expect((await approve(await again(mia), await firstWaiting())).statusCode).toBe(403)
+    expect(await commands()).toEqual([])
+  })
+
+  it('finding 4: a stolen API token of a Manager neither requests nor approves nor gets a window of its own', async () => {
+    const mia = await person(t, { profile: 20, userName: 'mia' })
+    await t.db.execute(sql`delete from account_influences`)
+    const made = await mia.api.post(`${base}/admin/apitokens`, {
+      name: 'stolen',
+      scopes: ['fleet:read', 'fleet:write'],
+    })
+    const token = { ...mia, api: t.as(made.json().token) }
+    expect(code(await freeAll(token))).toBe('session_required')
+    expect(await requests()).toEqual([])
+    const one = (who: Person, at: number) =>
+      who.api.post(`${base}/agents/configuration`, [
+        { uuid: agents[at]?.agentId, agentConfigViewResource: { isSystemArmed: 'free' } },
+      ])
+    expect((await one(token, 0)).statusCode).toBe(200)
+    expect(code(await one(alice, 1))).toBe('second_person_required')
+    expect(code(await approve(token, await firstWaiting()))).toBe('session_required')
+    expect(await commands()).toHaveLength(1)
+  })
+})
