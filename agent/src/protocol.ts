@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  agentLimits,
   agentPaths,
   type CheckInResponse,
   type EnrolRequest,
@@ -58,6 +59,18 @@ const commandsOf = (value: unknown): NonNullable<CheckInResponse['commands']> =>
   )
 }
 
+/**
+ * The text of an enrolment. A host with hundreds of addresses leaves out its last interfaces: its first check-in brings
+ * all of them, and an enrolment may have 16 KiB only.
+ */
+const enrolText = (body: EnrolRequest): string => {
+  const text = JSON.stringify(body)
+  const { nics } = body.facts
+  return Buffer.byteLength(text) <= agentLimits.newcomerBytes || nics.length === 0
+    ? text
+    : enrolText({ ...body, facts: { ...body.facts, nics: nics.slice(0, -1) } })
+}
+
 /** The agent's side of the requests: forms proofs, checks answers, turns refusals into `Refusal`. */
 export const createProtocol = ({ transport, key, clock }: { transport: Transport; key: AgentKey; clock: Clock }) => ({
   async enrol(
@@ -70,7 +83,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
       publicKey: key.publicKey,
       proof: key.sign(enrolProofText(request.token, key.publicKey)),
     }
-    const answer = asObject(await transport.post(agentPaths.enrol, JSON.stringify(body), undefined, signal))
+    const answer = asObject(await transport.post(agentPaths.enrol, enrolText(body), undefined, signal))
     return {
       agentId: text(answer.agentId, 'agentId', 128),
       commandKey: text(answer.commandKey, 'commandKey', 512),

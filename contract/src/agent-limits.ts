@@ -13,6 +13,8 @@ export const agentLimits = {
   /** Base64 characters of a device's raw descriptors (12 KiB of bytes). */
   descriptors: 16_384,
   nics: 64,
+  /** Bytes of an enrolment or a request for a session: whoever sends it has no credential yet. */
+  newcomerBytes: 16 * 1024,
   errors: 32,
   /** Rules of one host's policy. */
   rules: 10_000,

@@ -21,6 +21,8 @@ export const workerLimits = {
   concurrency: 1_000,
   /** Results of one call. */
   results: 32,
+  /** Bytes of one request for leases: what a thousand polls are at. */
+  leaseBytes: 1024 * 1024,
   /** Bytes of one body: 32 results of hundreds of devices. */
   bodyBytes: 8 * 1024 * 1024,
   /** Devices of one host. */

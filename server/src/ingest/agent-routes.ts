@@ -12,6 +12,7 @@ import type { AgentsApi } from '#features/agents/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
 
 const agentOperation = { tag: 'Agent protocol', permission: 'agent' } as const
 
@@ -64,7 +65,7 @@ const download = operation({
 
 /**
  * Failures within a minute at one enrolment token or one agent, from one address, before it waits: secrets have 256 bits,
- * this only keeps the database calm. Never by the address alone: a whole site may stand behind it.
+ * this only keeps the database calm. By the address alone 600 failures count: a whole site may be behind it.
  */
 const failuresPerMinute = 30
 /** Prefix and id of an enrolment token, without its secret. */
@@ -76,8 +77,12 @@ export const registerAgentProtocol = (
   agents: Pick<AgentsApi, 'enrol' | 'openSession' | 'downloads'>,
   clock: { now(): number },
 ): void => {
+  const quota = createFailureQuota(clock)
+  /** The credential is in the body; an address that failed too often is refused before it. */
+  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
   const failures = new Map<string, { since: number; count: number }>()
-  const limited = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+  const limited = async <T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> => {
+    const key = `${ip} ${secret}`
     const now = clock.now()
     const recent = () => {
       const seen = failures.get(key)
@@ -92,16 +97,17 @@ export const registerAgentProtocol = (
         if (failures.size > 10_000) failures.clear()
         const { since, count } = recent()
         failures.set(key, { since, count: count + 1 })
+        quota.failed(ip)
       }
       throw error
     }
   }
 
-  app.register(enrol, ({ body, request }) =>
-    limited(`${request.ip} ${body.token.slice(0, tokenIdLength)}`, () => agents.enrol(body, request.ip)),
+  app.registerMachine(enrol, newcomer, ({ body, request }) =>
+    limited(request.ip, body.token.slice(0, tokenIdLength), () => agents.enrol(body, request.ip)),
   )
-  app.register(openSession, ({ body, request }) =>
-    limited(`${request.ip} ${body.agentId}`, () => agents.openSession(body, request.ip)),
+  app.registerMachine(openSession, newcomer, ({ body, request }) =>
+    limited(request.ip, body.agentId, () => agents.openSession(body, request.ip)),
   )
   app.register(installScript, async () => {
     const text = agents.downloads.script()

@@ -7,11 +7,12 @@ import type { Clock } from '#platform/clock.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
 import { faultsOf } from '#platform/http/read-body.ts'
 import { isEncrypted, safetyHeaders } from '#platform/http/safety-headers.ts'
+import { hasUnreadBody, turnAway } from '#platform/http/turn-away.ts'
 import type { Log } from '#platform/log.ts'
 import { traceOf } from '#platform/tracing/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { Outcome } from './reports.ts'
-import type { Shares } from './shares.ts'
+import { beatBytes, type Shares } from './shares.ts'
 
 export interface CheckInPathDeps {
   clock: Clock
@@ -91,11 +92,12 @@ export const createCheckInPath = ({
   const fail = (request: IncomingMessage, response: ServerResponse, given: unknown): void => {
     const error = toAppError(given)
     const { traceId } = traceOf(request.headers.traceparent)
+    if (hasUnreadBody(request)) turnAway(request, response)
+    else if (!request.complete) request.resume()
     if (error.status >= 500) log.error({ traceId, path, err: error.cause ?? error }, 'check-in failed')
     const headers = {
       ...error.headers,
       ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(request.complete ? {} : { connection: 'close' }),
       // A refusal may reach a browser; what an agent is told 1,700 times a second goes without 300 bytes for none.
       ...safetyHeaders(isEncrypted(request.socket)),
     }
@@ -125,10 +127,15 @@ export const createCheckInPath = ({
   }
 
   const handle = async (session: AgentSession, body: Buffer): Promise<Outcome> => {
+    // Before it is parsed, which costs the most, whatever it turns out to be.
+    const isLarge = body.length > beatBytes
+    if (isLarge) shares.charge(session.agentId, body.length, 0)
     const request = parse(body)
     if (request.bootId !== session.bootId) throw new AppError('agent_session_superseded')
     if (!isBeat(request)) {
-      shares.charge(session.agentId, body.length, (request.changes?.length ?? 0) + (request.errors?.length ?? 0))
+      const changes = (request.changes?.length ?? 0) + (request.errors?.length ?? 0)
+      if (isLarge) shares.oweChanges(session.agentId, changes)
+      else shares.charge(session.agentId, body.length, changes)
       return checkIns.report({ agentId: session.agentId, request })
     }
     return checkIns.beat({
@@ -150,19 +157,16 @@ export const createCheckInPath = ({
       : null
     if (session === null) {
       fail(request, response, new AppError('agent_session_expired'))
-      request.resume()
       return true
     }
     if (Number(request.headers['content-length'] ?? 0) > agentLimits.bodyBytes) {
       fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
-      response.once('finish', () => request.destroy())
       return true
     }
     try {
-      shares.enter(session.agentId)
+      shares.enter(session.agentId, Number(request.headers['content-length'] ?? agentLimits.bodyBytes))
     } catch (error) {
       fail(request, response, error)
-      request.resume()
       return true
     }
     const chunks: Buffer[] = []
@@ -173,7 +177,6 @@ export const createCheckInPath = ({
       refused = true
       chunks.length = 0
       fail(request, response, error)
-      response.once('finish', () => request.destroy())
     }
     request.on('data', (chunk: Buffer) => {
       if (refused) return

@@ -3,9 +3,10 @@ import { agentPaths, closed, operation } from '@portcullis/contract'
 import { Type } from 'typebox'
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
-import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { agentGuard } from './agent-guard.ts'
+import { tooMany } from './shares.ts'
 
 const upload = operation({
   id: 'agentDebugLogs',
@@ -18,8 +19,11 @@ const upload = operation({
   params: closed({ commandId: Type.String({ maxLength: 64, description: 'Id of the command that asked for them.' }) }),
   streamType: 'application/gzip',
   response: closed({ received: Type.Literal(true) }),
-  errors: ['agent_session_expired', 'agent_revoked', 'agent_report_invalid', 'payload_too_large'],
+  errors: ['agent_session_expired', 'agent_revoked', 'agent_report_invalid', 'payload_too_large', 'too_many_requests'],
 })
+
+/** After which an agent asks again whose upload is under way. */
+const secondsBetween = 5
 
 export interface DebugLogRouteDeps {
   clock: Clock
@@ -28,14 +32,19 @@ export interface DebugLogRouteDeps {
 }
 
 export const registerDebugLogUpload = (app: HttpApp, { clock, agents, commands }: DebugLogRouteDeps): void => {
-  app.register(upload, async ({ params, request }) => {
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-    const session = agents.verifySession(token, clock.now() / 1000)
-    if (session === null) throw new AppError('agent_session_expired')
-    if (await agents.isRevoked(session.agentId)) throw new AppError('agent_revoked')
-    // A body that is refused amid it must not take the answer down with it.
-    const body = (request.body as Readable).iterator({ destroyOnReturn: false })
-    await commands.receiveLog(session.agentId, params.commandId, body)
-    return { received: true as const }
+  /** Agents that send logs: one upload each. */
+  const sending = new Set<string>()
+  const guard = agentGuard({ clock, verifySession: agents.verifySession, isRevoked: agents.isRevoked })
+  app.registerMachine(upload, guard, async ({ params, request, machine: { agentId } }) => {
+    if (sending.has(agentId)) throw tooMany(secondsBetween)
+    sending.add(agentId)
+    try {
+      // A body that is refused midway must not take the answer down with it.
+      const body = (request.body as Readable).iterator({ destroyOnReturn: false })
+      await commands.receiveLog(agentId, params.commandId, body)
+      return { received: true as const }
+    } finally {
+      sending.delete(agentId)
+    }
   })
 }

@@ -11,7 +11,7 @@ import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
 import { registerDebugLogUpload } from './debug-log-routes.ts'
 import { createReports, type ReportsDeps } from './reports.ts'
-import { createShares } from './shares.ts'
+import { createShares, workerShares } from './shares.ts'
 import { createWake } from './wake.ts'
 import { registerWorkerProtocol } from './worker-routes.ts'
 
@@ -58,7 +58,12 @@ export const createIngest = (deps: IngestDeps) => {
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
       registerDebugLogUpload(app, deps)
-      registerWorkerProtocol(app, { clock, agentless: deps.agentless, checkIns })
+      registerWorkerProtocol(app, {
+        clock,
+        agentless: deps.agentless,
+        checkIns,
+        shares: createShares(clock, workerShares),
+      })
       wake.attach(app.fastify.server)
     },
     wake,

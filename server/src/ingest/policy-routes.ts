@@ -1,13 +1,12 @@
 import { finished } from 'node:stream'
 import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portcullis/contract'
 import { Type } from 'typebox'
-import type { AgentSession } from '#features/agents/index.ts'
 import type { PolicyApi } from '#features/policy/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
-import type { Clock } from '#platform/clock.ts'
 import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createSlots } from '#platform/slots.ts'
+import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
 import { tooMany } from './shares.ts'
 
 const fetchPolicy = operation({
@@ -44,9 +43,7 @@ const makings = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, 
 /** Seconds after which an agent asks again whose first request is still under way. */
 const meanwhile = 2
 
-export interface AgentPolicyRouteDeps {
-  clock: Clock
-  verifySession(token: string, nowSeconds: number): AgentSession | null
+export interface AgentPolicyRouteDeps extends AgentGuardDeps {
   policy: Pick<PolicyApi, 'forAgent'>
   /** What agents judge attack tools by. */
   knowledge(): { text: string; hash: string }
@@ -57,13 +54,7 @@ export const registerAgentPolicy = (
   app: HttpApp,
   { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
 ): void => {
-  const sessionOf = (authorization: string | undefined): AgentSession => {
-    const session = authorization?.startsWith('Bearer ')
-      ? verifySession(authorization.slice(7), clock.now() / 1000)
-      : null
-    if (session === null) throw new AppError('agent_session_expired')
-    return session
-  }
+  const agent = agentGuard({ clock, verifySession })
   const slots = createSlots(makings)
   /** Agents that a policy is made for, and those that knowledge is sent to. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
@@ -75,8 +66,7 @@ export const registerAgentPolicy = (
   /** Bytes of the knowledge in force: some megabytes that all answers share. */
   let document = { hash: '', bytes: Buffer.alloc(0) }
 
-  app.register(fetchPolicy, async ({ body, request }) => {
-    const { agentId } = sessionOf(request.headers.authorization)
+  app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
     claim(asking, agentId)
     try {
       await slots.enter()
@@ -87,8 +77,7 @@ export const registerAgentPolicy = (
       asking.delete(agentId)
     }
   })
-  app.register(fetchKnowledge, async ({ params, request, reply }) => {
-    const { agentId } = sessionOf(request.headers.authorization)
+  app.registerMachine(fetchKnowledge, agent, async ({ params, reply, machine: { agentId } }) => {
     const { text, hash } = knowledge()
     if (params.hash !== hash) throw notFound('This knowledge is not in force any more; fetch the policy anew.')
     claim(reading, agentId)

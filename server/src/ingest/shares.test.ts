@@ -170,8 +170,10 @@ describe('sockets', () => {
 
 describe('bodies that are not taken', () => {
   it('leave nothing behind', async () => {
-    const agent = await enrolAgent(t)
+    let agent = await enrolAgent(t)
     for (let i = 0; i < 40; i++) {
+      // Four of them are what one agent may send at once.
+      if (i % 4 === 0) agent = await enrolAgent(t)
       const answer = await agentPost(t, agentPaths.checkIn, 'x'.repeat(4 * 1024 * 1024), agent.state.session)
       expect(answer.status).toBe(400)
     }

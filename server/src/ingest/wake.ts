@@ -30,8 +30,9 @@ export const createWake = ({
 
   const refuse = (socket: Duplex, status: 401 | 403 | 404): void => {
     socket.end(bareAnswer(socket, status))
-    // No time-out of HTTP watches a socket after its upgrade: a peer that never closes its side would hold it for ever.
-    socket.resume()
+    // What follows is not read. No time-out of HTTP watches a socket after its upgrade: a peer that never closes its side
+    // would hold it for ever.
+    socket.pause()
     setTimeout(() => socket.destroy(), refusedMs).unref()
   }
 

@@ -17,7 +17,9 @@ import type { AgentlessApi, BegunPoll, Poller } from '#features/agentless/index.
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
 import type { CheckIns } from './check-ins.ts'
+import type { Shares } from './shares.ts'
 
 const workerOperation = { tag: 'Worker protocol', permission: 'agent', method: 'POST' } as const
 
@@ -38,6 +40,7 @@ const lease = operation({
   summary: 'Keeps leases and takes polls',
   body: WorkerLeaseRequest,
   response: WorkerLeaseResponse,
+  bodyLimit: workerLimits.leaseBytes,
   errors: ['unauthorized'],
 })
 
@@ -56,6 +59,8 @@ export interface WorkerRoutesDeps {
   clock: Clock
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   checkIns: Pick<CheckIns, 'report'>
+  /** What each worker process may send. */
+  shares: Pick<Shares, 'charge'>
 }
 
 const keyOf = (request: FastifyRequest): string =>
@@ -75,7 +80,10 @@ const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => 
 })
 
 /** What the agentless worker asks and brings. Results go the way of check-ins of agents. */
-export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIns }: WorkerRoutesDeps): void => {
+export const registerWorkerProtocol = (
+  app: HttpApp,
+  { clock, agentless, checkIns, shares }: WorkerRoutesDeps,
+): void => {
   const pollerOf = async (request: FastifyRequest, said: Lease | null): Promise<Poller> => {
     const poller = await agentless.worker.poller(
       keyOf(request),
@@ -109,10 +117,27 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIn
     }
   }
 
-  app.register(register, ({ body, request }) => agentless.worker.register(body, request.ip))
-  app.register(lease, async ({ body, request }) => agentless.polls.lease(await pollerOf(request, body), body))
-  app.register(results, async ({ body, request }) => {
-    await pollerOf(request, null)
+  const failures = createFailureQuota(clock)
+  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => failures.assert(ip) }
+  const worker: Guard<Poller> = {
+    credential: 'header',
+    check: async (request) => {
+      const poller = await pollerOf(request, null)
+      shares.charge(poller.pollerId, Number(request.headers['content-length'] ?? workerLimits.bodyBytes), 0)
+      return poller
+    },
+  }
+
+  app.registerMachine(register, newcomer, ({ body, request }) =>
+    agentless.worker.register(body, request.ip).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'enrolment_refused') failures.failed(request.ip)
+      throw error
+    }),
+  )
+  app.registerMachine(lease, worker, async ({ body, request }) =>
+    agentless.polls.lease(await pollerOf(request, body), body),
+  )
+  app.registerMachine(results, worker, async ({ body }) => {
     const begun = await agentless.polls.begin(body.results)
     const ended = (await Promise.all(begun.map(store))).filter((one) => one !== null)
     if (ended.length > 0) await agentless.polls.end(ended)

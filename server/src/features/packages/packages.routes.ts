@@ -12,6 +12,7 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Guard } from '#platform/http/machine.ts'
 import { uploadedFile } from '#platform/http/uploaded-file.ts'
 import type { PackagesService } from './packages.service.ts'
 
@@ -57,11 +58,16 @@ export const registerPackageRoutes = (
     }
   })
 
-  app.register(download, async ({ params, request }) => {
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-    const session = verifySession(token, clock.now() / 1000)
-    if (session === null) throw new AppError('agent_session_expired')
-    if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+  const agent: Guard<void> = {
+    credential: 'header',
+    check: async ({ headers }) => {
+      const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+      const session = verifySession(token, clock.now() / 1000)
+      if (session === null) throw new AppError('agent_session_expired')
+      if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+    },
+  }
+  app.registerMachine(download, agent, async ({ params }) => {
     const { content, size, name } = await packages.download(params.sha256)
     return new WithHeaders(new FileAnswer(name, 'application/octet-stream', content), {
       'content-length': String(size),

@@ -22,7 +22,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import { AppError } from '../app-error.ts'
+import { AppError, notFound } from '../app-error.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
@@ -34,10 +34,14 @@ import { answerChecks } from './check-answers.ts'
 import { assertFresh } from './fresh.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
+import { isLocalCaller } from './local-caller.ts'
+import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
+import { assertOrigin } from './origin.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
 import { paramsReader, queryReader } from './read-query.ts'
 import { answerUnreadable, safetyHeaders } from './safety-headers.ts'
+import { hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
 
 /** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
 export interface Call<O> {
@@ -53,11 +57,20 @@ export interface Call<O> {
 type Answer<R> = R | JsonText | JsonStream | FileAnswer | WithHeaders<R> | typeof answered
 export type Handler<O> = (call: Call<O>) => Promise<Answer<ResponseOf<O>>>
 
+/** A handler of a route that machines call: with what its guard found. */
+export type MachineHandler<O, M> = (call: Call<O> & { machine: M }) => Promise<Answer<ResponseOf<O>>>
+
 /** Where features register their operations. */
 export interface HttpApp {
   register<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
     operation: Operation<P, Q, B, R>,
     handler: Handler<Operation<P, Q, B, R>>,
+  ): void
+  /** Registers an operation that machines call (permission `agent`); its guard runs before any of the body is read. */
+  registerMachine<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema, M>(
+    operation: Operation<P, Q, B, R>,
+    guard: Guard<M>,
+    handler: MachineHandler<Operation<P, Q, B, R>, M>,
   ): void
   /** Operations registered so far, for OpenAPI and the tests. */
   readonly operations: readonly AnyOperation[]
@@ -102,11 +115,11 @@ const kernelBytes = 64 * 1024
 const readerMs = 13_000
 const jsonLimit = 8 * 1024 * 1024
 const uploadLimit = 32 * 1024 * 1024
-/** Of a body nobody vouches for: sign-ins, and enrolments with 64 network interfaces. A megabyte is read in some 10 ms. */
-const anonymousLimit = 1024 * 1024
-/** Of all bodies that are on their way, those of strangers by themselves; small ones count for nothing and are always taken. */
-const anonymousHeld = 64 * 1024 * 1024
+/** Of all bodies that are on their way, those of machines by themselves; small ones count for nothing and are always taken. */
+const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
+/** Methods that the console's pages take where no operation is. */
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
 /** What an account that must change its password still reaches. */
@@ -114,15 +127,6 @@ const reachableBeforePasswordChange = new Set(['getProfile', 'getUserDetails', '
 
 const ticketOf = (request: FastifyRequest): string | undefined =>
   request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
-
-/** A name that anybody can make point to this machine, in the browser of who sits here (DNS rebinding). */
-const isPublicName = (host: string): boolean => /\.[a-z][a-z0-9-]*(?::\d+)?$/i.test(host)
-
-/** On this machine, and not handed on by a proxy here: then the caller may sit anywhere. */
-const isLocalCaller = (request: FastifyRequest): boolean =>
-  /^(?:::ffff:)?127\.|^::1$/.test(request.raw.socket.remoteAddress ?? '') &&
-  !isPublicName(request.headers.host ?? '') &&
-  ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].every((name) => request.headers[name] === undefined)
 
 /** Whether anybody may call it: what it costs to refuse a call counts. */
 const isAnonymous = ({ permission }: AnyOperation): boolean => permission === 'public' || permission === 'agent'
@@ -139,18 +143,6 @@ const anonymous = (ip: string): Actor => ({
   ip,
 })
 
-const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void => {
-  const origin = request.headers.origin
-  if (origin === undefined || request.method === 'GET') return
-  let host: string
-  try {
-    host = new URL(origin).host
-  } catch {
-    throw new AppError('origin_refused')
-  }
-  if (host !== request.host && !allowed.includes(host)) throw new AppError('origin_refused')
-}
-
 /** Builds the HTTP application; nothing listens yet. Routes without a permission are refused here, so the server does not start. */
 export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const { log, tracer = noTracer } = options
@@ -161,7 +153,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const settings = {
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: jsonLimit,
+    // Of what meets no operation.
+    bodyLimit: smallBody,
     requestTimeout: 28_000,
     connectionTimeout: 0,
     keepAliveTimeout: 75_000,
@@ -301,12 +294,19 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const length = request.headers['content-length']
     if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
       delete request.headers['content-type']
+    if (request.is404 && !reads.has(request.method)) throw notFound('There is no such path.')
+  })
+
+  // A caller without a credential gets 16 KiB of a body read and no more, whatever is answered.
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)
+    return payload
   })
 
   // As Node does it with a body that nobody began to read: what is asked next on its connection would wait behind it for
   // as long as a request may take.
   fastify.addHook('onResponse', async ({ raw }) => {
-    if (!raw.complete) raw.resume()
+    if (!raw.complete && !isTurnedAway(raw)) raw.resume()
   })
 
   fastify.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
@@ -402,20 +402,24 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return reply.send(text)
   }
 
-  const [strangers, people] = [createHeldBytes(anonymousHeld), createHeldBytes(knownHeld)]
+  const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
   const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
     headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody
       ? body
-      : countedBody(isAnonymous(operation) ? strangers : people, body, reply.raw)
+      : countedBody(isAnonymous(operation) ? machines : people, body, reply.raw)
 
-  const register: HttpApp['register'] = (operation, handler) => {
-    const known = operation as unknown as AnyOperation
+  const add = (
+    known: AnyOperation,
+    guard: Guard<unknown> | undefined,
+    handler: (call: never) => Promise<unknown>,
+  ): void => {
     if (
       known.permission !== 'public' &&
       known.permission !== 'agent' &&
       !Object.hasOwn(permissionTable, known.permission ?? '')
     )
       throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
+    assertGuarded(known, guard)
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
     const readParams = paramsReader(known.params)
     const readQuery = queryReader(known.query)
@@ -428,13 +432,18 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     fastify.route({
       method: known.method,
       url,
-      bodyLimit:
-        known.bodyLimit ??
-        (known.upload === true ? (known.uploadLimit ?? uploadLimit) : isAnonymous(known) ? anonymousLimit : jsonLimit),
+      bodyLimit: isAnonymous(known)
+        ? bodyLimitOf(known, guard)
+        : (known.bodyLimit ?? (known.upload === true ? (known.uploadLimit ?? uploadLimit) : jsonLimit)),
       config: { operation: known },
       onRequest: async (request) => {
         assertOrigin(request, options.allowedOrigins())
-        ;(request as OurRequest).portcullisActor = await inSpan(request, () => authorise(known, request))
+        const ours = request as OurRequest
+        ours.portcullisActor = await inSpan(request, () => authorise(known, request))
+        ours.machine = await inSpan(request, async () => guard?.check(request))
+        const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+        if (known.streamType !== undefined && type !== known.streamType) throw new AppError('unsupported_media_type')
+        ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
       },
       preParsing: async (request, reply, body) =>
         readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
@@ -453,11 +462,17 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         const query = readQuery(at < 0 ? '' : url.slice(at + 1))
         // Last: what a name leads to is only said to who asked for it rightly.
         const params = readParams(request.params as Record<string, string>)
-        const call = { actor: (request as OurRequest).portcullisActor, params, query, body, request, reply }
+        const { portcullisActor: actor, machine } = request as OurRequest
+        const call = { actor, machine, params, query, body, request, reply }
         return send(known, request, reply, await inSpan(request, () => handler(call as never)))
       },
     })
   }
+
+  const register: HttpApp['register'] = (operation, handler) =>
+    add(operation as unknown as AnyOperation, undefined, handler)
+  const registerMachine: HttpApp['registerMachine'] = (operation, guard, handler) =>
+    add(operation as unknown as AnyOperation, guard, handler)
 
   const seal = (): void => {
     for (const [url, methods] of methodsOf) {
@@ -465,9 +480,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       fastify.route({
         method: verbs.filter((verb) => !methods.has(verb)),
         url,
-        handler: async () => {
+        // Before the body: it is read for nothing.
+        onRequest: async () => {
           throw new AppError('method_not_allowed', { allow }, { headers: { allow } })
         },
+        handler: async () => null,
       })
     }
   }
@@ -476,10 +493,14 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     isDraining = true
   }
 
-  return { register, operations, seal, listen, drain, isDraining: () => isDraining, fastify }
+  return { register, registerMachine, operations, seal, listen, drain, isDraining: () => isDraining, fastify }
 }
 
 interface OurRequest extends FastifyRequest {
   portcullisActor: Actor
+  /** What the guard of a machine route found. */
+  machine: unknown
+  /** Whether a credential was verified. */
+  isKnown?: boolean
   portcullisSpan?: Span
 }

@@ -1,0 +1,68 @@
+import type { AnyOperation } from '@portcullis/contract'
+import type { FastifyRequest } from 'fastify'
+import { addressBucket } from '../address.ts'
+import { AppError } from '../app-error.ts'
+import { smallBody } from './held-bytes.ts'
+
+/** What a route for machines checks before any of the body is read; `M` is who calls. */
+export interface Guard<M> {
+  /**
+   * Where the credential is. In a header: `check` verifies it and its quota. In the body: at most 16 KiB are read, after
+   * `check` has charged the quota of the address.
+   */
+  credential: 'header' | 'body'
+  /** Returns who calls, or throws the refusal. */
+  check(request: FastifyRequest): Promise<M> | M
+}
+
+/** Bytes of a body that is read from a caller without a credential, and of one that needs no more. */
+export const bodyLimitOf = (operation: AnyOperation, guard: Guard<unknown> | undefined): number => {
+  const limit = operation.bodyLimit ?? smallBody
+  if (limit > smallBody && guard?.credential !== 'header')
+    throw new Error(
+      `${operation.method} ${operation.path} reads ${limit} bytes without a credential: refusing to start; the most is ${smallBody}`,
+    )
+  return limit
+}
+
+/** Refuses to start a route that machines call without a check before its body. */
+export const assertGuarded = ({ permission, method, path }: AnyOperation, guard: Guard<unknown> | undefined): void => {
+  if ((permission === 'agent') !== (guard !== undefined))
+    throw new Error(
+      guard === undefined
+        ? `${method} ${path} is called by machines and checks nothing before its body: refusing to start`
+        : `${method} ${path} has a guard for machines but another audience: refusing to start`,
+    )
+}
+
+/** Failures of one address before it waits, and how many of them it gets back each second. */
+const failures = { most: 600, perSecond: 10, addresses: 10_000 } as const
+
+/**
+ * Counts attempts that failed, by address: whoever has no credential can make the server read and look up so many. A
+ * site behind one address may be wrong 600 times at once; those who are right count for nothing.
+ */
+export const createFailureQuota = (clock: { now(): number }) => {
+  const levels = new Map<string, { failed: number; at: number }>()
+  const failedBy = (address: string): number => {
+    const level = levels.get(address)
+    return level === undefined ? 0 : Math.max(0, level.failed - ((clock.now() - level.at) / 1000) * failures.perSecond)
+  }
+  return {
+    /** Throws when the address has failed too often; before the body. */
+    assert: (ip: string): void => {
+      const over = failedBy(addressBucket(ip)) - failures.most
+      if (over < 0) return
+      const seconds = Math.ceil((over + 1) / failures.perSecond)
+      throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
+    },
+    failed: (ip: string): void => {
+      const address = addressBucket(ip)
+      const failed = failedBy(address) + 1
+      levels.delete(address)
+      levels.set(address, { failed, at: clock.now() })
+      const [oldest] = levels.keys()
+      if (levels.size > failures.addresses && oldest !== undefined) levels.delete(oldest)
+    },
+  }
+}

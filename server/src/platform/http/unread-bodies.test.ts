@@ -1,0 +1,184 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { agentPaths, operation, workerPaths } from '@portcullis/contract'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent } from '#test/builders.ts'
+import { startFeatureApp } from '#test/feature-app.ts'
+
+const size = 3 * 1024 * 1024
+/**
+ * What may be taken from a connection: 16 KiB of the body. Node reads 64 KiB at once, so that the read that brings the
+ * headers and the one in which the limit is reached may each bring more.
+ */
+const mostRead = 2 * 64 * 1024
+
+let t: TestApp
+const served: Socket[] = []
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  t.app.fastify.server.on('connection', (socket: Socket) => served.push(socket))
+})
+afterAll(() => t.close())
+
+interface Sent {
+  /** The whole answer; the connection ended without a reset. */
+  answer: string
+  status: number
+  /** Bytes that the server took from the connection. */
+  read: number
+}
+
+/** Sends headers, then a body of 3 MB for as long as it is taken; reads the answer to the end of the connection. */
+const send = async (head: string, isChunked = false): Promise<Sent> => {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port), allowHalfOpen: true })
+  let answer = ''
+  let failed: Error | undefined
+  socket.on('data', (data) => {
+    answer += data.toString('latin1')
+  })
+  socket.on('error', (error) => {
+    failed = error
+  })
+  await once(socket, 'connect')
+  socket.write(`${head}host: x\r\n${isChunked ? 'transfer-encoding: chunked' : `content-length: ${size}`}\r\n\r\n`)
+  if (isChunked) socket.write(`${size.toString(16)}\r\n`)
+  socket.write(Buffer.alloc(size, 32))
+  await new Promise((resolve) => socket.once('end', resolve).once('close', resolve))
+  const peer = served.find((one) => one.remotePort === socket.localPort)
+  socket.destroy()
+  if (failed !== undefined) throw failed
+  return { answer, status: Number(answer.slice(9, 12)), read: peer?.bytesRead ?? Number.NaN }
+}
+
+/** What is wrong with an answer to a body that nobody asked for; null: nothing. */
+const faultOf = ({ answer, status, read }: Sent): string | null =>
+  status >= 400 && status < 500 && /\r\nconnection: close\r\n/i.test(answer) && read <= mostRead
+    ? null
+    : `read ${read}: ${answer.slice(0, 300)}`
+
+const bodyMethods = new Set(['POST', 'PUT', 'DELETE'])
+const anyId = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
+
+describe('a body of 3 MB without a credential', () => {
+  it('finding 5: is answered by every operation without being read', async () => {
+    const all = t.app.operations.filter(({ method }) => bodyMethods.has(method))
+    expect(
+      all
+        .filter(({ permission }) => permission === 'agent')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([
+      'agentDebugLogs',
+      'agentEnrol',
+      'agentPolicy',
+      'agentSession',
+      'workerLease',
+      'workerRegister',
+      'workerResults',
+    ])
+    const faults: unknown[] = []
+    for (const { method, path, id, streamType } of all)
+      for (const isChunked of [false, true]) {
+        const target = path.replace(/\{\w+\}/g, anyId)
+        const type = streamType ?? 'application/json'
+        const fault = faultOf(await send(`${method} ${target} HTTP/1.1\r\ncontent-type: ${type}\r\n`, isChunked))
+        if (fault !== null) faults.push([id, isChunked, fault])
+      }
+    expect(faults).toEqual([])
+  }, 120_000)
+
+  it.each([
+    ['the path of check-ins', 'POST', agentPaths.checkIn],
+    ['the path of wake sockets', 'POST', agentPaths.wake],
+    ['a path that does not exist', 'POST', '/worker/v1/nothing'],
+    ['a path that takes another method', 'PUT', workerPaths.results],
+    ['the metrics', 'POST', '/metrics'],
+    ['the answer of an identity provider', 'POST', '/prime/webui/Auth/Oidc/callback'],
+  ])('finding 5: is not read by %s', async (_what, method, path) => {
+    for (const isChunked of [false, true])
+      expect(faultOf(await send(`${method} ${path} HTTP/1.1\r\ncontent-type: application/json\r\n`, isChunked))).toBe(
+        null,
+      )
+  })
+
+  it('finding 5: is not read by a wake socket that is refused', async () => {
+    const { status, read } = await send(
+      `GET ${agentPaths.wake} HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n`,
+    )
+    expect(status).toBe(401)
+    // Nobody parses it: it fills the buffer of the connection.
+    expect(read).toBeLessThanOrEqual(2 * mostRead)
+  })
+
+  it('finding 5: of an agent that is over its quota is not read', async () => {
+    const agent = await enrolAgent(t)
+    const report = `POST ${agentPaths.checkIn} HTTP/1.1\r\nauthorization: Bearer ${agent.state.session}\r\nconnection: close\r\ncontent-type: application/json\r\n`
+    // Bodies of 3 MB of blanks are no report, and are charged all the same.
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const sent = await send(report)
+      statuses.push(sent.status)
+      if (sent.status === 429) expect(faultOf(sent)).toBe(null)
+    }
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 400, 429, 429])
+    // It may still say that it is there.
+    expect((await agent.post(agent.body())).status).toBe(200)
+  })
+
+  it('finding 5: a small one is read, and its connection kept', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => t.as(undefined).post(workerPaths.lease, { nonsense: 'x'.repeat(1_000) })),
+    )
+    expect(answers.map(({ statusCode, headers }) => [statusCode, headers.connection])).toEqual(
+      Array(3).fill([401, 'keep-alive']),
+    )
+  })
+})
+
+describe('a route that machines call', () => {
+  const wanted = {
+    id: 'machine',
+    method: 'POST',
+    path: '/worker/v1/machine',
+    tag: 'T',
+    summary: 'x',
+    permission: 'agent',
+    body: Type.Object({}),
+    response: Type.Null(),
+  } as const
+  const nothing = async () => null
+
+  it('finding 5: does not start without a check before its body', async () => {
+    await expect(startFeatureApp((app) => app.register(operation(wanted), nothing))).rejects.toThrow(
+      /checks nothing before its body: refusing to start/,
+    )
+  })
+
+  it('finding 5: does not start with a large body before its credential', async () => {
+    for (const large of [
+      { ...wanted, bodyLimit: 20_000 },
+      { ...wanted, permission: 'public', bodyLimit: 20_000 },
+    ] as const)
+      await expect(
+        startFeatureApp((app) =>
+          large.permission === 'public'
+            ? app.register(operation(large), nothing)
+            : app.registerMachine(operation(large), { credential: 'body', check: () => null }, nothing),
+        ),
+      ).rejects.toThrow(/reads 20000 bytes without a credential: refusing to start/)
+  })
+
+  it('does not start with a guard and another audience', async () => {
+    await expect(
+      startFeatureApp((app) =>
+        app.registerMachine(
+          operation({ ...wanted, permission: 'public' }),
+          { credential: 'header', check: () => null },
+          nothing,
+        ),
+      ),
+    ).rejects.toThrow(/another audience: refusing to start/)
+  })
+})
