@@ -144,7 +144,8 @@ export const HostFacts = Type.Object(
     }),
     releaseKey: Type.Optional(
       Type.String({
-        pattern: '^[0-9a-f]{0,64}$',
+        pattern: '^([0-9a-f]{64})?$',
+        examples: ['7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069'],
         description:
           'Fingerprint of the release key that this agent takes builds from; empty when it was built without one. Older agents leave it out.',
       }),
