@@ -26,6 +26,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     db,
     clock,
     audit,
+    approvals,
     releaseKey: options.releaseKey,
     hostsByReleaseKey: () => agents.hostsByReleaseKey(),
     dataDir: config.dataDir,
@@ -211,6 +212,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     [10_000, 'expiring commands', commands.expire],
     [3_600_000, 'command upkeep', commands.forget],
     [5_000, 'rollouts', rollouts.advance],
+    [60_000, 'builds that nobody approved', packages.discardExpired],
   ]
   return {
     agents,

@@ -48,6 +48,8 @@ export interface ApprovalKind<Change> {
   approver?: UserProfile
   /** Further conditions on the approver; throws to refuse. Runs in the transaction of the approval. */
   mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
+  /** Removes what was kept for the change, in the transaction that rejects the request. */
+  discard?(tx: Tx, change: Change): Promise<void>
   /** Carries the change out in the transaction of the approval; throws to refuse it. `actor` names both people. */
   carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
 }
@@ -352,6 +354,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         const request = await lock(tx, id)
         const now = new Date(clock.now())
         await store.decide(tx, now, id, 'Rejected', actor.userName)
+        const change = JSON.parse(request.body) as { kind: string }
+        await kinds.get(change.kind)?.discard?.(tx, change)
         await audit.write(tx, actor, {
           action: 'change.rejected',
           entity: request.title,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -10,11 +11,12 @@ import type { ReleaseKeySource } from './release-key.ts'
 
 export type { PublishedBuild } from './packages.service.ts'
 export { loadReleaseKey, type ReleaseKeySource } from './release-key.ts'
-export type PackagesApi = Pick<PackagesService, 'latestPackage' | 'refusalOf'>
+export type PackagesApi = Pick<PackagesService, 'discardExpired' | 'latestPackage' | 'refusalOf'>
 
 interface Given extends Omit<PackageRoutesDeps, 'packages'> {
   db: Db
   audit: Pick<AuditApi, 'write'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
   releaseKey: ReleaseKeySource | null
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder of this server's own files; executables are kept below it. */
@@ -24,7 +26,7 @@ interface Given extends Omit<PackageRoutesDeps, 'packages'> {
 /** Published agent builds: signed by the release key, handed to agents by every replica. */
 export const packagesFeature = (
   app: HttpApp,
-  { db, audit, releaseKey, hostsByReleaseKey, dataDir, ...routes }: Given,
+  { db, audit, approvals, releaseKey, hostsByReleaseKey, dataDir, ...routes }: Given,
 ): PackagesApi => {
   const folder = join(dataDir, 'packages')
   const packages = createPackagesService({
@@ -33,6 +35,7 @@ export const packagesFeature = (
     store: createPackagesStore,
     cache: createPackageCache({ folder, chunk: createPackagesStore(db).chunk }),
     audit,
+    approvals,
     releaseKey,
     hostsByReleaseKey,
     folder,

@@ -1,11 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
 import { compareVersions, isSignedBuild, releaseKeyFingerprint } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { PackageCache } from './package-cache.ts'
 import { type PackageSource, readPackage } from './package-file.ts'
@@ -42,7 +43,20 @@ export interface PackagesDeps {
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder for what is being uploaded. */
   folder: string
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
 }
+
+/** A build that waits for a second approver: exactly this one is published, and no other of its version. */
+interface PublishChange {
+  packageId: string
+  version: string
+  architecture: string
+  /** Hex, of the executable. */
+  sha256: string
+}
+
+/** As long as a request for approval waits, and a minute for the clocks. */
+const pendingMs = 24 * 3_600_000 + 60_000
 
 export type PackagesService = ReturnType<typeof createPackagesService>
 
@@ -53,7 +67,7 @@ const named = ({ version, architecture }: { version: string; architecture: strin
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
 export const createPackagesService = (deps: PackagesDeps) => {
-  const { db, clock, store, cache, audit, folder, hostsByReleaseKey } = deps
+  const { db, clock, store, cache, audit, folder, hostsByReleaseKey, approvals } = deps
   const key = deps.releaseKey === null ? null : trustedKey(deps.releaseKey)
 
   const buildOf = (row: PackageRow): PublishedBuild => ({
@@ -73,7 +87,13 @@ export const createPackagesService = (deps: PackagesDeps) => {
     isSignedBuild({ ...buildOf(row), signature: row.signature.toString('base64') })
 
   const stateOf = (row: PackageRow): AgentPackage['state'] =>
-    row.withdrawn_at !== null ? 'Withdrawn' : isOurs(row) ? 'Published' : 'Untrusted'
+    row.pending_since !== null
+      ? 'Pending'
+      : row.withdrawn_at !== null
+        ? 'Withdrawn'
+        : isOurs(row)
+          ? 'Published'
+          : 'Untrusted'
 
   const isOffered = (row: PackageRow): boolean => stateOf(row) === 'Published'
 
@@ -133,6 +153,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
       const { known } = await assertPublishable(tx, header)
       if (known !== null) return view(known, await packages.all())
       const now = new Date(clock.now())
+      const isPending = await approvals.isLatched(tx)
       const packageId = await packages.put({
         package_id: newId(now.getTime()),
         version: header.version,
@@ -143,17 +164,61 @@ export const createPackagesService = (deps: PackagesDeps) => {
         release_key: Buffer.from(header.releaseKey, 'base64'),
         published_at: now,
         published_by: actor.userName,
+        pending_since: isPending ? now : null,
+        pending_by: isPending ? actor.userName : null,
       })
       await storeChunks(tx, packageId, file)
       const rows = await packages.all()
       const stored = rows.find((row) => row.package_id === packageId) as PackageRow
       await audit.write(tx, actor, {
-        action: 'agent_package.published',
+        action: isPending ? 'agent_package.uploaded' : 'agent_package.published',
         entity: named(header),
         details: `SHA-256 ${header.sha256}, ${header.size} bytes`,
       })
       return view(stored, rows)
     })
+
+  /** Files the request that publishes a pending build, and refuses; a build that nobody can approve does not stay. */
+  const requireApproval = async (actor: Actor, build: AgentPackage): Promise<never> => {
+    const { id: packageId, version, architecture, sha256 } = build
+    try {
+      return await approvals.require<PublishChange>(actor, {
+        kind: 'publish-package',
+        change: { packageId, version, architecture, sha256 },
+        detail:
+          'Publishing an agent build needs a second approver. The build is stored and offered to no host until another Administrator approves request {id}.',
+      })
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'second_person_required')) await store(db).discard(packageId)
+      throw error
+    }
+  }
+
+  approvals.handle<PublishChange>('publish-package', {
+    action: 'package',
+    title: ({ version, architecture, sha256 }) => `Publish agent ${version} for ${architecture}, SHA-256 ${sha256}`,
+    carryOut: async (tx, actor, { packageId, version, architecture, sha256 }) => {
+      const packages = store(tx)
+      await packages.lock()
+      const rows = await packages.all()
+      const row = rows.find((one) => one.package_id === packageId)
+      if (row?.pending_since == null || row.sha256.toString('hex') !== sha256 || !isOurs(row))
+        throw new AppError('conflict', { detail: 'The build of this request no longer waits for approval.' })
+      const newest = newestOf(rows, architecture)
+      if (newest !== undefined && compareVersions(version, newest.version) < 0)
+        throw new AppError('package_not_newer', { version, architecture, newest: newest.version })
+      await packages.release(packageId, new Date(clock.now()), actor.userName)
+      await audit.write(tx, actor, {
+        action: 'agent_package.published',
+        entity: named(row),
+        details: `SHA-256 ${sha256}, ${row.size} bytes`,
+      })
+      return undefined
+    },
+    discard: async (tx, { packageId }) => {
+      await store(tx).discard(packageId)
+    },
+  })
 
   return {
     list: async (): Promise<ResponseOf<typeof listPackages>> => {
@@ -187,11 +252,13 @@ export const createPackagesService = (deps: PackagesDeps) => {
           header = given
           await assertPublishable(db, given)
         })
+        let stored: AgentPackage
         try {
-          return await put(actor, read.header, read.file)
+          stored = await put(actor, read.header, read.file)
         } finally {
           await read.file.close()
         }
+        return stored.state === 'Pending' ? await requireApproval(actor, stored) : stored
       } catch (error) {
         if (error instanceof AppError && suspicious.has(error.code) && header !== undefined) {
           const entity = named(header)
@@ -213,16 +280,30 @@ export const createPackagesService = (deps: PackagesDeps) => {
       const answer = await db.transaction(async (tx) => {
         const packages = store(tx)
         await packages.lock()
-        const found = (await packages.all()).find((row) => row.package_id === packageId && row.withdrawn_at === null)
+        const found = (await packages.all()).find(
+          (row) => row.package_id === packageId && (row.withdrawn_at === null || row.pending_since !== null),
+        )
         if (found === undefined) throw notFound('There is no such published package.')
-        await packages.withdraw(packageId, new Date(clock.now()))
-        const rows = await packages.all()
+        const now = new Date(clock.now())
+        if (found.pending_since === null) await packages.withdraw(packageId, now)
+        else await packages.discard(packageId)
         await audit.write(tx, actor, { action: 'agent_package.withdrawn', entity: named(found) })
-        return { rows, stored: rows.find((row) => row.package_id === packageId) as PackageRow }
+        return { rows: await packages.all(), stored: { ...found, withdrawn_at: now, pending_since: null } }
       })
       await cache.keepOnly(answer.rows.filter(isOffered).map((row) => row.sha256.toString('hex')))
       return view(answer.stored, answer.rows)
     },
+
+    /** Deletes builds whose requests expired. */
+    discardExpired: async (): Promise<void> =>
+      db.transaction(async (tx) => {
+        for (const build of await store(tx).discardOlder(new Date(clock.now() - pendingMs)))
+          await audit.write(tx, systemActor('packages'), {
+            action: 'agent_package.discarded',
+            entity: named(build),
+            details: 'no second approver agreed in time',
+          })
+      }),
 
     /** The executable with this digest, for an agent. */
     download: async (sha256: string) => {
