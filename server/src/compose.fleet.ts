@@ -225,6 +225,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     checkInsPerSecond: checkInRate.perSecond,
     nac,
     insights,
+    packages,
     rollouts,
     timers,
   }

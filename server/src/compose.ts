@@ -31,7 +31,7 @@ export const compose = async (options: ComposeOptions) => {
   const { app, db, exportDb, lists, bus, metrics, tracer, live, audit, checkpoints, events, tags, schemaVersion } = base
   const { settings, thresholds, licence, jobs, mail, directory, accounts } = base
   const fleet = await composeFleet(options, base)
-  const { agents, knowledge, policy, commands, agentless, ingest, nac, rollouts } = fleet
+  const { agents, knowledge, policy, commands, agentless, ingest, nac, packages, rollouts } = fleet
   const outputs = composeOutputs(options, base, fleet, { overall: () => health.overall() })
   const { assets, deliveries, notifications, exports, reports } = outputs
   const health = await healthFeature(app, {
@@ -115,6 +115,7 @@ export const compose = async (options: ComposeOptions) => {
     ingest,
     jobs,
     commands,
+    packages,
     rollouts,
     agentless,
     nac,

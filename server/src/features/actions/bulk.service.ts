@@ -21,7 +21,7 @@ import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
-import type { BulkRelease } from './gated.ts'
+import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
 import { recordOrder } from './record.ts'
 
@@ -123,7 +123,9 @@ export const createBulk = (deps: BulkDeps) => {
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
-      secondPerson: releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts: count })),
+      secondPerson:
+        (action === 'update' && count > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))) ||
+        (releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts: count }))),
     }
   }
 
@@ -165,6 +167,7 @@ export const createBulk = (deps: BulkDeps) => {
       if (limit !== null)
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
+    if (action === 'update') await refuseUpdate(approvals, actor, uuids)
     const jobId = await db.transaction(async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })

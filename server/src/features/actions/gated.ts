@@ -1,4 +1,4 @@
-import { profiles } from '@portcullis/contract'
+import { type BulkAction, profiles } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -21,6 +21,11 @@ export interface BulkRelease {
   uuids: readonly string[]
 }
 
+/** Updating the agent of hosts by name. */
+export interface BulkUpdate {
+  update: readonly string[]
+}
+
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** Orders that may need a second approver, as kinds of change requests. */
@@ -28,7 +33,7 @@ export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
   carryOut: {
     configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
-    bulk(tx: Tx, actor: Actor, change: BulkRelease): Promise<unknown>
+    bulk(tx: Tx, actor: Actor, change: { action: BulkAction; uuids: readonly string[] }): Promise<unknown>
   },
 ): void => {
   approvals.handle<ConfigurationChange>('configuration', {
@@ -57,5 +62,28 @@ export const registerGated = (
       await carryOut.bulk(tx, actor, change)
       return undefined
     },
+  })
+  approvals.handle<BulkUpdate>('bulk-update', {
+    action: 'update',
+    title: ({ update }) => `Update the agent of ${hostsText(update.length)} to the newest published build`,
+    hosts: ({ update }) => update.length,
+    carryOut: async (tx, actor, { update }) => {
+      await carryOut.bulk(tx, actor, { action: 'update', uuids: update })
+      return undefined
+    },
+  })
+}
+
+/** Refuses an update that needs a second approver, and files it: who may order updates alone could run their own build. */
+export const refuseUpdate = async (
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
+  actor: Actor,
+  update: readonly string[],
+): Promise<void> => {
+  if (update.length === 0 || (await approvals.mayAlone(actor, { kind: 'program' }))) return
+  await approvals.require<BulkUpdate>(actor, {
+    kind: 'bulk-update',
+    change: { update },
+    detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
   })
 }

@@ -7,14 +7,14 @@ import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
-import type { BulkRelease } from './gated.ts'
+import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { actionTitles, type Build, commandFor, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
 export interface OnIdsDeps {
   db: Db
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  approvals: Pick<ApprovalsApi, 'release' | 'require'>
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
@@ -70,11 +70,17 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
     /** Agents that are current already are neither accepted nor missing. */
     update: async (actor: Actor, uuids: readonly string[]): Promise<BulkResult> => {
       // Before the transaction: what is published has nothing to do with the agents' rows.
-      const architectures = new Set(
-        (await read.targets(db, read.named(uuids.filter(isId)))).map((target) => target.architecture),
-      )
+      const asked = await read.targets(db, read.named(uuids.filter(isId)))
+      const architectures = new Set(asked.map((target) => target.architecture))
       const builds = new Map<string, Build | null>()
       for (const architecture of architectures) builds.set(architecture, await latestPackage(architecture))
+      const wanted = asked.filter((target) => impossible('update', target, builds) === null)
+      if (!asked.some((target) => target.agentless))
+        await refuseUpdate(
+          approvals,
+          actor,
+          wanted.map((target) => target.agent_id),
+        )
       return over(uuids, async (tx, targets) => {
         refuseAgentless(targets)
         const published = targets.filter((target) => builds.get(target.architecture) != null)

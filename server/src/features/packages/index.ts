@@ -16,7 +16,7 @@ export type PackagesApi = Pick<PackagesService, 'discardExpired' | 'latestPackag
 interface Given extends Omit<PackageRoutesDeps, 'packages'> {
   db: Db
   audit: Pick<AuditApi, 'write'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   releaseKey: ReleaseKeySource | null
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder of this server's own files; executables are kept below it. */

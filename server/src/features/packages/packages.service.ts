@@ -43,7 +43,7 @@ export interface PackagesDeps {
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder for what is being uploaded. */
   folder: string
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
 }
 
 /** A build that waits for a second approver: exactly this one is published, and no other of its version. */
@@ -153,7 +153,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
       const { known } = await assertPublishable(tx, header)
       if (known !== null) return view(known, await packages.all())
       const now = new Date(clock.now())
-      const isPending = await approvals.isLatched(tx)
+      const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx))
       const packageId = await packages.put({
         package_id: newId(now.getTime()),
         version: header.version,

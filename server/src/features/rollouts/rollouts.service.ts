@@ -31,7 +31,7 @@ export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan looks at every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'release' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
 }
 
 /** The change that waits for a second approver: the hosts that the rollout armed are freed. */
@@ -41,6 +41,13 @@ interface Revert {
   name: string
   /** How many hosts that were. */
   hosts: number
+}
+
+interface UpdateChange {
+  name: string
+  settings: RolloutSettings
+  /** Exactly these builds are installed. */
+  builds: Record<string, PublishedBuild>
 }
 
 interface RevertChange {
@@ -211,6 +218,43 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     },
   })
 
+  /** Inserts a rollout, which the next run begins. */
+  const insert = async (tx: Tx, actor: Actor, row: RolloutRow): Promise<void> => {
+    await createRolloutsStore(tx).insert(row)
+    await tell(tx, row, actor)
+  }
+
+  /** Says which rollout is in the way when one of this kind is active. */
+  const begin = async ({ kind }: RolloutRow, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!isPgError(error, '23505', 'rollouts_active')) throw error
+      const active = await createRolloutsStore(db).activeOf(kind)
+      throw new AppError('conflict', {
+        detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}; one at a time.`,
+      })
+    }
+  }
+
+  const titleOf = ({ name, builds }: UpdateChange): string =>
+    `Update agents to ${Object.values(builds)
+      .map(({ version, architecture }) => `${version} for ${architecture}`)
+      .join(', ')} in rings: ${name}`
+
+  approvals.handle<UpdateChange>('rollout-update', {
+    action: 'update',
+    title: titleOf,
+    carryOut: async (tx, actor, { name, settings, builds }) => {
+      const now = clock.now()
+      const begun = { rollout_id: newId(now), kind: 'update', name, state: 'running', reason: '' } as const
+      const times = { created_at: new Date(now), created_by: actor.userName, ended_at: null }
+      const row: RolloutRow = { ...begun, settings, builds, ring: -1, rings: [], ...times }
+      await begin(row, () => insert(tx, actor, row))
+      return () => void advance()
+    },
+  })
+
   return {
     advance,
     one,
@@ -253,18 +297,13 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
 
     start: async (actor: Actor, input: Input): Promise<Rollout> => {
       const row = await rowOf(actor, input, 'running')
-      try {
-        await db.transaction(async (tx) => {
-          await createRolloutsStore(tx).insert(row)
-          await tell(tx, row, actor)
+      if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' })))
+        await approvals.require<UpdateChange>(actor, {
+          kind: 'rollout-update',
+          change: { name: row.name, settings: row.settings, builds: row.builds },
+          detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
         })
-      } catch (error) {
-        if (!isPgError(error, '23505', 'rollouts_active')) throw error
-        const active = await createRolloutsStore(db).activeOf(input.kind)
-        throw new AppError('conflict', {
-          detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}; one at a time.`,
-        })
-      }
+      await begin(row, () => db.transaction((tx) => insert(tx, actor, row)))
       // Not waited for: a ring of 4,000 hosts takes seconds.
       void advance()
       return one(row.rollout_id)
