@@ -175,6 +175,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'startPasskeySignIn',
   ],
   'config:read': [
+    'getCommandKeys',
     'configHistory',
     'getConfigItemsByName',
     'getConfigItemsByPrefix',

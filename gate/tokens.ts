@@ -40,7 +40,7 @@ const tryForged = async (premises: Premises, ledger: Ledger): Promise<void> => {
   const right = `${header}.${claims}.${createHmac('sha256', key).update(`${header}.${claims}`).digest('base64url')}`
   if (!isTaken(await wire.send({ ...profile, token: right }))) ledger.taken.push('a token that is right is refused')
 
-  const publicKey = JSON.stringify(loadKeys(keyFile).command.publicKeyDer.toString('base64')) + String(enrolled.id)
+  const publicKey = JSON.stringify(loadKeys(keyFile).command.newest().publicKey) + String(enrolled.id)
   for (const { what, token } of forgeries(victim.token, key, publicKey)) await refused(what, { ...profile, token })
   const apiToken = String(
     (await call('POST', `${api}/admin/apiTokens`, { name: 'gate', userProfile: 10 }, admin.token)).token,

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts'
 import { createFactsCollector } from './collectors/facts.ts'
 import { createSysfsCollector } from './collectors/sysfs.ts'
 import { createWatcher, type Watcher, type WatcherTiming, watcherTiming } from './collectors/watcher.ts'
+import { createCommandKeys } from './command-keys.ts'
 import { createCommands } from './commands.ts'
 import type { AgentConfig } from './config.ts'
 import { collectDebugLogs } from './debug-logs.ts'
@@ -119,6 +120,7 @@ export const runAgent = async (
     const kick = createKick()
     const reports = createReports({ clock, log })
     const protocol = createProtocol({ transport, key, clock })
+    const keys = createCommandKeys({ identity, publicKey: key.publicKey, state, log, reports })
     const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
     const spool = createSpool({
@@ -134,6 +136,7 @@ export const runAgent = async (
     const { enforcer, policyFile, notify } = setUpEnforcement({
       ...config,
       identity,
+      keys,
       kernel,
       interfaces: createInterfaces(config),
       sysfs,
@@ -165,7 +168,7 @@ export const runAgent = async (
     cleanUps.push(policy.stop)
     const commands = createCommands({
       agentId: identity.agentId,
-      commandKey: identity.commandKey,
+      keys,
       clock,
       log,
       reports,
@@ -219,6 +222,7 @@ export const runAgent = async (
       }),
       spool,
       commands,
+      keys,
       reports,
       state,
       kick,
@@ -234,6 +238,10 @@ export const runAgent = async (
         else if (isStale && enforcer.isArmed())
           policy.needWithin(enforcer.hasPolicy() ? timing.enforcement.freshenMs : 0)
         isStale = false
+      },
+      onNewKey: () => {
+        // The policy on disk is signed by the key before; it is good, and is replaced soon.
+        if (enforcer.isArmed()) policy.needWithin(timing.enforcement.freshenMs)
       },
       onRevoked: () => {
         if (enforcer.isArmed()) enforcer.free('The server removed this host.')

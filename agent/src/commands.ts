@@ -1,8 +1,8 @@
 import type { AgentCommand, CheckInRequest, SignedText } from '@portcullis/contract/agent-protocol'
 import type { Clock } from './clock.ts'
 import { cutText } from './collectors/text.ts'
+import type { CommandKeys } from './command-keys.ts'
 import { messageOf } from './exit.ts'
-import { verifySignature } from './keys.ts'
 import type { Log } from './log.ts'
 import { parseCommand } from './parse-command.ts'
 import type { Reports } from './reports.ts'
@@ -12,8 +12,7 @@ type Ack = NonNullable<CheckInRequest['acks']>[number]
 
 export interface CommandsDeps {
   agentId: string
-  /** Base64 SPKI DER of the key that signs commands. */
-  commandKey: string
+  keys: Pick<CommandKeys, 'verify' | 'verifyKept'>
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
@@ -47,7 +46,7 @@ const laneOf = (kind: string): Lane => (kind === 'update' || kind === 'collect-l
  * because its id is an unknown writer's word.
  */
 export const createCommands = (deps: CommandsDeps) => {
-  const { agentId, commandKey, clock, log, reports } = deps
+  const { agentId, keys, clock, log, reports } = deps
   // Another identity has counters of its own, and what was pending is another agent's.
   const isOurs = (deps.memory.agentId ?? agentId) === agentId
   let memory: CommandMemory = isOurs ? { ...deps.memory, agentId } : { agentId, counter: 0, recent: [] }
@@ -66,7 +65,7 @@ export const createCommands = (deps: CommandsDeps) => {
 
   /** What a start goes on with. The file is only as good as who can write it: all that was verified once is verified again. */
   const isStillGood = ({ payload, signature }: SignedText): boolean => {
-    if (!verifySignature(commandKey, payload, signature)) return false
+    if (!keys.verifyKept(payload, signature)) return false
     const parsed = parseCommand(payload)
     if (parsed === undefined || parsed.agentId !== agentId || parsed.counter > memory.counter) return false
     return !memory.recent.some(({ id }) => id === parsed.id)
@@ -125,7 +124,7 @@ export const createCommands = (deps: CommandsDeps) => {
 
   const receiveOne = (signed: SignedText): string | undefined => {
     if (signed.payload.length > MAX_PAYLOAD) return 'too long'
-    if (!verifySignature(commandKey, signed.payload, signed.signature)) return 'the signature does not verify'
+    if (!keys.verify(signed.payload, signed.signature)) return 'the signature does not verify'
     const parsed = parseCommand(signed.payload)
     if (parsed === undefined) return 'signed, but not a command'
     if (parsed.agentId !== agentId) return 'meant for another agent'
@@ -175,6 +174,10 @@ export const createCommands = (deps: CommandsDeps) => {
         outcome: failure === undefined ? 'confirmed' : 'failed',
         message: cutText(failure ?? '', MAX_MESSAGE),
       })
+    },
+    /** Counter of the last verified command. */
+    get counter(): number {
+      return memory.counter
     },
     get hasDue(): boolean {
       return due.length > 0

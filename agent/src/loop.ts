@@ -3,6 +3,7 @@ import type { EnforcementState } from '@portcullis/contract/agent-protocol'
 import { createBackoff } from './backoff.ts'
 import type { createCheckIns, FormedCheckIn, ServerView } from './check-in.ts'
 import { type Clock, sleep } from './clock.ts'
+import type { CommandKeys } from './command-keys.ts'
 import type { Commands } from './commands.ts'
 import { AgentExit, exitCodes, messageOf } from './exit.ts'
 import type { Kick } from './kick.ts'
@@ -33,6 +34,7 @@ export interface LoopDeps {
   checkIns: ReturnType<typeof createCheckIns>
   spool: Spool
   commands: Commands
+  keys: Pick<CommandKeys, 'id' | 'learn' | 'revocationFault'>
   reports: Reports
   state: State
   /** Ends the wait between check-ins: a device change or the wake socket. */
@@ -42,7 +44,9 @@ export interface LoopDeps {
   deviceCount: () => number
   /** What was acknowledged about enforcement, and whether the policy has to be fetched. */
   onAcknowledged: (told: EnforcementState | undefined, needPolicy: boolean) => void
-  /** The server removed this agent: the host must not stay under it. */
+  /** Another command key is in force: what is held was signed by the one before. */
+  onNewKey: () => void
+  /** The server removed this agent, and signed that it did: the host must not stay under it. */
   onRevoked: () => void
   once: boolean
   clock: Clock
@@ -75,6 +79,7 @@ export const createLoop = (deps: LoopDeps) => {
     checkIns,
     spool,
     commands,
+    keys,
     reports,
     state,
     kick,
@@ -137,13 +142,19 @@ export const createLoop = (deps: LoopDeps) => {
     view = freshView()
   }
 
+  const learn = (rotations: unknown): void => {
+    if (keys.learn(rotations)) deps.onNewKey()
+  }
+
   /** SETTLING: learns the fate of the check-in that an earlier start left open. */
   const settle = async (signal: AbortSignal): Promise<void> => {
     const open = spool.openFlight()
     if (open === undefined || open.bootId === view.bootId) return
     let nextSeq = 0
     try {
-      nextSeq = (await protocol.session(identity.agentId, open.bootId, signal)).nextSeq
+      const settled = await protocol.session(identity.agentId, open.bootId, keys.id(), signal)
+      nextSeq = settled.nextSeq
+      learn(settled.commandKeys)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'agent_session_superseded') throw error
     }
@@ -162,7 +173,8 @@ export const createLoop = (deps: LoopDeps) => {
 
   const openSession = async (signal: AbortSignal): Promise<Session> => {
     await settle(signal)
-    const opened = await protocol.session(identity.agentId, view.bootId, signal)
+    const opened = await protocol.session(identity.agentId, view.bootId, keys.id(), signal)
+    learn(opened.commandKeys)
     const isInOrder = opened.nextSeq === view.seq || (flight !== undefined && opened.nextSeq === view.seq + 1)
     if (!isInOrder) {
       log.warn('server_lost_count', { expected: opened.nextSeq, mine: view.seq })
@@ -210,23 +222,37 @@ export const createLoop = (deps: LoopDeps) => {
     return NOW
   }
 
+  const afterUnknown = (refusal: Refusal, code: string, message: string): Pause => {
+    session = undefined
+    if (!isUnknown) {
+      reports.add(code, message)
+      markUnknown(new Date(clock.now()).toISOString())
+    }
+    return { ms: Math.max(unknownWait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
+  }
+
   const afterRefusal = (refusal: Refusal): Pause => {
     switch (refusal.code) {
-      case 'agent_revoked':
+      case 'agent_revoked': {
+        const fault = keys.revocationFault(refusal.body, commands.counter)
+        // Anybody between the host and its server can write this answer; only the server can sign it.
+        if (fault !== undefined)
+          return afterUnknown(
+            refusal,
+            'revocation_refused',
+            `The server says that it removed this agent, but ${fault}. The host goes on as it was.`,
+          )
         state.amendIdentity({ revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
         deps.onRevoked()
         tell('revoked', { lastProblem: refusal.message })
         throw new AgentExit(exitCodes.revoked, `The server no longer takes this agent: ${refusal.message}`)
+      }
       case 'agent_unknown':
-        session = undefined
-        if (!isUnknown) {
-          reports.add(
-            'agent_unknown',
-            `The server does not know this agent, which goes on as it was: ${refusal.message}`,
-          )
-          markUnknown(new Date(clock.now()).toISOString())
-        }
-        return { ms: Math.max(unknownWait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
+        return afterUnknown(
+          refusal,
+          'agent_unknown',
+          `The server does not know this agent, which goes on as it was: ${refusal.message}`,
+        )
       case 'agent_session_expired':
         session = undefined
         // At once the first time; a server that refuses fresh tokens as well is waited for.

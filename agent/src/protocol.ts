@@ -3,6 +3,7 @@ import {
   agentLimits,
   agentPaths,
   type CheckInResponse,
+  commandKeyHeader,
   type EnrolRequest,
   type EnrolResponse,
   enrolProofText,
@@ -94,15 +95,20 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   async session(
     agentId: string,
     bootId: string,
+    commandKeyId: string,
     signal: AbortSignal,
-  ): Promise<Pick<SessionResponse, 'token' | 'expiresInSeconds' | 'nextSeq'>> {
+  ): Promise<Pick<SessionResponse, 'token' | 'expiresInSeconds' | 'nextSeq'> & { commandKeys: unknown }> {
     const proven = { agentId, bootId, timestamp: clock.now(), nonce: randomBytes(24).toString('base64url') }
     const body = JSON.stringify({ ...proven, signature: key.sign(sessionProofText(proven)) })
-    const answer = asObject(await transport.post(agentPaths.session, body, undefined, signal))
+    // A header, not a member of the body: servers before rotations refuse members that they do not know.
+    const headers = { [commandKeyHeader]: commandKeyId }
+    const answer = asObject(await transport.post(agentPaths.session, body, undefined, signal, { headers }))
     return {
       token: text(answer.token, 'token', 8192),
       expiresInSeconds: Math.max(1, number(answer.expiresInSeconds, 'expiresInSeconds')),
       nextSeq: number(answer.nextSeq, 'nextSeq'),
+      /** Not yet verified. */
+      commandKeys: answer.commandKeys,
     }
   },
 

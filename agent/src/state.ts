@@ -11,6 +11,10 @@ export interface Identity {
   server: string
   /** Base64 SPKI DER of the Ed25519 key that signs commands. */
   commandKey: string
+  /** Number of the rotation that led to it; absent: it is the one of the enrolment. */
+  commandKeyNumber?: number
+  /** Keys before it, newest first: what was accepted under them stays good. */
+  formerCommandKeys?: readonly string[]
   /** SHA-256 of the enrolment token used: another token is a person's wish to enrol anew. */
   tokenHash: string
   /** ISO time of the enrolment. */

@@ -1,4 +1,5 @@
 import { releaseKeyFingerprint } from '@portcullis/domain'
+import { verifyKeptBy } from './command-keys.ts'
 import type { AgentConfig } from './config.ts'
 import { blockedLines, type Lines, linesText, readPublicStatus } from './enforcement/blocked-lines.ts'
 import { createKernel } from './enforcement/kernel.ts'
@@ -16,7 +17,13 @@ const enforcementLines = ({ stateDir, sysfsRoot }: StatusWhere, identity: Identi
   const memory = createMemoryFile(stateDir).load()
   if (memory === undefined) return lines
   if (memory === 'damaged') return [...lines, ['mode', 'unknown: enforcement.json is damaged']]
-  const held = identity && createPolicyFile({ stateDir, ...identity }).load()
+  const held =
+    identity &&
+    createPolicyFile({
+      stateDir,
+      agentId: identity.agentId,
+      keys: { verify: () => false, verifyKept: verifyKeptBy(identity) },
+    }).load()
   if (held !== undefined)
     lines.push(['policy', 'refused' in held ? `not used: ${held.refused}` : `version ${held.policy.version}`])
   if (memory.mode === 'Armed' && memory.contactBy !== null)

@@ -3,9 +3,14 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import {
+  type AgentRevocation,
   agentPaths,
+  agentRevocationText,
   CheckInRequest,
   type CheckInResponse,
+  type CommandKeyRotation,
+  commandKeyHeader,
+  commandKeyRotationText,
   type DeviceChange,
   type DeviceReport,
   type EnforcementState,
@@ -17,7 +22,7 @@ import {
   SessionRequest,
   sessionProofText,
 } from '@portcullis/contract/agent-protocol'
-import { inventoryHash } from '@portcullis/domain'
+import { inventoryHash, publicKeyHash } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 
 /** What happens to one request instead of the ordinary answer. */
@@ -50,6 +55,8 @@ export interface PeerOptions {
   expiresInSeconds?: number
   /** A release key that the enrolment names, as servers did before keys were part of the build. */
   releaseKey?: string
+  /** Says nothing of rotations, as a server of a release before them. */
+  isBeforeRotations?: boolean
   /** Asks for the inventory whatever it was sent. */
   alwaysNeedsInventory?: boolean
 }
@@ -60,7 +67,23 @@ export interface PeerOptions {
  */
 export const startPeer = async (options: PeerOptions = {}) => {
   let token = options.token ?? 'pce_1_secret'
-  const commandKeys = generateKeyPairSync('ed25519')
+  let commandKeys = generateKeyPairSync('ed25519')
+  const rotations: CommandKeyRotation[] = []
+  const spkiOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
+  /** Rotations after the key that an agent names; none for an agent that names none. */
+  const rotationsAfter = (id: string | undefined): CommandKeyRotation[] => {
+    if (id === undefined || publicKeyHash(spkiOf(commandKeys.publicKey)) === id) return []
+    return rotations.slice(
+      Math.max(
+        0,
+        rotations.findIndex(({ oldKey }) => publicKeyHash(oldKey) === id),
+      ),
+    )
+  }
+  /** What goes out with `agent_revoked`. */
+  const revocations = {
+    forge: (genuine: { revocation?: AgentRevocation; commandKeys?: CommandKeyRotation[] }): object => genuine,
+  }
   const agents = new Map<string, Agent>()
   const sessions = new Map<string, { agent: Agent; bootId: string }>()
   const seen = {
@@ -97,12 +120,43 @@ export const startPeer = async (options: PeerOptions = {}) => {
   let nextCounter = 1
   const sockets = new Set<Socket>()
 
-  const problem = (response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) => {
+  const problem = (
+    response: ServerResponse,
+    status: number,
+    code: string,
+    headers: Record<string, string> = {},
+    more: object = {},
+  ) => {
     response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
     response.end(
-      JSON.stringify({ type: code, title: code, status, detail: `because ${code}`, code, errors: [], traceId: '' }),
+      JSON.stringify({
+        ...{ type: code, title: code, status, detail: `because ${code}`, code, errors: [], traceId: '' },
+        ...more,
+      }),
     )
   }
+  const revocationOf = (
+    agent: Agent,
+    change: Partial<AgentRevocation> = {},
+    key: KeyObject = commandKeys.privateKey,
+  ) => {
+    const statement = {
+      agentId: agent.id,
+      publicKeyHash: publicKeyHash(agent.publicKey),
+      counter: 4_102_444_800_000,
+      revokedAt: '2026-11-22T17:00:00.000Z',
+      ...change,
+    }
+    return { ...statement, signature: sign(null, Buffer.from(agentRevocationText(statement)), key).toString('base64') }
+  }
+  const refuseRevoked = (response: ServerResponse, agent: Agent) =>
+    problem(
+      response,
+      403,
+      'agent_revoked',
+      {},
+      revocations.forge({ revocation: revocationOf(agent), commandKeys: rotations }),
+    )
   const ok = (response: ServerResponse, body: string) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(body)
@@ -134,7 +188,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       }
       agents.set(agent.id, agent)
     }
-    const commandKey = commandKeys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+    const commandKey = spkiOf(commandKeys.publicKey)
     ok(
       response,
       JSON.stringify({
@@ -147,13 +201,14 @@ export const startPeer = async (options: PeerOptions = {}) => {
     )
   }
 
-  const session = (request: SessionRequest, response: ServerResponse) => {
+  const session = (request: SessionRequest, commandKeyId: string | undefined, response: ServerResponse) => {
     if (!Value.Check(SessionRequest, request)) return violation(response, 'session schema')
     seen.sessions.push(request)
     const agent = agents.get(request.agentId)
     if (agent === undefined || !isSigned(agent.publicKey, sessionProofText(request), request.signature))
       return problem(response, 403, 'agent_unknown')
-    if (agent.revoked) return problem(response, 403, 'agent_revoked')
+    if (agent.revoked) return refuseRevoked(response, agent)
+    const after = options.isBeforeRotations ? [] : rotationsAfter(commandKeyId)
     const boot = agent.boots.get(request.bootId) ?? { lastSeq: 0, answer: '' }
     agent.boots.set(request.bootId, boot)
     agent.currentBoot = request.bootId
@@ -166,6 +221,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
         expiresInSeconds: options.expiresInSeconds ?? 900,
         serverTime: new Date().toISOString(),
         nextSeq: boot.lastSeq + 1,
+        ...(after.length === 0 ? {} : { commandKeys: after }),
       }),
     )
   }
@@ -183,7 +239,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
   ) => {
     const held = sessions.get((authorization ?? '').replace('Bearer ', ''))
     if (held === undefined) return problem(response, 401, 'agent_session_expired')
-    if (held.agent.revoked) return problem(response, 403, 'agent_revoked')
+    if (held.agent.revoked) return refuseRevoked(response, held.agent)
     if (held.agent.currentBoot !== held.bootId) return problem(response, 409, 'agent_session_superseded')
     if (!Value.Check(CheckInRequest, request))
       return violation(
@@ -221,7 +277,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     ok(response, boot.answer)
   }
 
-  const signed = (payload: string, key = commandKeys.privateKey) => ({
+  const signed = (payload: string, key: KeyObject = commandKeys.privateKey) => ({
     payload,
     signature: sign(null, Buffer.from(payload), key).toString('base64'),
   })
@@ -270,8 +326,10 @@ export const startPeer = async (options: PeerOptions = {}) => {
     const text = bytes.toString()
     const body = JSON.parse(text)
     if (path === agentPaths.enrol) enrol(body, response)
-    else if (path === agentPaths.session) session(body, response)
-    else checkIn(text, body, request.headers.authorization, response)
+    else if (path === agentPaths.session) {
+      const id = request.headers[commandKeyHeader]
+      session(body, typeof id === 'string' ? id : undefined, response)
+    } else checkIn(text, body, request.headers.authorization, response)
   }
 
   const onRequest: RequestListener = (request, response) => {
@@ -376,7 +434,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     /** Where the knowledge in force is fetched. */
     knowledgePath: () => `${agentPaths.knowledge}/${createHash('sha256').update(policy.knowledge).digest('hex')}`,
     /** A command as the server would sign it, or with a foreign key. */
-    command(fields: Record<string, unknown>, key = commandKeys.privateKey) {
+    command(fields: Record<string, unknown>, key: KeyObject = commandKeys.privateKey) {
       commands.push(signed(JSON.stringify(fields), key))
     },
     /** A command of the only agent that is right in every way. Returns its id. */
@@ -389,6 +447,26 @@ export const startPeer = async (options: PeerOptions = {}) => {
       commands.push(signed(JSON.stringify({ id, agentId: agent?.id, kind, counter, expiresAt, ...body })))
       return id
     },
+    /** Another command key from now on, signed by the one before. Returns the private half of that one. */
+    rotate() {
+      const old = commandKeys
+      const next = generateKeyPairSync('ed25519')
+      const statement = {
+        number: (rotations.at(-1)?.number ?? 0) + 1,
+        oldKey: spkiOf(old.publicKey),
+        newKey: spkiOf(next.publicKey),
+        createdAt: '2026-11-22T17:00:00.000Z',
+      }
+      const signature = sign(null, Buffer.from(commandKeyRotationText(statement)), old.privateKey).toString('base64')
+      rotations.push({ ...statement, signature })
+      commandKeys = next
+      return old.privateKey
+    },
+    rotations,
+    /** Base64 SPKI DER of the key in force. */
+    commandKey: () => spkiOf(commandKeys.publicKey),
+    revocations,
+    revocationOf,
     stop,
     resume: () => listen(port),
   }

@@ -6,6 +6,7 @@ import { Command, type OptionValues } from 'commander'
 import { registerAuditCommands } from './audit-commands.ts'
 import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient } from './client.ts'
+import { registerCommandKeyCommands } from './command-key-commands.ts'
 import { registerConfigCommands } from './config-commands.ts'
 import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
@@ -144,6 +145,7 @@ registerReleaseKeyCommands(program, { show })
 registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
 registerConfigCommands(program, { client: () => clientOf(program.opts()), show })
 registerBackupCommands(program, { client: () => clientOf(program.opts()), show })
+registerCommandKeyCommands(program)
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program

@@ -8,10 +8,12 @@
 import { type Static, Type } from 'typebox'
 import { agentLimits, boundedText } from './agent-limits.ts'
 import { DeviceChange, DeviceReport, EnforcementState, HostFacts } from './agent-reports.ts'
+import { CommandKeyRotation } from './command-keys.ts'
 
 export * from './agent-limits.ts'
 export * from './agent-orders.ts'
 export * from './agent-reports.ts'
+export * from './command-keys.ts'
 export * from './release-keys.ts'
 
 /** The number in the path of this protocol version. */
@@ -68,7 +70,8 @@ export const EnrolResponse = Type.Object({
   /** True when a known, silent host took its previous agent id over. */
   tookOver: Type.Boolean(),
   commandKey: Type.String({
-    description: 'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it.',
+    description:
+      'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it, and replaces it only by one that it signed.',
   }),
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
@@ -107,6 +110,12 @@ export const SessionResponse = Type.Object({
   }),
   serverTime: Type.String({ format: 'date-time' }),
   nextSeq: Type.Integer({ description: 'The next `seq` the server expects for this boot (1 for a new boot).' }),
+  commandKeys: Type.Optional(
+    Type.Array(CommandKeyRotation, {
+      description:
+        'Rotations of the command key after the one that the header `portcullis-command-key` names, oldest first; absent when that is the newest, or without the header.',
+    }),
+  ),
 })
 export type SessionResponse = Static<typeof SessionResponse>
 
@@ -210,7 +219,8 @@ export const sessionProofText = (r: Pick<SessionRequest, 'agentId' | 'bootId' | 
 export const agentProblemActions = {
   agent_session_expired: 'open a new session, then repeat',
   agent_session_superseded: 'open a new session, then repeat',
-  agent_revoked: 'say so, stop, exit 3; never enrol again by itself',
+  agent_revoked:
+    'with a signed revocation of this agent: free the host, stop, exit 3, never enrol again by itself; without: as agent_unknown',
   agent_unknown: 'say so, go on as before, ask again slowly; only a new token enrols anew',
   enrolment_refused: 'say so, exit 2',
   agent_report_invalid: 'drop what was refused, log it, send the full inventory next',

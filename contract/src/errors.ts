@@ -3,6 +3,8 @@
  * texts may change. `docs/reference/errors.md` is generated from this table, OpenAPI lists the codes per status.
  */
 
+import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
+
 /** One entry of the error table. */
 export interface ErrorDefinition {
   /** HTTP status of the answer. */
@@ -313,7 +315,8 @@ export const errorTable = define({
     status: 403,
     title: 'The agent was removed',
     detail: 'This agent was removed from the server.',
-    cause: 'An operator deleted the agent; its key is revoked.',
+    cause:
+      'An operator deleted the agent; its key is revoked. `revocation` is the signed statement of it, absent for agents that were deleted before releases signed them.',
     cure: 'Enrol the host anew with a fresh token if it is to come back.',
   },
   agent_unknown: {
@@ -434,6 +437,10 @@ export interface Problem {
   code: ErrorCode
   errors: FieldError[]
   traceId: string
+  /** With `agent_revoked`: the signed statement that lets an agent free its host. */
+  revocation?: AgentRevocation
+  /** With `agent_revoked`: all rotations of the command key, oldest first, to verify the statement. */
+  commandKeys?: CommandKeyRotation[]
 }
 
 /** Fills the `{name}` places of a detail text. */

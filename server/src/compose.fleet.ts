@@ -94,7 +94,8 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   }
   const commands = commandsFeature(app, {
     ...lists,
-    signingKey: keys.command.privateKey,
+    commandKeys: keys.command,
+    log,
     audit,
     agents: agents.commandState,
     events,
@@ -211,6 +212,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     [60_000, 'checking rules', policy.checkSeals],
     [10_000, 'expiring commands', commands.expire],
     [3_600_000, 'command upkeep', commands.forget],
+    [600_000, 'retiring command keys', async () => keys.command.forgetRetired(clock.now())],
     [5_000, 'rollouts', rollouts.advance],
     [60_000, 'builds that nobody approved', packages.discardExpired],
   ]

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { PolicyPayload, SignedText } from '@portcullis/contract/agent-protocol'
 import { type AttackToolRow, createAttackTools, type GenuineRow } from '@portcullis/domain'
+import type { CommandKeys } from '../command-keys.ts'
 import { messageOf } from '../exit.ts'
 import { readIfThere, writeDurable } from '../files.ts'
-import { sha256Hex, verifySignature } from '../keys.ts'
+import { sha256Hex } from '../keys.ts'
 import { parsePolicy } from './parse-policy.ts'
 
 /** A policy that was verified, with the judge of attack tools that it names. */
@@ -16,8 +17,7 @@ export interface HeldPolicy {
 export interface PolicyFileDeps {
   stateDir: string
   agentId: string
-  /** Base64 SPKI DER of the key that signs policies. */
-  commandKey: string
+  keys: Pick<CommandKeys, 'verify' | 'verifyKept'>
 }
 
 /** 10,000 rules with every member filled are under 9 million characters. */
@@ -38,14 +38,14 @@ const attackToolsOf = (text: string, hash: string): HeldPolicy['attackTools'] =>
  * The last signed policy and its knowledge in the state directory: `policy.json` with text and signature as received,
  * `knowledge.json` as received. Both are verified at each load, so that nobody frees a host with a text editor.
  */
-export const createPolicyFile = ({ stateDir, agentId, commandKey }: PolicyFileDeps) => {
+export const createPolicyFile = ({ stateDir, agentId, keys }: PolicyFileDeps) => {
   const policyPath = join(stateDir, 'policy.json')
   const knowledgePath = join(stateDir, 'knowledge.json')
 
   /** @throws with what is wrong with it */
-  const verify = ({ payload, signature }: SignedText): PolicyPayload => {
+  const verify = ({ payload, signature }: SignedText, isSigned: CommandKeys['verify']): PolicyPayload => {
     if (payload.length > MAX_PAYLOAD) throw new Error('the policy is too long')
-    if (!verifySignature(commandKey, payload, signature)) throw new Error('the signature of the policy does not verify')
+    if (!isSigned(payload, signature)) throw new Error('the signature of the policy does not verify')
     const policy = parsePolicy(payload)
     if (policy.agentId !== agentId) throw new Error('the policy is for another agent')
     return policy
@@ -63,7 +63,7 @@ export const createPolicyFile = ({ stateDir, agentId, commandKey }: PolicyFileDe
       nonce: string,
       fetchKnowledge: (hash: string) => Promise<string>,
     ): Promise<HeldPolicy> {
-      const policy = verify(signed)
+      const policy = verify(signed, keys.verify)
       if (policy.nonce !== nonce) throw new Error('the policy answers another question (nonce differs)')
       const held = readIfThere(knowledgePath)
       const isHeld = held !== undefined && sha256Hex(held) === policy.knowledgeHash
@@ -79,7 +79,7 @@ export const createPolicyFile = ({ stateDir, agentId, commandKey }: PolicyFileDe
       const text = readIfThere(policyPath)
       if (text === undefined) return undefined
       try {
-        const policy = verify(JSON.parse(text) as SignedText)
+        const policy = verify(JSON.parse(text) as SignedText, keys.verifyKept)
         return { policy, attackTools: attackToolsOf(readIfThere(knowledgePath) ?? '', policy.knowledgeHash) }
       } catch (error) {
         return { refused: messageOf(error) }

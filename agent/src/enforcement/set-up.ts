@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { SysfsCollector } from '../collectors/sysfs.ts'
+import type { CommandKeys } from '../command-keys.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import type { Identity } from '../state.ts'
@@ -15,7 +16,8 @@ import { createPolicyFile } from './policy-file.ts'
 import { createWatchdog } from './watchdog.ts'
 
 export interface SetUpDeps {
-  identity: Pick<Identity, 'agentId' | 'commandKey'>
+  identity: Pick<Identity, 'agentId'>
+  keys: CommandKeys
   stateDir: string
   sysfsRoot: string
   procRoot: string
@@ -69,7 +71,7 @@ const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): E
 /** Enforcement of a host: what the state directory remembers, and the machinery on top of it. */
 export const setUpEnforcement = (deps: SetUpDeps) => {
   const { identity, stateDir, procRoot, sysfsRoot, kernel, clock, log, reports } = deps
-  const policyFile = createPolicyFile({ stateDir, ...identity })
+  const policyFile = createPolicyFile({ stateDir, agentId: identity.agentId, keys: deps.keys })
   const held = policyFile.load()
   const isRefused = held !== undefined && 'refused' in held
   if (isRefused) reports.add('policy_refused', `The policy on disk is not used: ${held.refused}.`)

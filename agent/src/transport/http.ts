@@ -32,6 +32,7 @@ interface Sent {
   path: string
   body: string | Buffer
   contentType?: string
+  headers?: Readonly<Record<string, string>>
   token: string | undefined
   maxAnswerBytes?: number | undefined
   /** On a connection of its own: check-ins do not wait behind it. */
@@ -65,7 +66,16 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
   })
 
   const send = (
-    { method, path, body, contentType = 'application/json', token, maxAnswerBytes = MAX_ANSWER_BYTES, isAside }: Sent,
+    {
+      method,
+      path,
+      body,
+      contentType = 'application/json',
+      headers,
+      token,
+      maxAnswerBytes = MAX_ANSWER_BYTES,
+      isAside,
+    }: Sent,
     signal: AbortSignal,
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -78,6 +88,7 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
         headers: {
           ...(method === 'GET' ? {} : { 'content-type': contentType, 'content-length': data.length }),
           accept: 'application/json, application/problem+json',
+          ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
       })
@@ -143,7 +154,7 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
       body: string | Buffer,
       token: string | undefined,
       signal: AbortSignal,
-      more: Pick<Sent, 'contentType' | 'maxAnswerBytes' | 'isAside'> = {},
+      more: Pick<Sent, 'contentType' | 'headers' | 'maxAnswerBytes' | 'isAside'> = {},
     ): Promise<Answer> => sendAgain({ method: 'POST', path, body, token, ...more }, signal),
     /** The same for what is only read, on a connection of its own. */
     get: (path: string, token: string, signal: AbortSignal, maxAnswerBytes?: number): Promise<Answer> =>

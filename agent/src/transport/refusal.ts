@@ -17,6 +17,8 @@ export class Refusal extends Error {
   /** The problem's `code`; empty when the answer was no problem document. */
   readonly code: string
   readonly retryAfterMs: number | undefined
+  /** The answer as it came, for members beyond those of every problem. */
+  readonly body: unknown
   constructor({ status, body, retryAfterMs }: Answer) {
     const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
     const code = typeof problem.code === 'string' ? problem.code : ''
@@ -25,6 +27,7 @@ export class Refusal extends Error {
     this.name = 'Refusal'
     this.status = status
     this.code = code
+    this.body = body
     this.retryAfterMs = retryAfterMs
   }
 }

@@ -10,7 +10,7 @@ import { loadConfig } from '#platform/config.ts'
 import { makeDirs } from '#platform/data-dir.ts'
 import { createDb } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
-import { isSameInstallation } from '#platform/keys.ts'
+import { compareKeyFiles } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -65,7 +65,12 @@ const run = async (): Promise<void> => {
       const keepKeys = (keyFile: string): void => {
         if (drillDir !== null) return
         if (existsSync(config.keyFile)) {
-          if (isSameInstallation(readFileSync(config.keyFile, 'utf8'), keyFile)) return
+          const existing = compareKeyFiles(readFileSync(config.keyFile, 'utf8'), keyFile)
+          if (existing === 'same') return
+          if (existing === 'older')
+            throw new StartError(
+              `Nothing was restored: ${config.keyFile} is older than the key file in the backup, and hosts trust the newer command key. Move it away, then restore again.`,
+            )
           throw new StartError(
             `Nothing was restored: ${config.keyFile} is the key file of another server. Move it away, or set PORTCULLIS_KEY_FILE.`,
           )

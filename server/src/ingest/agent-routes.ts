@@ -1,6 +1,7 @@
 import {
   agentPaths,
   closed,
+  commandKeyHeader,
   EnrolRequest,
   EnrolResponse,
   operation,
@@ -71,6 +72,12 @@ const failuresPerMinute = 30
 /** Prefix and id of an enrolment token, without its secret. */
 const tokenIdLength = 36
 
+/** The command key that an agent says it holds; it decides nothing but what that agent is sent. */
+const keyIdOf = (headers: Readonly<Record<string, unknown>>): string | undefined => {
+  const id = headers[commandKeyHeader]
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id) ? id : undefined
+}
+
 /** What a host does before it checks in: install, enrol, open a session. */
 export const registerAgentProtocol = (
   app: HttpApp,
@@ -107,7 +114,7 @@ export const registerAgentProtocol = (
     limited(request.ip, body.token.slice(0, tokenIdLength), () => agents.enrol(body, request.ip)),
   )
   app.registerMachine(openSession, newcomer, ({ body, request }) =>
-    limited(request.ip, body.agentId, () => agents.openSession(body, request.ip)),
+    limited(request.ip, body.agentId, () => agents.openSession(body, keyIdOf(request.headers), request.ip)),
   )
   app.register(installScript, async () => {
     const text = agents.downloads.script()

@@ -12,7 +12,8 @@ export interface CheckInsDeps {
   clock: Clock
   beats: BeatsStore
   reports: Reports
-  isRevoked(agentId: string): Promise<boolean>
+  /** The refusal of a deleted agent; null: it was not deleted. */
+  revoked(agentId: string): Promise<AppError | null>
   /** Signed commands that wait for these agents. */
   commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
   log: Log
@@ -25,7 +26,7 @@ const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-af
 
 /** Why a beat was not taken: repeated ones are acknowledged again, others must open a new session. */
 const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
-  if (state === undefined) throw new AppError((await deps.isRevoked(beat.agentId)) ? 'agent_revoked' : 'agent_unknown')
+  if (state === undefined) throw (await deps.revoked(beat.agentId)) ?? new AppError('agent_unknown')
   if (state.boot_id !== beat.bootId) throw new AppError('agent_session_superseded')
   return { hasCommands: state.has_commands }
 }

@@ -38,7 +38,7 @@ export const createIngest = (deps: IngestDeps) => {
     clock,
     beats: createBeatsStore(db),
     reports: createReports(deps),
-    isRevoked: agents.isRevoked,
+    revoked: agents.revoked,
     commandsFor: deps.commands.deliver,
     log,
     tracer: deps.tracer,

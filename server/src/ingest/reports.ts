@@ -48,7 +48,7 @@ export interface Outcome {
 export interface ReportsDeps {
   db: Db
   clock: Clock
-  agents: Pick<AgentsApi, 'reports' | 'isRevoked'>
+  agents: Pick<AgentsApi, 'reports' | 'revoked'>
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
   policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
   commands: Pick<CommandsApi, 'acknowledge' | 'deliver' | 'receiveLog'>
@@ -273,8 +273,8 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
       if (write.events.length > 0) await events.append(tx, write.events)
     })
     for (const [agentId, outcome] of outcomes)
-      if (outcome instanceof AppError && outcome.code === 'agent_unknown' && (await agents.isRevoked(agentId)))
-        outcomes.set(agentId, new AppError('agent_revoked'))
+      if (outcome instanceof AppError && outcome.code === 'agent_unknown')
+        outcomes.set(agentId, (await agents.revoked(agentId)) ?? outcome)
     return items.map((item) => outcomes.get(item.agentId) as Outcome | AppError)
   }
 

@@ -1,10 +1,12 @@
-import { type ErrorCode, errorTable, type FieldError, problemDetail } from '@portcullis/contract'
+import { type ErrorCode, errorTable, type FieldError, type Problem, problemDetail } from '@portcullis/contract'
 
 export interface AppErrorOptions {
   /** Faults by place, for `errors[]`. */
   errors?: readonly FieldError[]
   /** Headers of the answer, such as Retry-After. */
   headers?: Readonly<Record<string, string>>
+  /** Further members of the problem (RFC 9457, 3.2). */
+  extensions?: Pick<Problem, 'revocation' | 'commandKeys'>
   cause?: unknown
 }
 
@@ -13,6 +15,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
   readonly headers: Readonly<Record<string, string>>
+  readonly extensions: NonNullable<AppErrorOptions['extensions']>
 
   constructor(code: ErrorCode, params: Readonly<Record<string, string | number>> = {}, options: AppErrorOptions = {}) {
     // Nobody reads where a refusal came from, and to write it down took a tenth of what 5,000 bad tokens a second cost.
@@ -24,6 +27,7 @@ export class AppError extends Error {
     this.code = code
     this.errors = options.errors ?? []
     this.headers = options.headers ?? {}
+    this.extensions = options.extensions ?? {}
   }
 
   get status(): number {

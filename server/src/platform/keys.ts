@@ -6,8 +6,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type CommandKeys, createCommandKeys } from './command-keys.ts'
+import { type KeyFile, type KeyFileAccess, openKeyFile, writeKeyFile } from './key-file.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -15,8 +17,8 @@ import { StartError } from './start-error.ts'
 export interface Keys {
   /** 32 bytes for one purpose, derived by HKDF-SHA256 from the root key. */
   derive(purpose: string): Secret<Buffer>
-  /** Ed25519 pair that signs commands to agents. */
-  command: { privateKey: KeyObject; publicKeyDer: Buffer }
+  /** Ed25519 pairs that sign commands to agents. */
+  command: CommandKeys
   /** Ed25519 pair that signs checkpoints of the audit trail, and nothing else. */
   audit: { privateKey: KeyObject; publicKey: KeyObject }
   /** Keys that secrets at rest are sealed by. */
@@ -40,14 +42,6 @@ export interface SealingKeys {
   forgetBefore(id: number): void
 }
 
-interface KeyFile {
-  version: 1
-  root: string
-  commandPrivateKey: string
-  /** Newest last; absent: the one derived from the root. */
-  sealing?: { id: number; key: string }[]
-}
-
 const fresh = (): KeyFile => ({
   version: 1,
   root: randomBytes(32).toString('base64'),
@@ -56,25 +50,24 @@ const fresh = (): KeyFile => ({
     .toString('base64'),
 })
 
-/** Whether two key files are of one server; their sealing keys may differ, after a rotation. */
-export const isSameInstallation = (one: string, other: string): boolean => {
+const rotationsOf = ({ commandKeys = [] }: KeyFile): number => commandKeys.at(-1)?.number ?? 0
+
+/**
+ * How a key file compares to another: of another server, of the same one, or of the same one before its command key was
+ * rotated. Sealing keys may differ, after a rotation of theirs.
+ */
+export const compareKeyFiles = (one: string, other: string): 'same' | 'older' | 'foreign' => {
   try {
     const [a, b] = [one, other].map((text) => JSON.parse(text) as KeyFile) as [KeyFile, KeyFile]
-    return a.root === b.root && a.commandPrivateKey === b.commandPrivateKey
+    if (a.root !== b.root) return 'foreign'
+    if (rotationsOf(a) < rotationsOf(b)) return 'older'
+    return rotationsOf(a) > rotationsOf(b) || a.commandPrivateKey === b.commandPrivateKey ? 'same' : 'foreign'
   } catch {
-    return false
+    return 'foreign'
   }
 }
 
-/** Whole or not at all. */
-const writeKeyFile = (file: string, content: KeyFile): void => {
-  writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
-  chmodSync(`${file}.new`, 0o600)
-  renameSync(`${file}.new`, file)
-}
-
-const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys => {
-  const read = (): KeyFile => JSON.parse(readFileSync(file, 'utf8')) as KeyFile
+const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): SealingKeys => {
   let known: readonly SealingKey[] = []
   const load = ({ sealing = [] }: KeyFile): void => {
     known = [
@@ -85,25 +78,15 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
         .map(({ id, key }) => ({ id, key: new Secret(Buffer.from(key, 'base64')) })),
     ]
   }
-  const write = (sealing: NonNullable<KeyFile['sealing']>): void => {
-    const content = { ...read(), sealing }
-    writeKeyFile(file, content)
-    load(content)
-  }
-  /** Which state of the file was read. Two writes within one tick of the kernel's clock (4 ms) have the same time: file number and length count, too. */
-  const stateOf = (): string => {
-    const { ino, size, mtimeMs } = statSync(file)
-    return `${ino} ${size} ${mtimeMs}`
-  }
   let seen = ''
   const refresh = (): void => {
-    seen = stateOf()
-    load(read())
+    seen = file.state()
+    load(file.read())
   }
   refresh()
   /** The newest of the file: another replica may have turned to a new key a moment ago, and what is sealed by an old one is lost. */
   const current = (): SealingKey => {
-    if (stateOf() !== seen) refresh()
+    if (file.state() !== seen) refresh()
     return known.at(-1) as SealingKey
   }
   return {
@@ -114,11 +97,16 @@ const createSealingKeys = (file: string, derived: Secret<Buffer>): SealingKeys =
       return found()
     },
     add: () => {
-      const { sealing = [{ id: 0, key: '' }] } = read()
-      write([...sealing, { id: (sealing.at(-1)?.id ?? 0) + 1, key: randomBytes(32).toString('base64') }])
+      file.change(({ sealing = [{ id: 0, key: '' }], ...content }) => ({
+        ...content,
+        sealing: [...sealing, { id: (sealing.at(-1)?.id ?? 0) + 1, key: randomBytes(32).toString('base64') }],
+      }))
       return current()
     },
-    forgetBefore: (id) => write((read().sealing ?? []).filter((one) => one.id >= id)),
+    forgetBefore: (id) => {
+      file.change(({ sealing = [], ...content }) => ({ ...content, sealing: sealing.filter((one) => one.id >= id) }))
+      refresh()
+    },
   }
 }
 
@@ -145,11 +133,7 @@ export const loadKeys = (file: string): Keys => {
     }
   }
   const root = Buffer.from(content.root, 'base64')
-  const privateKey = createPrivateKey({
-    key: Buffer.from(content.commandPrivateKey, 'base64'),
-    format: 'der',
-    type: 'pkcs8',
-  })
+  const opened = openKeyFile(file)
   const derive = (purpose: string): Secret<Buffer> =>
     new Secret(Buffer.from(hkdfSync('sha256', root, '', `portcullis ${purpose}`, 32)))
   const auditKey = createPrivateKey({
@@ -160,7 +144,7 @@ export const loadKeys = (file: string): Keys => {
   return {
     derive,
     audit: { privateKey: auditKey, publicKey: createPublicKey(auditKey) },
-    sealing: createSealingKeys(file, derive('sealing')),
-    command: { privateKey, publicKeyDer: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }) },
+    sealing: createSealingKeys(opened, derive('sealing')),
+    command: createCommandKeys(opened),
   }
 }

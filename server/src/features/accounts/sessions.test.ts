@@ -62,7 +62,10 @@ describe('access tokens', () => {
       ['two parts', `${header}.${payload}`],
       ['another key', sign({}, {}, Buffer.alloc(32, 1))],
       ['empty key', sign({}, {}, Buffer.alloc(0))],
-      ['public key as secret', sign({}, {}, loadKeys(join(t.keyDir, 'key')).command.publicKeyDer)],
+      [
+        'public key as secret',
+        sign({}, {}, Buffer.from(loadKeys(join(t.keyDir, 'key')).command.newest().publicKey, 'base64')),
+      ],
       ['another purpose', sign({}, {}, loadKeys(join(t.keyDir, 'key')).derive('agent-session').reveal())],
       ['HS512', sign({}, { alg: 'HS512' })],
       ['typ JWT', sign({}, { typ: 'JWT' })],

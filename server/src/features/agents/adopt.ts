@@ -60,6 +60,7 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       osId: facts.osId,
       versionId: facts.versionId,
       agentless: true,
+      commandKey: 0,
     })
     await agents.writeFacts(tx, [facts])
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))

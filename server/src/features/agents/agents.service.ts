@@ -1,4 +1,4 @@
-import type { Agent, AgentDetail, BulkResult, FleetEvent } from '@portcullis/contract'
+import type { Agent, AgentDetail, AgentRevocation, BulkResult, FleetEvent } from '@portcullis/contract'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -9,6 +9,7 @@ import type { List } from '#platform/list/list.ts'
 import type { AgentsRead } from './agents.read.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { DeletedAgent } from './revocations.ts'
 
 export interface AgentsDeps {
   db: Db
@@ -28,6 +29,8 @@ export interface AgentsDeps {
   policyOf(agentId: string): Promise<Pick<AgentDetail['policy'], 'version' | 'rules'>>
   /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
   beforeRemove(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Signs that an agent was deleted. */
+  revoke(agent: DeletedAgent): AgentRevocation | null
   /** Tells every replica, at COMMIT, that these agents are gone. */
   announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
@@ -75,6 +78,7 @@ export const createAgentsService = ({
   debugLogsOf,
   beforeRemove,
   announceRemoved,
+  revoke,
 }: AgentsDeps) => ({
   page: list.page,
 
@@ -157,7 +161,7 @@ export const createAgentsService = ({
       const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
       for (const some of slices(known, rowsPerStatement)) {
         await beforeRemove(tx, some)
-        removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some)))
+        removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
       }
       const accepted = new Set(removed.map((r) => r.agent_id))
       if (removed.length > 0) {

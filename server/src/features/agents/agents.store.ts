@@ -1,6 +1,8 @@
+import type { AgentRevocation } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
+import type { DeletedAgent } from './revocations.ts'
 
 /** Matches of one identity that are counted. */
 export const matchesCounted = 100
@@ -234,18 +236,27 @@ export const createAgentsStore = (db: Queryable) => ({
       ])} u(agent_id, at, code, message)`)
   },
 
-  /** Removes agents; their keys stay known as revoked. Returns what was there. */
+  /** Removes agents; their keys stay known as revoked, each with its signed statement. Returns what was there. */
   remove: async (
     tx: Tx,
     now: Date,
     by: string,
     agentIds: readonly string[],
+    revoke: (agent: DeletedAgent) => AgentRevocation | null,
   ): Promise<{ agent_id: string; host: string; address: string }[]> => {
-    const rows = await tx.query<{ agent_id: string; host: string; address: string }>(sql`
-      delete from agents a where a.agent_id = any(${agentIds}::uuid[]) returning a.agent_id, a.host, a.address`)
+    const counters = await tx.query<{ agent_id: string; command_counter: number }>(sql`
+      select h.agent_id, h.command_counter from agent_heartbeats h
+      where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update`)
+    const counterOf = new Map(counters.map((row) => [row.agent_id, row.command_counter]))
+    const rows = await tx.query<{ agent_id: string; host: string; address: string; public_key: Buffer | null }>(sql`
+      delete from agents a where a.agent_id = any(${agentIds}::uuid[]) returning a.agent_id, a.host, a.address, a.public_key`)
+    const statements = rows.map((row) => revoke({ ...row, command_counter: counterOf.get(row.agent_id) ?? 0 }))
     await tx.execute(sql`
-      insert into revoked_agents (agent_id, revoked_at, revoked_by)
-      select id, ${now}, ${by} from unnest(${rows.map((r) => r.agent_id)}::uuid[]) id on conflict do nothing`)
+      insert into revoked_agents (agent_id, revoked_at, revoked_by, statement)
+      select u.agent_id, ${now}, ${by}, u.statement from ${unnestOf([
+        [rows.map((r) => r.agent_id), 'uuid[]'],
+        [statements.map((statement) => (statement === null ? null : JSON.stringify(statement))), 'text[]'],
+      ])} u(agent_id, statement) on conflict do nothing`)
     return rows
   },
 

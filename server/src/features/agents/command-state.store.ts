@@ -10,6 +10,8 @@ export interface CommandTarget {
   hashtags: string
   /** Counter of its last command. */
   command_counter: number
+  /** Number of the command key that it holds. */
+  command_key: number
 }
 
 /** What commands change of an agent. */
@@ -17,7 +19,7 @@ export const createCommandState = () => ({
   /** Locks agents in id order, as every writer does; those that are gone give no row. */
   lock: (tx: Tx, agentIds: readonly string[]): Promise<CommandTarget[]> =>
     tx.prepared<CommandTarget>(sql`
-      select h.agent_id, a.host, a.address, r.tags as hashtags, h.command_counter
+      select h.agent_id, a.host, a.address, r.tags as hashtags, h.command_counter, h.command_key
       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update of h`),
 

@@ -9,6 +9,7 @@ import {
 } from '@portcullis/contract'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
@@ -29,8 +30,7 @@ export interface EnrollmentDeps {
     ensureTags(tx: Tx, names: readonly string[]): Promise<number[]>
     tagAgents(tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void>
   }
-  /** Base64 SPKI DER of the key that signs commands. */
-  commandKey: string
+  commandKeys: Pick<CommandKeys, 'newest'>
   /** How hosts reach this server. */
   reach(): Reach
   /** The one line that enrols a host with a token. */
@@ -165,7 +165,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       const texts = dictionaryTexts(request.facts)
       const ids = await deps.agents.dictionaryIds([texts.os, texts.version])
       const now = new Date(clock.now())
-      const keys = { commandKey: deps.commandKey }
+      const commandKey = deps.commandKeys.newest()
+      const keys = { commandKey: commandKey.publicKey }
       const actor: Actor = { ...systemActor('enrolment'), ip }
       return db.transaction(async (tx) => {
         const enrolled = await store.agentOfKey(tx, publicKey, token.token_id)
@@ -193,6 +194,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           osId: ids.get(texts.os) as number,
           versionId: ids.get(texts.version) as number,
           agentless: false,
+          commandKey: commandKey.number,
         }
         if (silent === undefined) await store.insertAgent(tx, row)
         else await store.replaceKey(tx, agentId, row)

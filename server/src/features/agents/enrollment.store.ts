@@ -30,6 +30,8 @@ export interface NewAgentRow {
   osId: number
   versionId: number
   agentless: boolean
+  /** Number of the command key that it pins. */
+  commandKey: number
 }
 
 export interface KnownHost {
@@ -89,22 +91,26 @@ export const createEnrollmentStore = (db: Queryable) => ({
       insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless)
       values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless})`)
     await tx.execute(sql`
-      insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id)
-      values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end)`)
+      insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id, command_key)
+      values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end, ${a.commandKey}::int)`)
   },
 
   /** Gives a known agent id a new key: its host was set up anew, or was polled so far. Starts of the old key count no more. */
   replaceKey: async (
     tx: Tx,
     agentId: string,
-    a: Pick<NewAgentRow, 'publicKey' | 'keyAlgorithm' | 'machineIdHash' | 'smbiosHash' | 'now' | 'tokenId'>,
+    a: Pick<
+      NewAgentRow,
+      'publicKey' | 'keyAlgorithm' | 'machineIdHash' | 'smbiosHash' | 'now' | 'tokenId' | 'commandKey'
+    >,
   ): Promise<void> => {
     await tx.execute(sql`
       update agents a set public_key = ${a.publicKey}, key_algorithm = ${a.keyAlgorithm}, machine_id_hash = ${a.machineIdHash},
         smbios_hash = ${a.smbiosHash}, enrolled_at = ${a.now}, enrollment_token_id = ${a.tokenId} where a.agent_id = ${agentId}`)
     await tx.execute(sql`update agent_rows r set agentless = false where r.agent_id = ${agentId} and r.agentless`)
     await tx.execute(
-      sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null, agentless = false where h.agent_id = ${agentId}`,
+      sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null, agentless = false,
+        command_key = ${a.commandKey}::int, follows_keys = false where h.agent_id = ${agentId}`,
     )
     await tx.execute(sql`delete from agent_boots b where b.agent_id = ${agentId}`)
   },

@@ -1,3 +1,4 @@
+import { getCommandKeys } from '@portcullis/contract'
 import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -8,11 +9,13 @@ import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
 import { type AgentsDeps, createAgentsService } from './agents.service.ts'
 import { createAgentsStore } from './agents.store.ts'
+import { createCommandKeyOverview } from './command-keys.ts'
 import { createCommandState } from './command-state.store.ts'
 import { createDownloads } from './downloads.ts'
 import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
 import { createResolve } from './identities.ts'
+import { createRevoked, revocationOf } from './revocations.ts'
 import { createSessionTokens } from './session-token.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
@@ -23,10 +26,11 @@ export type { AgentCommandState, CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
+export { type KeyHolders, readKeyHolders } from './key-holders.read.ts'
 export type { AgentSession } from './session-token.ts'
 
-type Given = Omit<AgentsDeps, 'store' | 'read' | 'list'> &
-  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKey' | 'command'> & {
+type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke'> &
+  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command'> & {
     exportDb: Db
     keys: Keys
     agentBuildDir: string
@@ -42,14 +46,20 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const store = createAgentsStore(db)
   const read = createAgentsRead(db)
   const tokens = createSessionTokens(keys.derive('agent-session'))
-  const service = createAgentsService({ ...deps, store, read, list: createList(agentsList, { db, exportDb, clock }) })
+  const service = createAgentsService({
+    ...deps,
+    revoke: (agent) => revocationOf(agent, clock.now(), keys.command),
+    store,
+    read,
+    list: createList(agentsList, { db, exportDb, clock }),
+  })
   const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach })
   const enrollment = createEnrollmentService({
     command: downloads.command,
     ...deps,
     store: createEnrollmentStore(db),
     agents: store,
-    commandKey: keys.command.publicKeyDer.toString('base64'),
+    commandKeys: keys.command,
   })
   const hosts = createAdopt({
     clock,
@@ -59,8 +69,18 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     events: deps.events,
   })
   const sessionsStore = createSessionsStore(db)
-  const sessions = createSessionsService({ db, clock, store: sessionsStore, tokens, events: deps.events })
+  const revoked = createRevoked(sessionsStore, keys.command)
+  const sessions = createSessionsService({
+    db,
+    clock,
+    store: sessionsStore,
+    tokens,
+    events: deps.events,
+    keys: keys.command,
+    revoked,
+  })
   registerAgentRoutes(app, service, enrollment, deps.assertMayDelete)
+  app.register(getCommandKeys, createCommandKeyOverview(db, keys.command))
   return {
     createToken: enrollment.create,
     enrol: enrollment.enrol,
@@ -68,7 +88,8 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     /** For hosts without an agent. */
     hosts,
     forgetNonces: sessions.forgetNonces,
-    isRevoked: sessionsStore.isRevoked,
+    isRevoked: async (agentId: string): Promise<boolean> => (await sessionsStore.revocation(agentId)) !== null,
+    revoked,
     verifySession: tokens.verify,
     totals: read.totals,
     wrongClocks: read.wrongClocks,

@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { type SessionRequest, type SessionResponse, sessionProofText } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
 import { createSlots } from '#platform/slots.ts'
@@ -15,6 +16,8 @@ const nonceLifeMs = 600_000
 /** A proof within this of the server's clock is fresh; its nonce is remembered for longer. */
 const freshMs = 300_000
 /** Proofs of the far future are remembered until then; beyond it only a newer proof of the same start is taken. */
+/** Number of a command key that this server does not have: of a newer key file than its own. */
+const unknownKey = -1
 const farMs = 10 * 365 * 86_400_000
 
 /**
@@ -29,25 +32,32 @@ export const createSessionsService = ({
   store,
   tokens,
   events,
+  keys,
+  revoked,
 }: {
   db: Db
   clock: Clock
   store: SessionsStore
   tokens: SessionTokens
   events: EnrollmentDeps['events']
+  keys: Pick<CommandKeys, 'numberOf' | 'newest' | 'rotationsAfter'>
+  /** The refusal of a deleted agent; null: it was not deleted. */
+  revoked(agentId: string): Promise<AppError | null>
 }) => {
   const slots = createSlots(openings)
 
-  const openOne = async (request: SessionRequest, ip: string): Promise<SessionResponse> => {
+  const openOne = async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
     if (!isId(request.agentId)) throw new AppError('agent_unknown')
     const agent = await store.agent(request.agentId)
     if (agent === undefined || agent.public_key === null)
-      throw new AppError((await store.isRevoked(request.agentId)) ? 'agent_revoked' : 'agent_unknown')
+      throw (await revoked(request.agentId)) ?? new AppError('agent_unknown')
     const key = createPublicKey({ key: agent.public_key, format: 'der', type: 'spki' })
     const algorithm = key.asymmetricKeyType === 'ed25519' ? null : 'sha256'
     if (!verify(algorithm, Buffer.from(sessionProofText(request)), key, Buffer.from(request.signature, 'base64')))
       throw new AppError('agent_unknown')
     const now = clock.now()
+    const held = keyId === undefined ? undefined : (keys.numberOf(keyId) ?? unknownKey)
+    const rotations = held === undefined || held === unknownKey ? [] : keys.rotationsAfter(held)
     const { nextSeq } = await db.transaction(async (tx) => {
       // A host whose clock is ahead is remembered until its proof is no longer fresh.
       const until = Math.min(Math.max(now, request.timestamp), now + farMs) + nonceLifeMs
@@ -67,6 +77,8 @@ export const createSessionsService = ({
         })
       if (entered === 'tooMany')
         throw new AppError('too_many_requests', { seconds: 300 }, { headers: { 'retry-after': '300' } })
+      if (held !== undefined)
+        await store.holdsKey(tx, request.agentId, held === unknownKey ? unknownKey : keys.newest().number)
       if (entered.isOld)
         await events.append(tx, [
           {
@@ -85,14 +97,19 @@ export const createSessionsService = ({
       expiresInSeconds: lifeSeconds,
       serverTime: new Date(now).toISOString(),
       nextSeq,
+      ...(rotations.length === 0 ? {} : { commandKeys: rotations }),
     }
   }
 
   return {
-    /** Opens a session for who proves to hold the agent's key. An old start that comes back is a copied key: an event says so. */
-    open: async (request: SessionRequest, ip: string): Promise<SessionResponse> => {
+    /**
+     * Opens a session for who proves to hold the agent's key. `keyId` names the command key that the agent holds; an agent
+     * that cannot follow rotations names none.
+     * An old start that comes back is a copied key: an event says so.
+     */
+    open: async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
       await slots.enter()
-      return openOne(request, ip).finally(slots.leave)
+      return openOne(request, keyId, ip).finally(slots.leave)
     },
 
     forgetNonces: () => store.forgetNonces(new Date(clock.now())),

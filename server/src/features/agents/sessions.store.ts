@@ -36,8 +36,20 @@ export const createSessionsStore = (db: Queryable) => ({
         from agents a join agent_heartbeats h on h.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  isRevoked: async (agentId: string): Promise<boolean> =>
-    (await db.prepared(sql`select 1 from revoked_agents v where v.agent_id = ${agentId}::uuid`)).length > 0,
+  /** What is known of a deleted agent; null: it is none. */
+  revocation: async (agentId: string): Promise<{ statement: string | null } | null> =>
+    (
+      await db.prepared<{ statement: string | null }>(
+        sql`select v.statement from revoked_agents v where v.agent_id = ${agentId}::uuid`,
+      )
+    )[0] ?? null,
+
+  /** Notes which command key a host holds after its session opened. Locks its heartbeat. */
+  holdsKey: async (tx: Tx, agentId: string, number: number): Promise<void> => {
+    await tx.prepared(sql`
+      update agent_heartbeats h set command_key = ${number}::int, follows_keys = true
+      where h.agent_id = ${agentId}::uuid and (h.command_key, h.follows_keys) is distinct from (${number}::int, true)`)
+  },
 
   /** Remembers a nonce; false when it was seen before. */
   takeNonce: async (tx: Tx, nonce: string, expiresAt: Date): Promise<boolean> =>

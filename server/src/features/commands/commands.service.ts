@@ -1,4 +1,3 @@
-import { type KeyObject, sign } from 'node:crypto'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
@@ -6,10 +5,18 @@ import type { AgentCommandState, CommandTarget } from '#features/agents/index.ts
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
-import { type Ack, createCommandsStore, type EndedCommand, type NewCommand } from './commands.store.ts'
+import type { Log } from '#platform/log.ts'
+import {
+  type Ack,
+  createCommandsStore,
+  type DeliveredCommand,
+  type EndedCommand,
+  type NewCommand,
+} from './commands.store.ts'
 
 /** Rows of one statement: each moves entries of some indexes, 2,000 take well under a second. */
 const rowsPerStatement = 2_000
@@ -34,8 +41,9 @@ export type CommandSpec = {
 export interface CommandsDeps {
   db: Db
   clock: Clock
-  /** Ed25519 key that hosts pinned when they enrolled. */
-  signingKey: KeyObject
+  /** Keys of which each host holds one. */
+  commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
+  log: Log
   agents: AgentCommandState
   events: Pick<EventsApi, 'append'>
   jobs: Pick<JobsApi, 'count'>
@@ -53,7 +61,8 @@ const slices = <T>(all: readonly T[], size: number): T[][] =>
 export const createCommandsService = ({
   db,
   clock,
-  signingKey,
+  commandKeys,
+  log,
   agents,
   events,
   jobs,
@@ -99,7 +108,7 @@ export const createCommandsService = ({
       counters.set(agentId, counter)
       const id = newId(now)
       const payload = JSON.stringify({ id, agentId, kind, counter, expiresAt: expiresAt.toISOString(), ...body })
-      const signature = sign(null, Buffer.from(payload), signingKey).toString('base64')
+      const signer = commandKeys.signerFor(target.command_key, now)
       commands.push({
         id,
         agentId,
@@ -108,13 +117,30 @@ export const createCommandsService = ({
         title,
         counter,
         payload,
-        signature,
+        signature: signer.sign(payload),
+        keyNumber: signer.number,
         expiresAt,
         jobId: jobId ?? null,
       })
       if (i % signedAtOnce === signedAtOnce - 1) await yieldToOthers()
     }
     return { commands, counters }
+  }
+
+  /** A stored command by the key that its host holds now; null when nobody who may signed it. */
+  const signedFor = ({
+    agent_id,
+    payload,
+    signature,
+    key_number,
+    command_key,
+  }: DeliveredCommand): SignedText | null => {
+    const signer = commandKeys.signerFor(command_key, clock.now())
+    if (signer.number === key_number) return { payload, signature }
+    // The host took another key over since: only what the key of then signed gets the signature of now.
+    if (commandKeys.isSignedBy(key_number, payload, signature)) return { payload, signature: signer.sign(payload) }
+    log.error({ agentId: agent_id, key: key_number }, 'a stored command is not signed by the key that it names')
+    return null
   }
 
   const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
@@ -168,10 +194,12 @@ export const createCommandsService = ({
     deliver: async (agentIds: readonly string[]): Promise<Map<string, SignedText[]>> => {
       const rows = await store.deliver(new Date(clock.now()), agentIds)
       const result = new Map<string, SignedText[]>()
-      for (const { agent_id, payload, signature } of rows) {
-        const commands = result.get(agent_id)
-        if (commands === undefined) result.set(agent_id, [{ payload, signature }])
-        else commands.push({ payload, signature })
+      for (const row of rows) {
+        const signed = signedFor(row)
+        if (signed === null) continue
+        const commands = result.get(row.agent_id)
+        if (commands === undefined) result.set(row.agent_id, [signed])
+        else commands.push(signed)
       }
       return result
     },

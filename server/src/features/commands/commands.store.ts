@@ -16,6 +16,8 @@ export interface NewCommand {
   counter: number
   payload: string
   signature: string
+  /** Number of the key that signed it. */
+  keyNumber: number
   expiresAt: Date
   jobId: string | null
 }
@@ -51,6 +53,9 @@ export interface DeliveredCommand {
   agent_id: string
   payload: string
   signature: string
+  /** Number of the key that signed it, and of the one that its host holds now. */
+  key_number: number
+  command_key: number
 }
 
 /** Bounds of one check-in answer. */
@@ -59,7 +64,7 @@ const perAnswer = { commands: 16, bytes: 48 * 1024 }
 export const createCommandsStore = (db: Queryable) => ({
   insert: async (tx: Tx, now: Date, by: string, rows: readonly NewCommand[]): Promise<void> => {
     await tx.prepared(sql`
-      insert into commands (command_id, agent_id, host, kind, title, counter, payload, signature, expires_at, job_id, created_at, created_by)
+      insert into commands (command_id, agent_id, host, kind, title, counter, payload, signature, key_number, expires_at, job_id, created_at, created_by)
       select u.*, ${now}, ${by} from ${unnestOf([
         [rows.map((r) => r.id), 'uuid[]'],
         [rows.map((r) => r.agentId), 'uuid[]'],
@@ -69,6 +74,7 @@ export const createCommandsStore = (db: Queryable) => ({
         [rows.map((r) => r.counter), 'bigint[]'],
         [rows.map((r) => r.payload), 'text[]'],
         [rows.map((r) => r.signature), 'text[]'],
+        [rows.map((r) => r.keyNumber), 'int[]'],
         [rows.map((r) => r.expiresAt), 'timestamptz[]'],
         [rows.map((r) => r.jobId), 'uuid[]'],
       ])} u`)
@@ -81,8 +87,8 @@ export const createCommandsStore = (db: Queryable) => ({
   deliver: (now: Date, agentIds: readonly string[]): Promise<DeliveredCommand[]> =>
     db.prepared<DeliveredCommand>(sql`
       with due as materialized (
-        select d.command_id, d.agent_id, d.counter, d.payload, d.signature, d.state from (
-          select c.command_id, c.agent_id, c.counter, c.payload, c.signature, c.state,
+        select d.command_id, d.agent_id, d.counter, d.payload, d.signature, d.key_number, d.state from (
+          select c.command_id, c.agent_id, c.counter, c.payload, c.signature, c.key_number, c.state,
             row_number() over w as n, sum(octet_length(c.payload) + octet_length(c.signature)) over w as bytes
           from commands c where c.agent_id = any(${agentIds}::uuid[]) and ${active} and c.expires_at > ${now}
           window w as (partition by c.agent_id order by c.counter)) d
@@ -90,7 +96,8 @@ export const createCommandsStore = (db: Queryable) => ({
       marked as (
         update commands c set state = 'delivered', delivered_at = ${now} from due
         where due.state = 'queued' and c.command_id = due.command_id and c.state = 'queued')
-      select due.agent_id, due.payload, due.signature from due order by due.agent_id, due.counter`),
+      select due.agent_id, due.payload, due.signature, due.key_number, h.command_key
+      from due join agent_heartbeats h on h.agent_id = due.agent_id order by due.agent_id, due.counter`),
 
   /** Notes outcomes of commands of their agents; unknown and repeated ones are passed over. A confirmation wins over a cancel. */
   acknowledge: (tx: Tx, now: Date, acks: readonly Ack[]): Promise<EndedCommand[]> =>

@@ -45,7 +45,11 @@ const ack = (agent: TestAgent, id: string, outcome: 'confirmed' | 'failed' = 'co
 const ofAgent = async (agent: TestAgent): Promise<Command[]> =>
   (await pageOf<Command>(t, `agents/commands?hostUuid=${agent.agentId}&SortBy=createdAt_asc`)).data
 const publicKey = () =>
-  createPublicKey({ key: loadKeys(`${t.keyDir}/key`).command.publicKeyDer, format: 'der', type: 'spki' })
+  createPublicKey({
+    key: Buffer.from(loadKeys(`${t.keyDir}/key`).command.newest().publicKey, 'base64'),
+    format: 'der',
+    type: 'spki',
+  })
 
 describe('a command', () => {
   it('is delivered with the next check-in, signed, and ends when the host confirms it', async () => {

@@ -1,4 +1,3 @@
-import { sign } from 'node:crypto'
 import { agentLimits, type PolicyPayload, type SignedText } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -24,9 +23,11 @@ export interface AgentPolicyDeps {
 export const createAgentPolicy =
   ({ db, clock, log, hosts, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, nonce: string): Promise<SignedText | null> => {
+    let commandKey = 0
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
       const host = await hosts.clearDue(tx, agentId)
       if (host === undefined) return null
+      commandKey = host.command_key
       const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])
       const now = clock.now()
       const rules = (policies.get(agentId)?.all() ?? []).filter(
@@ -53,5 +54,5 @@ export const createAgentPolicy =
     })
     if (policy === null) return null
     const payload = JSON.stringify(policy)
-    return { payload, signature: sign(null, Buffer.from(payload), keys.command.privateKey).toString('base64') }
+    return { payload, signature: keys.command.signerFor(commandKey, clock.now()).sign(payload) }
   }

@@ -42,12 +42,15 @@ export const createPolicyHostsStore = () => ({
     )
   },
   /** Before the policy is read for a host: a change after that makes it due again. */
-  clearDue: async (tx: Tx, agentId: string): Promise<{ armed: boolean; hashtags: string } | undefined> => {
+  clearDue: async (
+    tx: Tx,
+    agentId: string,
+  ): Promise<{ armed: boolean; hashtags: string; command_key: number } | undefined> => {
     await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
     return (
-      await tx.prepared<{ armed: boolean; hashtags: string }>(
-        sql`select r.armed, r.tags as hashtags from agent_rows r where r.agent_id = ${agentId}::uuid`,
-      )
+      await tx.prepared<{ armed: boolean; hashtags: string; command_key: number }>(sql`
+        select r.armed, r.tags as hashtags, h.command_key from agent_rows r
+        join agent_heartbeats h on h.agent_id = r.agent_id where r.agent_id = ${agentId}::uuid`)
     )[0]
   },
 

@@ -42,5 +42,6 @@ export const problemOf = (error: AppError, instance: string, traceId: string): P
     code,
     errors: [...error.errors],
     traceId,
+    ...error.extensions,
   }
 }

@@ -1,0 +1,113 @@
+import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/agent-protocol'
+import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '@portcullis/domain'
+import { messageOf } from './exit.ts'
+import type { Log } from './log.ts'
+import type { Reports } from './reports.ts'
+import type { Identity, State } from './state.ts'
+
+export interface CommandKeysDeps {
+  identity: Pick<Identity, 'agentId' | 'commandKey' | 'commandKeyNumber' | 'formerCommandKeys'>
+  /** Base64 SPKI DER of the agent's own key. */
+  publicKey: string
+  state: Pick<State, 'amendIdentity'>
+  log: Log
+  reports: Pick<Reports, 'add'>
+}
+
+/** Former keys that still verify what was accepted under them: the policy and commands on disk. */
+const REMEMBERED = 16
+
+type Fields = Readonly<Record<string, unknown>>
+const isKey = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 512 && /^[A-Za-z0-9+/]+={0,2}$/.test(value)
+/** One line without spaces: nothing that could move the lines of a signed text. */
+const isWord = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length <= max && /^[!-~]+$/.test(value)
+
+const rotationsOf = (value: unknown): CommandKeyRotation[] => {
+  if (!Array.isArray(value)) return []
+  return value.filter((item): item is CommandKeyRotation => {
+    const { number, oldKey, newKey, createdAt, signature } = (item ?? {}) as Fields
+    return (
+      Number.isSafeInteger(number) && isKey(oldKey) && isKey(newKey) && isWord(createdAt, 64) && isWord(signature, 256)
+    )
+  })
+}
+
+const revocationOf = (value: unknown): AgentRevocation | undefined => {
+  const { agentId, publicKeyHash: hash, counter, revokedAt, signature } = (value ?? {}) as Fields
+  const isWhole =
+    isWord(agentId, 128) &&
+    isWord(hash, 64) &&
+    Number.isSafeInteger(counter) &&
+    isWord(revokedAt, 64) &&
+    isWord(signature, 256)
+  return isWhole ? (value as AgentRevocation) : undefined
+}
+
+/** Whether the key of an identity, or one before it, signed what is on disk. */
+export const verifyKeptBy =
+  ({ commandKey, formerCommandKeys = [] }: Pick<Identity, 'commandKey' | 'formerCommandKeys'>) =>
+  (text: string, signature: string): boolean =>
+    [commandKey, ...formerCommandKeys].some((key) => isSignedBy(key, text, signature))
+
+/**
+ * The key that signs commands, policies and revocations to this host. It was pinned at enrolment and is replaced only by
+ * a key that it signed, by every later key in turn, never by an earlier one.
+ */
+export const createCommandKeys = ({ identity, publicKey, state, log, reports }: CommandKeysDeps) => {
+  let held = { key: identity.commandKey, number: identity.commandKeyNumber ?? 0 }
+  let former: readonly string[] = identity.formerCommandKeys ?? []
+
+  return {
+    /** Whether the key in force signed a text: what comes from the server. */
+    verify: (text: string, signature: string): boolean => isSignedBy(held.key, text, signature),
+    /** The same, or a key before it: what was accepted while that key was in force. */
+    verifyKept: (text: string, signature: string): boolean =>
+      verifyKeptBy({ commandKey: held.key, formerCommandKeys: former })(text, signature),
+    /** SHA-256 (hex) of the key in force. */
+    id: (): string => publicKeyHash(held.key),
+    /**
+     * Takes the rotations of an answer: durable before they count. A rotation that does not verify changes nothing.
+     *
+     * @returns whether another key is in force now
+     */
+    learn(value: unknown): boolean {
+      const { after, isForged } = followCommandKeys(held, rotationsOf(value))
+      if (isForged) reports.add('command_key_refused', 'A rotation of the command key was refused: it does not verify.')
+      const next = after.at(-1)
+      if (next === undefined) return false
+      const passed = [
+        ...after
+          .slice(0, -1)
+          .map(({ key }) => key)
+          .reverse(),
+        held.key,
+        ...former,
+      ].slice(0, REMEMBERED)
+      try {
+        state.amendIdentity({ commandKey: next.key, commandKeyNumber: next.number, formerCommandKeys: passed })
+      } catch (error) {
+        // It counts until the next start, which follows the rotations again from the key on disk.
+        reports.add('identity_write_failed', messageOf(error))
+      }
+      held = next
+      former = passed
+      log.info('command_key_rotated', { number: next.number, id: publicKeyHash(next.key) })
+      return true
+    },
+    /** Why the body of an `agent_revoked` does not free this host; undefined when it does. */
+    revocationFault(body: unknown, lastCounter: number): string | undefined {
+      const { revocation: given, commandKeys } = (body ?? {}) as Fields
+      const revocation = revocationOf(given)
+      if (revocation === undefined) return 'it is not signed'
+      const keys = [held, ...followCommandKeys(held, rotationsOf(commandKeys)).after].map(({ key }) => key)
+      if (!isSignedRevocation(revocation, keys)) return 'its signature does not verify'
+      if (revocation.agentId !== identity.agentId) return 'it is for another agent'
+      if (revocation.publicKeyHash !== publicKeyHash(publicKey)) return 'it is for another enrolment of this host'
+      if (revocation.counter <= lastCounter) return `its counter ${revocation.counter} was passed (${lastCounter})`
+      return undefined
+    },
+  }
+}
+export type CommandKeys = ReturnType<typeof createCommandKeys>

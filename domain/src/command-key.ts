@@ -1,0 +1,70 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import {
+  type AgentRevocation,
+  agentRevocationText,
+  type CommandKeyRotation,
+  commandKeyRotationText,
+} from '@portcullis/contract'
+
+const readKey = (spki: string): KeyObject | undefined => {
+  try {
+    const key = createPublicKey({ key: Buffer.from(spki, 'base64'), format: 'der', type: 'spki' })
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** SHA-256 (hex) of a public key given as Base64 SPKI DER. */
+export const publicKeyHash = (spki: string): string =>
+  createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex')
+
+/** Whether `signature` (Base64) over the text is by the Ed25519 key `spki` (Base64 DER). Never throws. */
+export const isSignedBy = (spki: string, text: string, signature: string): boolean => {
+  const key = readKey(spki)
+  try {
+    return key !== undefined && verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'))
+  } catch {
+    return false
+  }
+}
+
+export interface HeldCommandKey {
+  key: string
+  /** Number of the last rotation that led to it; 0 when it was pinned at enrolment. */
+  number: number
+}
+
+/** More than a rotation a day for two years; a longer list is not from a server. */
+const maxRotations = 1000
+
+/**
+ * Follows rotations from the key that is held: each must name the last key, have a higher number and be signed by it.
+ * Returns the keys after the one that is held, oldest first, and whether a rotation of a held key did not verify.
+ */
+export const followCommandKeys = (
+  held: HeldCommandKey,
+  rotations: readonly CommandKeyRotation[],
+): { after: HeldCommandKey[]; isForged: boolean } => {
+  const after: HeldCommandKey[] = []
+  let last = held
+  let isForged = false
+  for (const rotation of rotations.slice(0, maxRotations)) {
+    if (rotation.oldKey !== last.key) continue
+    const isGenuine =
+      rotation.number > last.number &&
+      readKey(rotation.newKey) !== undefined &&
+      isSignedBy(last.key, commandKeyRotationText(rotation), rotation.signature)
+    if (!isGenuine) {
+      isForged = true
+      break
+    }
+    last = { key: rotation.newKey, number: rotation.number }
+    after.push(last)
+  }
+  return { after, isForged }
+}
+
+/** Whether any of these command keys signed a revocation. */
+export const isSignedRevocation = (revocation: AgentRevocation, keys: readonly string[]): boolean =>
+  keys.some((key) => isSignedBy(key, agentRevocationText(revocation), revocation.signature))

@@ -1,0 +1,105 @@
+/** `portcullis command-key show` and `rotate`: for whoever holds the machine of the server and its key file. */
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { parseArgs } from 'node:util'
+import { publicKeyHash } from '@portcullis/domain'
+import { readKeyHolders } from '#features/agents/index.ts'
+import { auditWriter } from '#features/audit/index.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
+import { loadConfig } from '#platform/config.ts'
+import { createDb, type Db } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import { loadKeys } from '#platform/keys.ts'
+import { createLog } from '#platform/log.ts'
+import { StartError } from '#platform/start-error.ts'
+import { openLocalDatabase } from './local-database.ts'
+
+const dayMs = 86_400_000
+
+const daysOf = (text: string): number => {
+  const days = Number(text)
+  if (!/^\d{1,3}$/.test(text) || days > 365) throw new StartError('--keep-days takes a whole number from 0 to 365.')
+  return days
+}
+
+const rotate = async (db: Db, keys: CommandKeys, keepDays: number): Promise<void> => {
+  const before = keys.newest()
+  // The file is written last: when the record cannot be stored, nothing is rotated.
+  await db.transaction(async (tx) => {
+    await auditWriter(db, systemClock).write(tx, systemActor('command line'), {
+      action: 'command_key.rotated',
+      entity: `command key ${before.number + 1}`,
+      details: `on the command line of the server, by ${userInfo().username}; key ${before.number} (${before.id}) signs for hosts that hold it for another ${keepDays} days`,
+      severity: 4,
+    })
+    keys.rotate(systemClock.now(), keepDays * dayMs)
+  })
+}
+
+interface Row {
+  number: number
+  fingerprint: string
+  createdAt: string
+  retiresAt: string | null
+  isRetired: boolean
+  hosts: number
+  cannotFollow: number
+}
+
+const rowsOf = async (db: Db, keys: CommandKeys): Promise<Row[]> => {
+  const holders = await readKeyHolders(db)
+  return keys.list().map(({ number, publicKey, createdAt, retiresAt, privateKey }) => ({
+    number,
+    fingerprint: publicKeyHash(publicKey),
+    createdAt,
+    retiresAt,
+    isRetired: privateKey === null,
+    hosts: holders.find((row) => row.command_key === number)?.hosts ?? 0,
+    cannotFollow: holders.find((row) => row.command_key === number)?.cannot_follow ?? 0,
+  }))
+}
+
+const textOf = ({ number, fingerprint, retiresAt, isRetired, hosts, cannotFollow }: Row): string => {
+  const state = isRetired ? 'retired' : retiresAt === null ? 'in force' : `signs until ${retiresAt}`
+  const follow = cannotFollow === 0 ? '' : ` (${cannotFollow} have not followed a rotation yet)`
+  return `key ${number}  ${state}\n  SHA-256 ${fingerprint}\n  held by ${hosts} hosts${follow}`
+}
+
+const run = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { 'keep-days': { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
+  })
+  const [verb] = positionals
+  if (verb !== 'show' && verb !== 'rotate') throw new StartError('Give show or rotate.')
+  const keepDays = daysOf(values['keep-days'])
+  const config = loadConfig(process.env, process.getuid?.() === 0)
+  if (!existsSync(config.keyFile))
+    throw new StartError(
+      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to that of the server.`,
+    )
+  const log = createLog('error')
+  const keys = loadKeys(config.keyFile).command
+  const database = await openLocalDatabase(config, log)
+  const db = createDb({ connection: database.connection, max: 2, name: 'command-key', log, statementTimeoutMs: 0 })
+  try {
+    if (verb === 'rotate') await rotate(db, keys, keepDays)
+    const rows = await rowsOf(db, keys)
+    const next =
+      'Copy the key file to every replica and to your backups: hosts that follow this rotation trust no older copy.'
+    process.stdout.write(
+      values.json
+        ? `${JSON.stringify({ keys: rows })}\n`
+        : `${rows.map(textOf).join('\n')}\n${verb === 'rotate' ? `${next}\n` : ''}`,
+    )
+  } finally {
+    await db.close()
+    await database.stop()
+  }
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,136 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { type CommandKeyRotation, commandKeyRotationText } from '@portcullis/contract'
+import { isSignedBy, publicKeyHash } from '@portcullis/domain'
+import type { KeyFileAccess, StoredCommandKey } from './key-file.ts'
+
+export interface CommandSigner {
+  number: number
+  /** Base64 Ed25519 signature. */
+  sign(text: string): string
+}
+
+export interface CommandKeys {
+  /** The newest key, which new hosts pin. */
+  newest(): { number: number; publicKey: string; id: string }
+  /** Signs for a host that holds a key: by that key until it is retired, else by the newest. */
+  signerFor(number: number, now: number): CommandSigner
+  /** Number of the key with this SHA-256 (hex); undefined: none of this server. */
+  numberOf(id: string): number | undefined
+  /** Rotations after a key, oldest first. */
+  rotationsAfter(number: number): CommandKeyRotation[]
+  /** Whether the key of this number signed a text. */
+  isSignedBy(number: number, text: string, signature: string): boolean
+  list(): readonly StoredCommandKey[]
+  /** Makes a new key, signed by the newest, which goes on signing for hosts that hold it for `keepMs`. */
+  rotate(now: number, keepMs: number): CommandKeyRotation
+  /** Takes the private halves of keys whose time is over out of the file; answers how many. */
+  forgetRetired(now: number): number
+}
+
+const spkiOf = (key: KeyObject): string =>
+  createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
+const privateKeyOf = (base64: string): KeyObject =>
+  createPrivateKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'pkcs8' })
+
+/** Keys that sign commands, policies and revocations to hosts; read again when the file changes, whoever changed it. */
+export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
+  let known: readonly StoredCommandKey[] = []
+  let signers = new Map<number, CommandSigner>()
+  let seen = ''
+
+  const stored = (): readonly StoredCommandKey[] => {
+    const { commandKeys, commandPrivateKey } = file.read()
+    if (commandKeys !== undefined && commandKeys.length > 0) return commandKeys
+    const publicKey = spkiOf(privateKeyOf(commandPrivateKey))
+    const createdAt = '1970-01-01T00:00:00.000Z'
+    return [{ number: 0, publicKey, createdAt, signature: null, privateKey: commandPrivateKey, retiresAt: null }]
+  }
+  const all = (): readonly StoredCommandKey[] => {
+    const state = file.state()
+    if (state !== seen) {
+      known = stored()
+      signers = new Map(
+        known.flatMap(({ number, privateKey }) => {
+          if (privateKey === null) return []
+          const key = privateKeyOf(privateKey)
+          return [[number, { number, sign: (text) => sign(null, Buffer.from(text), key).toString('base64') }]]
+        }),
+      )
+      seen = state
+    }
+    return known
+  }
+  const newest = (): StoredCommandKey => all().at(-1) as StoredCommandKey
+  const isOver = ({ retiresAt }: StoredCommandKey, now: number): boolean =>
+    retiresAt !== null && Date.parse(retiresAt) <= now
+
+  const rotationOf = (key: StoredCommandKey, before: StoredCommandKey): CommandKeyRotation => ({
+    number: key.number,
+    oldKey: before.publicKey,
+    newKey: key.publicKey,
+    createdAt: key.createdAt,
+    signature: key.signature as string,
+  })
+
+  return {
+    newest: () => {
+      const { number, publicKey } = newest()
+      return { number, publicKey, id: publicKeyHash(publicKey) }
+    },
+    signerFor: (number, now) => {
+      const wanted = all().find((key) => key.number === number && !isOver(key, now))
+      return (signers.get(wanted?.number ?? -1) ?? signers.get(newest().number)) as CommandSigner
+    },
+    numberOf: (id) => all().find(({ publicKey }) => publicKeyHash(publicKey) === id)?.number,
+    rotationsAfter: (number) => {
+      const keys = all()
+      return keys.flatMap((key, i) => {
+        const before = keys[i - 1]
+        return key.number <= number || before === undefined || key.signature === null ? [] : [rotationOf(key, before)]
+      })
+    },
+    isSignedBy: (number, text, signature) => {
+      const key = all().find((one) => one.number === number)
+      return key !== undefined && isSignedBy(key.publicKey, text, signature)
+    },
+    list: all,
+    rotate: (now, keepMs) => {
+      const { privateKey } = generateKeyPairSync('ed25519')
+      const next = privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
+      file.change((content) => {
+        const keys = stored()
+        const last = keys.at(-1) as StoredCommandKey
+        const number = last.number + 1
+        const createdAt = new Date(now).toISOString()
+        const text = commandKeyRotationText({
+          number,
+          oldKey: last.publicKey,
+          newKey: spkiOf(privateKey),
+          createdAt,
+        })
+        const signature = sign(null, Buffer.from(text), privateKeyOf(last.privateKey as string)).toString('base64')
+        const retiresAt = new Date(now + keepMs).toISOString()
+        return {
+          ...content,
+          // Where a release before rotations looks for it.
+          commandPrivateKey: next,
+          commandKeys: [
+            ...keys.slice(0, -1),
+            { ...last, retiresAt, ...(keepMs <= 0 ? { privateKey: null } : {}) },
+            { number, publicKey: spkiOf(privateKey), createdAt, signature, privateKey: next, retiresAt: null },
+          ],
+        }
+      })
+      return rotationOf(newest(), all().at(-2) as StoredCommandKey)
+    },
+    forgetRetired: (now) => {
+      const due = all().filter((key) => key.privateKey !== null && isOver(key, now)).length
+      if (due === 0) return 0
+      file.change((content) => ({
+        ...content,
+        commandKeys: stored().map((key) => (isOver(key, now) ? { ...key, privateKey: null } : key)),
+      }))
+      return due
+    },
+  }
+}

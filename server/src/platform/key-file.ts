@@ -1,0 +1,97 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { StartError } from './start-error.ts'
+
+/** A command key as the key file has it; the first has no signature, one that was retired no private half. */
+export interface StoredCommandKey {
+  number: number
+  /** Base64 SPKI DER. */
+  publicKey: string
+  createdAt: string
+  /** By the key before it. */
+  signature: string | null
+  /** Base64 PKCS #8 DER. */
+  privateKey: string | null
+  /** When it signs nothing any more; null: it is the newest, or was retired. */
+  retiresAt: string | null
+}
+
+/** The key file of an installation, outside of its database. */
+export interface KeyFile {
+  version: 1
+  root: string
+  /** The command key in force; Base64 PKCS #8 DER. */
+  commandPrivateKey: string
+  /** All command keys, newest last; absent: there was no rotation. */
+  commandKeys?: readonly StoredCommandKey[]
+  /** Newest last; absent: the one derived from the root. */
+  sealing?: { id: number; key: string }[]
+}
+
+export interface KeyFileAccess {
+  read(): KeyFile
+  /** Replaces the content; processes that do so at once wait for each other. */
+  change(next: (content: KeyFile) => KeyFile): void
+  /** Changes when the file does, whoever changed it. */
+  state(): string
+}
+
+/** Whole or not at all, and for whom it was for: a command of root must not take the file from its server. */
+export const writeKeyFile = (file: string, content: KeyFile): void => {
+  writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
+  chmodSync(`${file}.new`, 0o600)
+  const before = statSync(file, { throwIfNoEntry: false })
+  if (before !== undefined && process.getuid?.() === 0) chownSync(`${file}.new`, before.uid, before.gid)
+  renameSync(`${file}.new`, file)
+}
+
+const lockTries = 200
+const lockTryMs = 25
+/** A change takes milliseconds: whoever held the lock that long was killed. */
+const staleLockMs = 10_000
+
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+const withLock = (file: string, work: () => void): void => {
+  const lock = `${file}.lock`
+  for (let i = 0; ; i++) {
+    try {
+      closeSync(openSync(lock, 'wx', 0o600))
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
+      if (since !== undefined && Math.abs(Date.now() - since) > staleLockMs) rmSync(lock, { force: true })
+      else if (i >= lockTries)
+        throw new StartError(`The key file ${file} is being changed by another process. Try again.`)
+      else pause(lockTryMs)
+    }
+  }
+  try {
+    work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+export const openKeyFile = (file: string): KeyFileAccess => {
+  const read = (): KeyFile => JSON.parse(readFileSync(file, 'utf8')) as KeyFile
+  return {
+    read,
+    change: (next) => withLock(file, () => writeKeyFile(file, next(read()))),
+    // Two writes within one tick of the kernel's clock (4 ms) have the same time: file number and length count, too.
+    state: () => {
+      const { ino, size, mtimeMs } = statSync(file)
+      return `${ino} ${size} ${mtimeMs}`
+    },
+  }
+}
