@@ -153,13 +153,30 @@ program
   .description('looks at this installation, on the machine of the server, whether it runs or not; sends no secret')
   .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
 
-program
-  .command('admin')
-  .description('on the machine of the server itself')
+const onServer = program.command('admin').description('on the machine of the server itself; stop the server first')
+onServer
   .command('reset-password')
   .description('enables an account and makes a link for its new password; needs the key file; stop the server first')
   .option('--user <name>', 'account', 'admin')
   .action((options: OptionValues) => runEntry('reset-password', ['--user', options.user]))
+onServer
+  .command('lift-suspension')
+  .description('lifts the suspension of an account')
+  .requiredOption('--user <name>', 'account')
+  .action((options: OptionValues) => runEntry('recover-account', ['lift-suspension', '--user', options.user]))
+onServer
+  .command('reset-second-factor')
+  .description('removes the authenticator app, passkeys and recovery codes of an account and ends its sessions')
+  .requiredOption('--user <name>', 'account')
+  .action((options: OptionValues) => runEntry('recover-account', ['reset-second-factor', '--user', options.user]))
+onServer
+  .command('exempt-second-factor')
+  .description('lets an account sign in without a required second factor for a limited time')
+  .requiredOption('--user <name>', 'account')
+  .option('--hours <n>', 'hours, 1 to 168', '24')
+  .action((options: OptionValues) =>
+    runEntry('recover-account', ['exempt-second-factor', '--user', options.user, '--hours', options.hours]),
+  )
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)

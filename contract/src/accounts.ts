@@ -44,5 +44,9 @@ export const AccountView = closed({
     description: 'Last successful sign-in; `null` = never.',
   }),
   createdAt: utcTime('When the account was made.'),
+  suspendedUntil: nullable(utcTime('When its suspension ends.'), {
+    description: 'Until then its credentials are refused and it cannot sign in or approve; `null` = not suspended.',
+  }),
+  suspendedBy: nullable(Type.String(), { description: 'Who suspended it; `null` = not suspended.' }),
 })
 export type AccountView = Static<typeof AccountView>

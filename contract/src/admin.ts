@@ -29,6 +29,8 @@ const readOnly = {
   mfaEnabled: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
   lastSignIn: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
   createdAt: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
+  suspendedUntil: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
+  suspendedBy: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
 }
 
 const userName = Type.String({

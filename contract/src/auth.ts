@@ -79,6 +79,8 @@ const userExample = {
   mustChangePassword: false,
   lastSignIn: '2031-05-04T10:11:12.345Z',
   createdAt: '2031-01-02T08:00:00.000Z',
+  suspendedUntil: null,
+  suspendedBy: null,
 } as const
 const licenseExample = { primeAccountName: 'Community', licenseStatus: 'Activated' } as const
 const credentialsExample = { username: 'admin', password: 'correct horse battery' }
@@ -125,7 +127,7 @@ export const localLogin = operation({
   permission: 'public',
   body: Credentials,
   response: Type.Union([LocalLoginAnswer, MfaRequired]),
-  errors: ['credentials_wrong', 'too_many_requests', 'directory_unavailable'],
+  errors: ['credentials_wrong', 'account_suspended', 'too_many_requests', 'directory_unavailable'],
   examples: { request: credentialsExample, response: loginExample },
 })
 

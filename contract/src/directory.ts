@@ -58,6 +58,7 @@ export const finishOidc = operation({
     'oidc_answer_refused',
     'oidc_denied',
     'oidc_not_entitled',
+    'account_suspended',
     'oidc_name_taken',
     'too_many_requests',
   ],

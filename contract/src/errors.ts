@@ -158,6 +158,13 @@ export const errorTable = define({
       'One person cannot do this alone: it frees, deletes or opens more hosts than the limit of the policy settings, changes another Administrator, or relaxes the gate. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
+  account_suspended: {
+    status: 403,
+    title: 'The account is suspended',
+    detail: 'This account is suspended until {until}.',
+    cause: 'An Administrator suspended the sessions, API tokens and approvals of this account for 24 hours.',
+    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `portcullis admin lift-suspension` on the server.',
+  },
   origin_refused: {
     status: 403,
     title: 'Foreign origin',

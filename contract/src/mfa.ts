@@ -166,7 +166,7 @@ export const finishSignIn = operation({
     response: Type.Optional(nullable(webAuthn('What the browser answered.'))),
   }),
   response: LocalLoginAnswer,
-  errors: ['mfa_code_wrong', 'session_ended', 'too_many_requests'],
+  errors: ['mfa_code_wrong', 'session_ended', 'account_suspended', 'too_many_requests'],
 })
 
 export const resetMfa = operation({

@@ -8,7 +8,9 @@ import {
   getProfile,
   getUserDetails,
   type LicenseSummary,
+  liftSuspension,
   listApiTokens,
+  suspendAccount,
   updateUser,
   updateUserDetails,
 } from '@portcullis/contract'
@@ -18,17 +20,19 @@ import { accountView, navigation } from './accounts.view.ts'
 import type { ApiTokensService } from './api-tokens.service.ts'
 import type { OwnAccountService } from './own-account.service.ts'
 import type { SessionsService } from './sessions.service.ts'
+import type { SuspensionService } from './suspension.service.ts'
 
 export interface AccountsRoutesDeps {
   accounts: AccountsService
   ownAccount: OwnAccountService
   apiTokens: ApiTokensService
   sessions: SessionsService
+  suspension: Pick<SuspensionService, 'suspend' | 'lift'>
   license: () => Promise<LicenseSummary>
 }
 
 export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): void => {
-  const { accounts, ownAccount, apiTokens, sessions, license } = deps
+  const { accounts, ownAccount, apiTokens, sessions, suspension, license } = deps
 
   app.register(getAllUsers, () => accounts.all())
   app.register(getUserDetails, async ({ actor }) => accountView(await accounts.own(actor)))
@@ -43,6 +47,9 @@ export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): 
   app.register(addUser, ({ actor, body }) => accounts.add(actor, body))
   app.register(updateUser, ({ actor, body }) => accounts.update(actor, body))
   app.register(deleteUsers, ({ actor, body }) => accounts.delete(actor, body ?? []))
+
+  app.register(suspendAccount, ({ actor, body }) => suspension.suspend(actor, body.userName))
+  app.register(liftSuspension, ({ actor, body }) => suspension.lift(actor, body.userName))
 
   app.register(listApiTokens, ({ actor }) => apiTokens.list(actor))
   app.register(createApiToken, ({ actor, body }) => apiTokens.create(actor, body))

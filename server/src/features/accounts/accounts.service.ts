@@ -34,6 +34,7 @@ import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
+import { isSuspended } from './suspension.rules.ts'
 
 export interface AccountsDeps {
   db: Db
@@ -133,7 +134,10 @@ export const createAccountsService = (deps: AccountsDeps) => {
   /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
   const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
     const own = rows.find((row) => row.account_id === actor.accountId)
-    if (actor.accountId !== null && (own === undefined || !own.is_enabled || own.user_profile > actor.profile))
+    if (
+      actor.accountId !== null &&
+      (own === undefined || !own.is_enabled || own.user_profile > actor.profile || isSuspended(own, clock.now()))
+    )
       throw new AppError('unauthorized')
   }
 
@@ -300,6 +304,9 @@ export const createAccountsService = (deps: AccountsDeps) => {
           external_id: null,
           withdrawn_at: null,
           confirmed_at: null,
+          suspended_until: null,
+          suspended_by: null,
+          factor_exempt_until: null,
         },
         given,
       )

@@ -28,10 +28,18 @@ export interface AccountRow {
   withdrawn_at: Date | null
   /** When directory or provider last confirmed the account. */
   confirmed_at: Date | null
+  /** Until then its credentials are refused; null when it was never suspended, or the suspension was lifted. */
+  suspended_until: Date | null
+  /** Who suspended it. */
+  suspended_by: string | null
+  /** Until then it may sign in without a required second factor; set on the server only. */
+  factor_exempt_until: Date | null
 }
 
 /** What only accounts of a directory or provider have. */
 type ExternalMember = 'external_issuer' | 'external_id' | 'withdrawn_at' | 'confirmed_at'
+/** What starts empty. */
+type LaterMember = 'suspended_until' | 'suspended_by' | 'factor_exempt_until'
 
 export type AccountsStore = ReturnType<typeof createAccountsStore>
 
@@ -42,7 +50,9 @@ export const createAccountsStore = (db: Queryable) => ({
     (await db.prepared<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId}`))[0],
 
   /** Throws 23505 on accounts_name_unique when the name is taken. */
-  insert: (row: Omit<AccountRow, 'mfa_enabled' | 'token_version' | 'last_sign_in' | ExternalMember>): Promise<number> =>
+  insert: (
+    row: Omit<AccountRow, 'mfa_enabled' | 'token_version' | 'last_sign_in' | ExternalMember | LaterMember>,
+  ): Promise<number> =>
     db.execute(sql`
       insert into accounts (account_id, user_name, name_key, password_hash, user_profile, first_name, last_name, email,
                             phone, image, auth_source, is_enabled, must_change_password, created_at)
@@ -58,6 +68,12 @@ export const createAccountsStore = (db: Queryable) => ({
         image = ${row.image}, is_enabled = ${row.is_enabled}, must_change_password = ${row.must_change_password},
         token_version = ${row.token_version}
       where account_id = ${row.account_id}`),
+
+  /** Suspends an account, or lifts its suspension (null). */
+  suspend: (accountId: string, until: Date | null, by: string | null): Promise<number> =>
+    db.execute(sql`
+      update accounts set suspended_until = ${until}, suspended_by = ${by}, token_version = token_version + 1
+      where account_id = ${accountId}`),
 
   delete: (accountIds: readonly string[]): Promise<number> =>
     db.execute(sql`delete from accounts where account_id = any(${accountIds}::uuid[])`),

@@ -20,6 +20,8 @@ export const accountView = (row: AccountRow): AccountView => ({
   mustChangePassword: row.must_change_password,
   lastSignIn: row.last_sign_in?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),
+  suspendedUntil: row.suspended_until?.toISOString() ?? null,
+  suspendedBy: row.suspended_by,
 })
 
 export const loginAnswer = (opened: Opened, account: AccountRow, license: LicenseSummary): LocalLoginAnswer => ({

@@ -127,7 +127,8 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
 
   app.register(signIn, async ({ body, request }) => {
     const opened = await signin.signIn(body, fromOf(request, false), false).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'credentials_wrong') throw new AppError('signin_refused')
+      if (error instanceof AppError && ['credentials_wrong', 'account_suspended'].includes(error.code))
+        throw new AppError('signin_refused')
       throw error
     })
     if ('secondFactorOf' in opened) throw new AppError('signin_refused')

@@ -5,7 +5,7 @@ import type { EventsApi } from '#features/events/index.ts'
 import { linkBase } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -39,6 +39,7 @@ import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
 import { createSigninStore } from './signin.store.ts'
+import { createSuspensionService } from './suspension.service.ts'
 import { createTokenExpiry } from './token-expiry.service.ts'
 
 /** Where this feature keeps sealed secrets. */
@@ -89,6 +90,10 @@ export interface AccountsApi {
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
+  /** Whether the sessions, tokens and approvals of an account are suspended; inside the transaction of who asks. */
+  isSuspended(q: Queryable, accountId: string): Promise<boolean>
+  /** Lifts a suspension, on the command line of the server. */
+  liftSuspension(userName: string): Promise<{ userName: string }>
   /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
   baseUrl(): Promise<string>
   /**
@@ -191,6 +196,15 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 
+  const suspension = createSuspensionService({
+    db,
+    clock,
+    audit,
+    events: deps.events,
+    store,
+    sessionsStore,
+    credentials,
+  })
   const tokenExpiry = createTokenExpiry({
     db,
     clock,
@@ -244,7 +258,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     read,
     providers: deps.providers,
   })
-  registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, license })
+  registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, suspension, license })
   await passwords.warm()
   await signin.warm()
   await tokenExpiry.limitLegacy()
@@ -254,6 +268,8 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     redeemTicket: credentials.redeemTicket,
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
+    isSuspended: suspension.isSuspended,
+    liftSuspension: suspension.liftOnServer,
     baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))

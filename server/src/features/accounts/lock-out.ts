@@ -26,12 +26,14 @@ export const createLockOutExit =
       const row = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)
       if (row === undefined || row.auth_source !== 'Local') return null
       if (!row.is_enabled) await store(tx).update({ ...row, is_enabled: true })
+      const wasSuspended = row.suspended_until !== null
+      if (wasSuspended) await store(tx).suspend(row.account_id, null, null)
       const hadFactors = await removeFactors(tx, row.account_id)
       const { url, expiresAt } = await links.create(tx, row.account_id)
       await audit.write(tx, systemActor('command line'), {
         action: 'account.linkCreated',
         entity: row.user_name,
-        details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors taken away' : ''}`,
+        details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors taken away' : ''}${wasSuspended ? '; suspension lifted' : ''}`,
       })
       return { userName: row.user_name, url, expiresAt }
     })

@@ -15,6 +15,7 @@ import type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.
 import type { Opened, SessionsService } from './sessions.service.ts'
 import { createSigninLimits, sourcesKept } from './signin.limits.ts'
 import type { SigninStore } from './signin.store.ts'
+import { assertNotSuspended } from './suspension.rules.ts'
 
 const windowMs = 15 * 60_000
 /** Guesses checked per window: at one account from strange addresses, from one address, at one account from its own address. */
@@ -129,12 +130,21 @@ export const createSigninService = (deps: SigninDeps) => {
   const accountBucket = (key: string, address: string, isKnown: boolean): readonly [string, number] =>
     isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] : [`account:${nameHash(key)}`, limits.account]
 
+  /** Somebody proved who they are and may not in, because the account is suspended. Throws the error again. */
+  const recordSuspended = async (error: unknown, userName: string, ip: string): Promise<never> => {
+    if (error instanceof AppError && error.code === 'account_suspended')
+      await recordNotAdmitted(userName, 'The account is suspended.', ip)
+    throw error
+  }
+
   const open = async (
     tx: Tx,
     account: AccountRow,
     from: SigninFrom,
     authenticatedAt: number | null,
   ): Promise<Opened> => {
+    // The row is locked: a suspension that commits first is seen here, one that follows ends this session.
+    assertNotSuspended(account, clock.now())
     const session = await sessions.open(tx, account, from, authenticatedAt)
     await store(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
     await audit.write(
@@ -148,10 +158,12 @@ export const createSigninService = (deps: SigninDeps) => {
   }
 
   const openLocal = (account: AccountRow, from: SigninFrom): Promise<Opened | null> =>
-    db.transaction(async (tx) => {
-      const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
-      return current === undefined ? null : open(tx, current, from, clock.now())
-    })
+    db
+      .transaction(async (tx) => {
+        const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
+        return current === undefined ? null : open(tx, current, from, clock.now())
+      })
+      .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
 
   const openExternal = async (
     person: ExternalPerson,
@@ -167,7 +179,7 @@ export const createSigninService = (deps: SigninDeps) => {
     // Two first sign-ins at once: the second finds what the first has made.
     const done = await run().catch((error: unknown) => {
       if (isPgError(error, '23505')) return run()
-      throw error
+      return recordSuspended(error, person.userName, from.ip)
     })
     // What the account had before may have ended with it: here at once, elsewhere by the message.
     if ('opened' in done) external.settled(done.opened.accountId)
@@ -277,7 +289,10 @@ export const createSigninService = (deps: SigninDeps) => {
       }
       const opened =
         local !== undefined
-          ? await openLocal(local, from)
+          ? await openLocal(local, from).catch(async (error: unknown) => {
+              await attempt.release()
+              throw error
+            })
           : asksDirectory && (await directory.isOn())
             ? await openByDirectory(given, key, account, from, releases)
             : null

@@ -6,6 +6,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import type { ApiTokensStore, ExpiringToken } from './api-tokens.store.ts'
 import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
+import { atText } from './suspension.rules.ts'
 import { dayMs, defaultExpiry } from './token-expiry.rules.ts'
 
 export interface TokenExpiryDeps {
@@ -27,7 +28,7 @@ const eventOf = (token: ExpiringToken): NewEvent => ({
   agentId: null,
   entity: entityOf(token),
   hashtags: '',
-  details: `The API token expires on ${token.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC. Create a new token and replace this one before then.`,
+  details: `The API token expires on ${atText(token.expires_at)}. Create a new token and replace this one before then.`,
   // More severe the second time, so that a group that was notified once is notified again.
   ...(token.step === 2 ? { severity: 3 } : {}),
 })

@@ -39,6 +39,7 @@ const exampleParams = {
   allow: 'GET',
   limit: 8_388_608,
   seconds: 30,
+  until: '2031-05-05 10:11 UTC',
 }
 
 const problemExample = (code: ErrorCode, status: number) => ({

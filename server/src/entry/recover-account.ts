@@ -1,0 +1,47 @@
+/** `portcullis admin lift-suspension`, `reset-second-factor` and `exempt-second-factor`: recovery that needs no network. */
+import { parseArgs } from 'node:util'
+import { AppError } from '#platform/app-error.ts'
+import { StartError } from '#platform/start-error.ts'
+import { withOfflineServer } from './composed.ts'
+
+const hoursOf = (text: string): number => {
+  const hours = Number(text)
+  if (!Number.isInteger(hours) || hours < 1 || hours > 168)
+    throw new StartError('--hours must be a whole number from 1 to 168.')
+  return hours
+}
+
+const run = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { user: { type: 'string', default: '' }, hours: { type: 'string', default: '24' } },
+  })
+  const [what] = positionals
+  const { user } = values
+  const hours = hoursOf(values.hours)
+  await withOfflineServer(async ({ accounts }) => {
+    if (what === 'lift-suspension') {
+      const { userName } = await accounts.liftSuspension(user)
+      process.stdout.write(`Account ${userName} is not suspended.\n`)
+    } else if (what === 'reset-second-factor') {
+      const { userName, reset } = await accounts.resetSecondFactor(user)
+      process.stdout.write(
+        reset
+          ? `The second factors of account ${userName} were removed. It signs in with its password.\n`
+          : `Account ${userName} has no second factor.\n`,
+      )
+    } else if (what === 'exempt-second-factor') {
+      const { userName, until } = await accounts.exemptSecondFactor(user, hours)
+      process.stdout.write(
+        `Account ${userName} may sign in without a second factor until ${until.toISOString()}. Set one up before then.\n`,
+      )
+    } else throw new StartError('Name one of lift-suspension, reset-second-factor and exempt-second-factor.')
+  })
+}
+
+run().catch((error: unknown) => {
+  const isPlain = error instanceof StartError || error instanceof AppError
+  process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
+  // A server that was composed in part has timers that keep the process alive.
+  process.exit(1)
+})
