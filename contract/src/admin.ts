@@ -125,6 +125,10 @@ export const getProfile = operation({
     navigation: closed({ startPage: Type.String({ description: 'Where the console opens.' }) }),
     license: LicenseSummary,
     sessions: Type.Array(SessionView, { description: 'The own sessions, newest first.' }),
+    secondFactorDueAt: nullable(utcTime('When a second factor has to be set up.'), {
+      description:
+        'From then on only the own account is reachable until a second factor is set up. `null`: none is required, or the account has one.',
+    }),
   }),
   examples: {
     response: {
@@ -133,6 +137,7 @@ export const getProfile = operation({
       navigation: { startPage: '/' },
       license: { primeAccountName: 'Community', licenseStatus: 'Activated' },
       sessions: [],
+      secondFactorDueAt: null,
     },
   },
 })

@@ -228,6 +228,29 @@ export const configGroups = {
     CACT_NEVER_ADDRESSES: neverAddresses,
     CACT_QUARANTINE_HOURS: quarantineHours,
   }),
+  security: group('Sign-in security', [], {
+    SECURITY_FACTOR_ADMINISTRATORS: item(
+      'boolean',
+      'Required for Administrators',
+      'Local accounts of profile Administrator need a second factor. You need one yourself to switch this on.',
+    ),
+    SECURITY_FACTOR_MANAGERS: item(
+      'boolean',
+      'Required for Managers',
+      'Local accounts of profile Manager need a second factor. You need one yourself to switch this on.',
+    ),
+    SECURITY_FACTOR_USERS: item(
+      'boolean',
+      'Required for Users',
+      'Local accounts of profile User need a second factor. You need one yourself to switch this on.',
+    ),
+    SECURITY_FACTOR_GRACE_DAYS: item(
+      'integer',
+      'Grace period in days',
+      'Counts from the moment a requirement is switched on. Afterwards, accounts without a second factor can sign in only to set one up.',
+      { default: '14', range: [0, 90] },
+    ),
+  }),
   login: group('Login page', [], {
     CUSTOM_LOGIN_TITLE: item('text', 'Title', 'Heading of the login page.', { default: 'Portcullis', max: 80 }),
     CUSTOM_LOGIN_MESSAGE: item('lines', 'Message', 'Text under the heading.', { max: 1_000 }),

@@ -150,6 +150,13 @@ export const errorTable = define({
     cause: 'The account has mustChangePassword set.',
     cure: 'POST admin/updateuserdetails with oldPassword and newPassword.',
   },
+  second_factor_required: {
+    status: 403,
+    title: 'Set up a second factor first',
+    detail: 'This account needs a second factor. Set one up; until then only your own account is reachable.',
+    cause: 'A second factor is required for the profile of this account, and the grace period is over.',
+    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, the operator runs `portcullis admin exempt-second-factor` on the server.',
+  },
   second_person_required: {
     status: 403,
     title: 'This needs a second approver',

@@ -164,6 +164,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       ldap: (actor, next) => directory.guards.ldap(actor, next),
       oidc: (actor, next) => directory.guards.oidc(actor, next),
       license: (actor, next) => licence.guard(actor, next),
+      security: (actor, next) => accounts.secondFactorGuard(actor, next),
     },
   })
   const approvals = approvalsFeature(app, {

@@ -39,6 +39,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
             permissions: permissionSetOf(profile),
             credentialId: null,
             mustChangePassword: false,
+            secondFactorDueAt: null,
             authenticatedAt: clock.now(),
             ip,
           }

@@ -14,6 +14,8 @@ import {
   updateUser,
   updateUserDetails,
 } from '@portcullis/contract'
+import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { AccountsService } from './accounts.service.ts'
 import { accountView, navigation } from './accounts.view.ts'
@@ -23,6 +25,7 @@ import type { SessionsService } from './sessions.service.ts'
 import type { SuspensionService } from './suspension.service.ts'
 
 export interface AccountsRoutesDeps {
+  clock: Clock
   accounts: AccountsService
   ownAccount: OwnAccountService
   apiTokens: ApiTokensService
@@ -32,17 +35,22 @@ export interface AccountsRoutesDeps {
 }
 
 export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): void => {
-  const { accounts, ownAccount, apiTokens, sessions, suspension, license } = deps
+  const { accounts, ownAccount, apiTokens, sessions, suspension, license, clock } = deps
+
+  /** Only its own account is reachable, until the password was changed or the second factor set up. */
+  const isLimited = ({ mustChangePassword, secondFactorDueAt }: Actor): boolean =>
+    mustChangePassword || (secondFactorDueAt !== null && secondFactorDueAt <= clock.now())
 
   app.register(getAllUsers, () => accounts.all())
   app.register(getUserDetails, async ({ actor }) => accountView(await accounts.own(actor)))
   app.register(updateUserDetails, ({ actor, body }) => ownAccount.update(actor, body))
   app.register(getProfile, async ({ actor }) => ({
     account: accountView(await accounts.own(actor)),
-    permissions: actor.mustChangePassword ? ['self:read', 'self:write'] : [...actor.permissions].sort(),
+    permissions: isLimited(actor) ? ['self:read', 'self:write'] : [...actor.permissions].sort(),
     navigation,
     license: await license(),
     sessions: await sessions.list(actor),
+    secondFactorDueAt: actor.secondFactorDueAt === null ? null : new Date(actor.secondFactorDueAt).toISOString(),
   }))
   app.register(addUser, ({ actor, body }) => accounts.add(actor, body))
   app.register(updateUser, ({ actor, body }) => accounts.update(actor, body))

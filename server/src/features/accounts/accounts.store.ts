@@ -75,6 +75,10 @@ export const createAccountsStore = (db: Queryable) => ({
       update accounts set suspended_until = ${until}, suspended_by = ${by}, token_version = token_version + 1
       where account_id = ${accountId}`),
 
+  /** Lets an account sign in without a required second factor until then. */
+  exemptFactor: (accountId: string, until: Date): Promise<number> =>
+    db.execute(sql`update accounts set factor_exempt_until = ${until} where account_id = ${accountId}`),
+
   delete: (accountIds: readonly string[]): Promise<number> =>
     db.execute(sql`delete from accounts where account_id = any(${accountIds}::uuid[])`),
 

@@ -1,4 +1,5 @@
 import { sessionIdleMs, type UserProfile } from '@portcullis/contract'
+import { settingsTopic } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -61,6 +62,11 @@ export const createCredentialsService = ({
     onChange(accountIds)
   }
   bus.on(topic, (message) => forget(Array.isArray(message.accountIds) ? (message.accountIds as string[]) : null))
+  // What a second factor is required for stands in the configuration. Open views stay: their next call is judged.
+  bus.on(settingsTopic, () => {
+    epoch++
+    cache.clear()
+  })
   bus.onGap(() => forget(null))
 
   const find = async (
@@ -113,6 +119,7 @@ export const createCredentialsService = ({
       permissions: scopes === null ? held : new Set(scopes.filter((scope) => held.has(scope))),
       credentialId: row.credential_id,
       mustChangePassword: row.must_change_password,
+      secondFactorDueAt: row.second_factor_due_at?.getTime() ?? null,
       authenticatedAt: row.authenticated_at?.getTime() ?? null,
       ip,
     }

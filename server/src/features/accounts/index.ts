@@ -35,6 +35,7 @@ import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
 import { createReauthenticationService } from './reauthentication.service.ts'
+import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
@@ -94,6 +95,12 @@ export interface AccountsApi {
   isSuspended(q: Queryable, accountId: string): Promise<boolean>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
+  /** Judges a change of who needs a second factor. */
+  secondFactorGuard: SecondFactor['guard']
+  /** Removes the second factors of a local account, on the command line of the server. */
+  resetSecondFactor: SecondFactor['resetOnServer']
+  /** Lets a local account sign in without a required second factor for some hours, on the command line of the server. */
+  exemptSecondFactor: SecondFactor['exemptOnServer']
   /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
   baseUrl(): Promise<string>
   /**
@@ -234,6 +241,15 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     bookProof: signin.bookProof,
     origin: baseUrl,
   })
+  const secondFactor = createSecondFactor({
+    db,
+    clock,
+    audit,
+    store,
+    sessionsStore,
+    credentials,
+    removeFactors: mfa.removeAll,
+  })
   const reauthentication = createReauthenticationService({
     db,
     clock,
@@ -258,7 +274,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     read,
     providers: deps.providers,
   })
-  registerAccountsRoutes(app, { accounts, ownAccount, apiTokens, sessions, suspension, license })
+  registerAccountsRoutes(app, { clock, accounts, ownAccount, apiTokens, sessions, suspension, license })
   await passwords.warm()
   await signin.warm()
   await tokenExpiry.limitLegacy()
@@ -270,6 +286,9 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
     isSuspended: suspension.isSuspended,
     liftSuspension: suspension.liftOnServer,
+    secondFactorGuard: secondFactor.guard,
+    resetSecondFactor: secondFactor.resetOnServer,
+    exemptSecondFactor: secondFactor.exemptOnServer,
     baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))

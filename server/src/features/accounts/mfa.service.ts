@@ -215,6 +215,12 @@ export const createMfa = (deps: MfaDeps) => {
     return fresh
   }
 
+  /** Notes whether the account has a factor, and lets every replica hear of it. */
+  const marked = async (tx: Tx, accountId: string): Promise<void> => {
+    await store.mark(tx, accountId)
+    await credentials.announce(tx, [accountId])
+  }
+
   const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
 
@@ -293,11 +299,12 @@ export const createMfa = (deps: MfaDeps) => {
           throw new AppError('unprocessable', { detail: 'The authenticator app is in use already.' })
         if (!(await takeCode(tx, account, code, true))) throw wrong()
         const recoveryCodes = await firstCodes(tx, account.account_id)
-        await store.mark(tx, account.account_id)
+        await marked(tx, account.account_id)
         await note(tx, actor, 'totpAdded', account)
         return { recoveryCodes }
       })
       await release()
+      credentials.forget([actor.accountId as string])
       return done
     },
 
@@ -305,9 +312,10 @@ export const createMfa = (deps: MfaDeps) => {
       const account = await proved(actor, password)
       await db.transaction(async (tx) => {
         if ((await store.removeTotp(tx, account.account_id)) === 0) return
-        await store.mark(tx, account.account_id)
+        await marked(tx, account.account_id)
         await note(tx, actor, 'totpRemoved', account)
       })
+      credentials.forget([account.account_id])
       return state(db, account.account_id)
     },
 
@@ -356,7 +364,7 @@ export const createMfa = (deps: MfaDeps) => {
 
     finishPasskey: async (actor: Actor, name: string, response: Record<string, unknown>) => {
       assertSession(actor)
-      return db.transaction(async (tx) => {
+      const added = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
         const bound = await requireParty()
@@ -371,7 +379,7 @@ export const createMfa = (deps: MfaDeps) => {
         }).catch(() => ({ verified: false as const, registrationInfo: undefined }))
         if (!verified.verified || verified.registrationInfo === undefined) throw wrong()
         const { credential } = verified.registrationInfo
-        const added = await store.insertPasskey(tx, {
+        const inserted = await store.insertPasskey(tx, {
           credential_id: credential.id,
           account_id: account.account_id,
           public_key: Buffer.from(credential.publicKey),
@@ -380,21 +388,24 @@ export const createMfa = (deps: MfaDeps) => {
           name: cleanText(name, 64) || 'passkey',
           created_at: now(),
         })
-        if (added === 0) throw new AppError('conflict', { detail: 'This passkey is there already.' })
+        if (inserted === 0) throw new AppError('conflict', { detail: 'This passkey is there already.' })
         const recoveryCodes = await firstCodes(tx, account.account_id)
-        await store.mark(tx, account.account_id)
+        await marked(tx, account.account_id)
         await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
         return { recoveryCodes }
       })
+      credentials.forget([actor.accountId as string])
+      return added
     },
 
     removePasskey: async (actor: Actor, password: string, id: string): Promise<MfaState> => {
       const account = await proved(actor, password)
       await db.transaction(async (tx) => {
         if ((await store.removePasskey(tx, account.account_id, id)) === 0) throw notFound('There is no such passkey.')
-        await store.mark(tx, account.account_id)
+        await marked(tx, account.account_id)
         await note(tx, actor, 'passkeyRemoved', account)
       })
+      credentials.forget([account.account_id])
       return state(db, account.account_id)
     },
 

@@ -49,6 +49,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
     permissions: permissionSetOf(30),
     credentialId: sessionId,
     mustChangePassword: false,
+    secondFactorDueAt: null,
     authenticatedAt: null,
     ip,
   })

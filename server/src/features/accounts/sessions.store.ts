@@ -1,7 +1,9 @@
-import { type Permission, sessionsKept } from '@portcullis/contract'
+import { configGroups, type Permission, sessionsKept } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { AccountRow } from './accounts.store.ts'
+
+const graceDays = Number(configGroups.security.items.SECURITY_FACTOR_GRACE_DAYS.default)
 
 /** A session or API token with what its account allows now. */
 export interface CredentialRow {
@@ -19,6 +21,8 @@ export interface CredentialRow {
   /** When the person last entered a password or second factor; null for API tokens, or when it is unknown. */
   authenticated_at: Date | null
   suspended_until: Date | null
+  /** When the account needs a second factor; null when it has one, none is required, or for API tokens. */
+  second_factor_due_at: Date | null
   /** Of an API token; null for sessions, and for tokens from before scopes. */
   scopes: Permission[] | null
 }
@@ -41,6 +45,18 @@ export interface RefreshRow extends SessionRow {
   token_version: number
 }
 
+/**
+ * When account `a` needs a second factor: the grace period counts from the change that switched the requirement on. Null
+ * when none is required of its profile, or it has one. An exemption puts it off.
+ */
+const secondFactorDue = sql`case when a.auth_source = 'Local' and not a.mfa_enabled then (
+    select greatest(a.factor_exempt_until, c.changed_at + make_interval(days => coalesce((
+      select g.value::int from config_items g where g.name = 'SECURITY_FACTOR_GRACE_DAYS'), ${graceDays}::int)))
+    from config_items c
+    where c.value = 'true' and c.name = case a.user_profile
+      when 10 then 'SECURITY_FACTOR_ADMINISTRATORS' when 20 then 'SECURITY_FACTOR_MANAGERS' else 'SECURITY_FACTOR_USERS' end)
+  end`
+
 export type SessionsStore = ReturnType<typeof createSessionsStore>
 
 export const createSessionsStore = (db: Queryable) => ({
@@ -49,7 +65,8 @@ export const createSessionsStore = (db: Queryable) => ({
       await db.prepared<CredentialRow>(sql`
         select s.session_id as credential_id, a.account_id, a.user_name, a.user_profile, 10 as ceiling, a.is_enabled,
                a.must_change_password, a.token_version, s.last_used_at, s.expires_at, s.authenticated_at,
-               a.suspended_until, null as scopes
+               a.suspended_until, null as scopes,
+               ${secondFactorDue} as second_factor_due_at
         from sessions s join accounts a using (account_id) where s.session_id = ${sessionId}`)
     )[0],
 
@@ -58,7 +75,8 @@ export const createSessionsStore = (db: Queryable) => ({
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
                a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at, a.suspended_until, t.scopes
+               null::timestamptz as authenticated_at, a.suspended_until, t.scopes,
+               null::timestamptz as second_factor_due_at
         from api_tokens t join accounts a using (account_id) where t.token_hash = ${tokenHash}`)
     )[0],
 
@@ -67,7 +85,8 @@ export const createSessionsStore = (db: Queryable) => ({
       await db.prepared<CredentialRow>(sql`
         select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
                a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at, a.suspended_until, t.scopes
+               null::timestamptz as authenticated_at, a.suspended_until, t.scopes,
+               null::timestamptz as second_factor_due_at
         from api_tokens t join accounts a using (account_id) where t.token_id = ${tokenId}`)
     )[0],
 

@@ -221,6 +221,7 @@ export const createBulk = (deps: BulkDeps) => {
       kind: 'session',
       credentialId: null,
       mustChangePassword: false,
+      secondFactorDueAt: null,
       authenticatedAt: null,
     }
     for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {

@@ -5,6 +5,7 @@ import {
   addOrUpdateLdap,
   addOrUpdateLogin,
   addOrUpdateOidc,
+  addOrUpdateSecurity,
   addOrUpdateSmtp,
   addOrUpdateVendorA,
   type ConfigGroupName,
@@ -35,7 +36,7 @@ import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
 export { certificatesOf } from './settings.rules.ts'
-export type { GivenItems, GroupValues } from './settings.service.ts'
+export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 
 export interface SettingsFeatureDeps {
   db: Db
@@ -90,6 +91,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     [addOrUpdateOidc, 'oidc'],
     [addOrUpdateIse, 'ise'],
     [addOrUpdateCact, 'cact'],
+    [addOrUpdateSecurity, 'security'],
     [addOrUpdateLogin, 'login'],
     [addOrUpdateVendorA, 'vendorA'],
     [addOrUpdateHealth, 'health'],

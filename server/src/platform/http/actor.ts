@@ -21,6 +21,8 @@ export interface Actor {
   readonly credentialId: string | null
   /** True until the password was changed: only the own profile is reachable. */
   readonly mustChangePassword: boolean
+  /** When this session is limited to setting up a second factor, milliseconds; null when none is missing. */
+  readonly secondFactorDueAt: number | null
   /**
    * When the person behind this session last entered a password or second factor, in milliseconds since 1970. Null for
    * API tokens, for the system, and for sessions of which the server does not know it.
@@ -58,6 +60,7 @@ export const systemActor = (name: string): Actor => ({
   permissions: permissionSets[10],
   credentialId: null,
   mustChangePassword: false,
+  secondFactorDueAt: null,
   authenticatedAt: null,
   ip: '',
 })

@@ -124,6 +124,15 @@ const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRAC
 
 /** What an account that must change its password still reaches. */
 const reachableBeforePasswordChange = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
+/** What an account that lacks a required second factor still reaches. */
+const reachableBeforeSecondFactor = new Set([
+  ...reachableBeforePasswordChange,
+  'getMfa',
+  'startTotp',
+  'confirmTotp',
+  'startPasskey',
+  'finishPasskey',
+])
 
 const ticketOf = (request: FastifyRequest): string | undefined =>
   request.method === 'GET' ? /[?&]_ticket=([\w-]{1,128})(?:&|$)/.exec(request.raw.url ?? '')?.[1] : undefined
@@ -368,6 +377,12 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (actor === null) throw new AppError('unauthorized')
     if (actor.mustChangePassword && !reachableBeforePasswordChange.has(operation.id))
       throw new AppError('password_change_required')
+    if (
+      actor.secondFactorDueAt !== null &&
+      actor.secondFactorDueAt <= options.clock.now() &&
+      !reachableBeforeSecondFactor.has(operation.id)
+    )
+      throw new AppError('second_factor_required')
     const needed = permissionTable[audience]
     if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
     // Before the scope: no scope opens these operations to a token.

@@ -22,7 +22,13 @@ export const statusOf = (code: ErrorCode, operation: AnyOperation): number => {
 export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   const codes = new Set<ErrorCode>(['validation_failed', 'internal_error', 'unavailable', ...(operation.errors ?? [])])
   if (operation.permission !== 'public' && operation.permission !== 'agent')
-    for (const code of ['unauthorized', 'forbidden', 'scope_missing', 'password_change_required'] as const)
+    for (const code of [
+      'unauthorized',
+      'forbidden',
+      'scope_missing',
+      'password_change_required',
+      'second_factor_required',
+    ] as const)
       codes.add(code)
   if (operation.method !== 'GET')
     for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
