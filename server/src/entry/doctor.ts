@@ -23,6 +23,7 @@ import { error, type Finding, look, ok, reasonOf, warning } from './doctor/findi
 import { listening } from './doctor/listening.ts'
 import { builds, fileDescriptors, memory, nodeVersion, variables } from './doctor/machine.ts'
 import { configuredPlaces, environmentPlaces, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
+import { releaseKey } from './doctor/release-key.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -132,6 +133,7 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
     look('reports', () => reportsFolder(config)),
     look('audit checkpoints', () => auditFolder(config, uid)),
     look('licence keys', () => licenceKeys(config)),
+    look('release key', () => releaseKey(config, `${root}build/agent/manifest.json`)),
     look('TLS certificate', certificates),
     look('port', () => port),
     look('database', () => database.findings),

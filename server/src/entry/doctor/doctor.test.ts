@@ -4,6 +4,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { formatReleaseKeyFile } from '@portcullis/domain'
+import { releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { loadKeys } from '#platform/keys.ts'
@@ -26,7 +28,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-const ofTests = ['database durability', 'free space', 'memory', 'open files', 'builds', 'database answers']
+const ofTests = [
+  ...['database durability', 'free space', 'memory', 'open files', 'builds', 'database answers'],
+  // Part of the agent build, which is this checkout's.
+  'release key',
+]
 
 /** The doctor, as it is run: `portcullis doctor`, in a process of its own. */
 const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
@@ -113,6 +119,22 @@ describe('portcullis doctor on files', () => {
     ])
   })
 
+  it('sees a release key that others may replace, one that cannot be used, and its fingerprint', async () => {
+    const key = releaseKeyPair()
+    const file = join(dir, 'release-key.pub')
+    writeFileSync(file, formatReleaseKeyFile(releaseKeyFileOf(key)), { mode: 0o644 })
+    const env = { PORTCULLIS_RELEASE_KEY_FILE: file }
+    const seen = expect.stringContaining(key.fingerprint)
+    // The agent build of this checkout does not contain it.
+    expect((await doctor(env)).of('release key')).toMatchObject([{ status: 'warning', seen }])
+    chmodSync(file, 0o666)
+    expect((await doctor(env)).of('release key')).toMatchObject([{ status: 'error', seen }])
+    writeFileSync(file, key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    expect((await doctor(env)).of('release key')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('private key') },
+    ])
+  })
+
   it('sees a certificate beside the key of another, and a key that everybody may read', async () => {
     writeFileSync(join(dir, 'cert.pem'), createAuthority().issue(['a.example']).cert)
     writeFileSync(join(dir, 'key.pem'), createAuthority().issue(['a.example']).key, { mode: 0o644 })
@@ -147,7 +169,7 @@ describe('portcullis doctor on files', () => {
     const { text, status } = await doctor({}, [])
     expect(text).toMatch(/^error +key file +.*mode 0640/m)
     expect(text).toMatch(/^ +→ chmod 600/m)
-    expect(text).toMatch(/\d+ ok, 0 warnings, 1 errors\n$/)
+    expect(text).toMatch(/\d+ ok, \d+ warnings, 1 errors\n$/)
     expect(status).toBe(1)
   })
 })

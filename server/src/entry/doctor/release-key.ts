@@ -1,0 +1,38 @@
+import { statSync } from 'node:fs'
+import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
+import { loadReleaseKey, type ReleaseKeySource } from '#features/packages/index.ts'
+import type { Config } from '#platform/config.ts'
+import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+
+const name = 'release key'
+const guide = 'See docs/guide/agent-updates.md.'
+
+const fingerprintOf = ({ file }: ReleaseKeySource): string => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
+
+/** The key whose agent builds this server accepts, and the one that its own agent build contains. */
+export const releaseKey = ({ releaseKeyFile }: Pick<Config, 'releaseKeyFile'>, manifest: string): Finding => {
+  let configured: ReleaseKeySource | null
+  let built: ReleaseKeySource | null
+  try {
+    configured = loadReleaseKey(releaseKeyFile, manifest)
+    built = loadReleaseKey(null, manifest)
+  } catch (fault) {
+    return error(name, reasonOf(fault), `Correct the file; the server does not start with it. ${guide}`)
+  }
+  if (configured === null)
+    return warning(
+      name,
+      'not configured: packages are refused, and hosts with this agent build refuse updates',
+      `Run npm run cli -- release-key new on the build machine. ${guide}`,
+    )
+  const seen = `${fingerprintOf(configured)} in ${configured.where}`
+  if (configured.source === 'file' && (statSync(configured.where).mode & 0o022) !== 0)
+    return error(name, `${seen}: others may write to the file`, `chmod go-w ${configured.where}`)
+  return built === null || fingerprintOf(built) !== fingerprintOf(configured)
+    ? warning(
+        name,
+        `${seen}; the agent build contains ${built === null ? 'no key' : 'another key'}`,
+        'Run npm run build.',
+      )
+    : ok(name, seen)
+}
