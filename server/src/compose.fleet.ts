@@ -130,6 +130,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     jobs,
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
+    approvable: policy.approvable,
     settle: () =>
       policy.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later')),
   })

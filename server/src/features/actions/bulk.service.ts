@@ -57,11 +57,19 @@ export interface BulkDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
   read: ActionsRead
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
-  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<unknown>
+  approvePresent(
+    tx: Tx,
+    actor: Actor,
+    agentIds: readonly string[],
+    orders: () => Promise<unknown>,
+    isApproved: boolean,
+  ): Promise<unknown>
+  /** Hosts with a present device that approving newly allows. */
+  approvable(agentIds: readonly string[]): Promise<number>
 }
 
 /** Actions that end with the last step; others wait for what hosts say. */
@@ -71,7 +79,7 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent } = deps
+  const { db, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
@@ -98,6 +106,12 @@ export const createBulk = (deps: BulkDeps) => {
 
   const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
 
+  const needsApprover = async (actor: Actor, action: BulkAction, hosts: number): Promise<boolean> => {
+    if (action === 'update') return hosts > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))
+    if (action === 'approveAll') return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
+    return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
+  }
+
   const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
     const { action } = selection
     tagsOf(selection)
@@ -123,9 +137,7 @@ export const createBulk = (deps: BulkDeps) => {
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
-      secondPerson:
-        (action === 'update' && count > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))) ||
-        (releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts: count }))),
+      secondPerson: await needsApprover(actor, action, count),
     }
   }
 
@@ -168,6 +180,12 @@ export const createBulk = (deps: BulkDeps) => {
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
     if (action === 'update') await refuseUpdate(approvals, actor, uuids)
+    if (action === 'approveAll') {
+      const hosts = await approvable(uuids)
+      const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, hosts))
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
+    }
     const jobId = await db.transaction(async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
@@ -193,6 +211,9 @@ export const createBulk = (deps: BulkDeps) => {
         tx,
         actor,
         targets.map((target) => target.agent_id),
+        async () => {},
+        // It was asked for all hosts of the job when it was ordered.
+        true,
       )
       return { ended: targets.length, queued: [], order: targets }
     }

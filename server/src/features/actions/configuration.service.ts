@@ -1,6 +1,6 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
 import type { AgentsApi, ResolvedAgent } from '#features/agents/index.ts'
-import type { ApprovalsApi } from '#features/approvals/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { invalid } from '#platform/app-error.ts'
@@ -22,7 +22,13 @@ export interface ConfigurationDeps {
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Pick<AuditApi, 'write'>
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
-  approvePresent(tx: Tx, actor: Actor, agentIds: readonly string[], orders: () => Promise<unknown>): Promise<unknown>
+  approvePresent(
+    tx: Tx,
+    actor: Actor,
+    agentIds: readonly string[],
+    orders: () => Promise<unknown>,
+    isApproved: boolean,
+  ): Promise<unknown>
   /** Makes decisions anew that approvals changed; never fails. */
   settle(): Promise<unknown>
 }
@@ -62,7 +68,12 @@ export const createConfiguration = ({
   }
 
   /** Approves, queues and records, in the caller's transaction. Hosts that are gone are left out. */
-  const carryOut = async (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void> => {
+  const carryOut = async (
+    tx: Tx,
+    actor: Actor,
+    items: readonly ConfigurationItem[],
+    isApproved: boolean,
+  ): Promise<void> => {
     const targets = new Map<string, Target>(
       (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
     )
@@ -76,7 +87,7 @@ export const createConfiguration = ({
     const order = async () => {
       if (specs.length > 0) await commands.queue(tx, actor, specs)
     }
-    if (approving.length > 0) await approvePresent(tx, actor, approving, order)
+    if (approving.length > 0) await approvePresent(tx, actor, approving, order, isApproved)
     else await order()
     for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
       const title = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
@@ -91,7 +102,7 @@ export const createConfiguration = ({
   }
 
   return {
-    carryOut,
+    carryOut: (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) => carryOut(tx, actor, items, true),
 
     configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
       const given = body ?? []
@@ -122,8 +133,17 @@ export const createConfiguration = ({
       }
       const outcome = await transactionAgain(db, async (tx) => {
         const planned = await plan(tx)
-        await carryOut(tx, actor, planned.items)
+        await carryOut(tx, actor, planned.items, false)
         return planned
+      }).catch(async (error: unknown) => {
+        if (!(error instanceof NeedsApprover)) throw error
+        // Approving what is attached opens too many hosts: all of the order waits, not only its rules.
+        const { items } = await transactionAgain(db, plan)
+        return approvals.require<ConfigurationChange>(actor, {
+          kind: 'configuration',
+          change: { items },
+          ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
+        })
       })
       // So that who asked reads what he approved.
       if (outcome.items.some((item) => item.approveAll)) await settle()

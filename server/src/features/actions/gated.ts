@@ -15,15 +15,21 @@ export interface ConfigurationChange {
   items: readonly ConfigurationItem[]
 }
 
-/** Freeing or deleting hosts by name. */
+/** One action on hosts by name that one person may not do alone. */
 export interface BulkRelease {
-  action: 'free' | 'delete'
+  action: 'free' | 'delete' | 'approveAll'
   uuids: readonly string[]
 }
 
 /** Updating the agent of hosts by name. */
 export interface BulkUpdate {
   update: readonly string[]
+}
+
+const verbs: Readonly<Record<BulkRelease['action'], string>> = {
+  free: 'Free',
+  delete: 'Delete',
+  approveAll: 'Approve what is attached to',
 }
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
@@ -37,7 +43,7 @@ export const registerGated = (
   },
 ): void => {
   approvals.handle<ConfigurationChange>('configuration', {
-    action: 'free',
+    action: ({ items }) => (items.some((item) => item.mode === 'Free') ? 'free' : 'rules'),
     title: ({ items }) => {
       const parts = [
         ['Free', items.filter((item) => item.mode === 'Free').length],
@@ -46,7 +52,7 @@ export const registerGated = (
       ] as const
       return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
     },
-    hosts: ({ items }) => items.filter((item) => item.mode === 'Free').length,
+    hosts: ({ items }) => items.filter((item) => item.mode === 'Free' || item.approveAll).length,
     approver: profiles.manager,
     carryOut: async (tx, actor, { items }) => {
       await carryOut.configuration(tx, actor, items)
@@ -54,8 +60,8 @@ export const registerGated = (
     },
   })
   approvals.handle<BulkRelease>('bulk', {
-    action: ({ action }) => action,
-    title: ({ action, uuids }) => `${action === 'free' ? 'Free' : 'Delete'} ${hostsText(uuids.length)}`,
+    action: ({ action }) => (action === 'approveAll' ? 'rules' : action),
+    title: ({ action, uuids }) => `${verbs[action]} ${hostsText(uuids.length)}`,
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,
     carryOut: async (tx, actor, change) => {

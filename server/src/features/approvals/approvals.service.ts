@@ -45,7 +45,7 @@ export interface ApprovalKind<Change> {
   /** Hosts concerned; 0 when the change is about no hosts. */
   hosts?(change: Change): number
   /** Least profile that may approve. Administrator when absent. */
-  approver?: UserProfile
+  approver?: UserProfile | ((change: Change) => UserProfile)
   /** Further conditions on the approver; throws to refuse. Runs in the transaction of the approval. */
   mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
   /** Removes what was kept for the change, in the transaction that rejects the request. */
@@ -64,6 +64,15 @@ export interface Wish<Change> {
   limit?: number
   /** Sentence of the refusal; `{id}` is replaced by the id of the request. */
   detail?: string
+}
+
+/** Thrown inside a transaction to roll it back; whoever ran the transaction files the wish with `require`. */
+export class NeedsApprover<Change extends object = object> extends Error {
+  readonly wish: Wish<Change>
+  constructor(wish: Wish<Change>) {
+    super('needs a second approver')
+    this.wish = wish
+  }
 }
 
 export interface ApprovalsDeps {
@@ -320,7 +329,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         const request = await lock(tx, id)
         const change = JSON.parse(request.body) as { kind: string }
         const kind = kindOf(change.kind)
-        await assertMayApprove(tx, actor, request, kind.approver ?? profileAdministrator)
+        const least = typeof kind.approver === 'function' ? kind.approver(change) : kind.approver
+        await assertMayApprove(tx, actor, request, least ?? profileAdministrator)
         if (!timingSafeEqual(sealOf(request), request.seal))
           throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
         await kind.mayApprove?.(tx, actor, change)

@@ -158,4 +158,83 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(code(await approve(token, await firstWaiting()))).toBe('session_required')
     expect(await commands()).toHaveLength(1)
   })
+
+  const rule = (who: Person, change: object) =>
+    who.api.post(`${base}/policy/rules`, { effect: 'allow', reason: 'test', ...change })
+  const rules = async (): Promise<unknown[]> => (await alice.api.get(`${base}/policy/rules`)).json().data
+
+  it('finding 4c: one allow rule for all kinds needs a second approver', async () => {
+    const answer = await rule(alice, { kinds: ['Keyboard', 'Mass Storage'] })
+    expect([answer.statusCode, code(answer)]).toEqual([403, 'second_person_required'])
+    expect(await rules()).toEqual([])
+    const [request] = await requests()
+    expect(request).toMatchObject({
+      action: 'rules',
+      hosts: 3,
+      title: 'Allow every keyboard or mass storage on every host (newly allows devices on 3 hosts)',
+    })
+    expect((await approve(alice, request?.id ?? '')).statusCode).toBe(403)
+    expect((await approve(bob, request?.id ?? '')).statusCode).toBe(200)
+    expect(await rules()).toHaveLength(1)
+  })
+
+  it('finding 4c: no other path to a wide rule is open', async () => {
+    const admin = alice.api
+    await admin.post(`${base}/generalconfig/addhashtags`, { hashtags: ['kiosk'] })
+    const end = new Date(t.clock.now() + 3_600_000).toISOString()
+    const denied = await rule(alice, { effect: 'deny', kinds: ['Keyboard'] })
+    expect(denied.statusCode).toBe(200)
+    const id = denied.json().rule.id
+    const attempts = [
+      () => rule(alice, { kinds: ['Keyboard'], tag: 'kiosk' }),
+      () => rule(alice, { vid: '046D' }),
+      () => admin.post(`${base}/policy/grants`, { kinds: ['Keyboard'], reason: 'test', expiresAt: end }),
+      () => admin.put(`${base}/policy/rules/${id}`, { effect: 'allow', kinds: ['Keyboard'], reason: 'test' }),
+      () =>
+        admin.post(`${base}/generalconfig/document`, {
+          rules: [{ effect: 'allow', kinds: ['Keyboard'], reason: 'test' }],
+        }),
+    ]
+    for (const attempt of attempts) expect(code(await attempt())).toBe('second_person_required')
+    expect(await rules()).toHaveLength(1)
+    // One host is within the limit, and a second one is not.
+    const at = (n: number) => rule(alice, { kinds: ['Keyboard'], host: agents[n]?.agentId })
+    expect((await at(0)).statusCode).toBe(200)
+    expect(code(await at(1))).toBe('second_person_required')
+  })
+
+  it('finding 4c: deleting the deny in front of an allow, and going back to an older version, are measured', async () => {
+    const denied = await rule(alice, { effect: 'deny', kinds: ['Keyboard'] })
+    await rule(alice, { kinds: ['Keyboard'] })
+    expect((await approve(bob, await firstWaiting())).statusCode).toBe(200)
+    const version = (await alice.api.get(`${base}/policy`)).json().version
+    expect(code(await alice.api.delete(`${base}/policy/rules/${denied.json().rule.id}`))).toBe('second_person_required')
+    const narrow = await rules()
+    const allow = narrow.find((one) => (one as { effect: string }).effect === 'allow') as { id: string }
+    expect((await alice.api.delete(`${base}/policy/rules/${allow.id}`)).statusCode).toBe(200)
+    expect(code(await alice.api.post(`${base}/policy/restore`, { version }))).toBe('second_person_required')
+    expect(await rules()).toHaveLength(1)
+  })
+
+  it('finding 4c: an approved change of rules is refused when the rules moved meanwhile', async () => {
+    const made = await rule(alice, { kinds: ['Keyboard'], host: agents[0]?.agentId })
+    const id = made.json().rule.id
+    await alice.api.put(`${base}/policy/rules/${id}`, { effect: 'allow', kinds: ['Keyboard'], reason: 'wide' })
+    const request = await firstWaiting()
+    expect((await bob.api.delete(`${base}/policy/rules/${id}`)).statusCode).toBe(200)
+    const answer = await approve(bob, request)
+    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('The rules moved')])
+    expect(await rules()).toEqual([])
+  })
+
+  it('editing the reason of a wide rule, or narrowing it, needs nobody', async () => {
+    await rule(alice, { kinds: ['Keyboard', 'Mouse'] })
+    await approve(bob, await firstWaiting())
+    const [{ id }] = (await rules()) as [{ id: string }]
+    const put = (kinds: string[]) =>
+      alice.api.put(`${base}/policy/rules/${id}`, { effect: 'allow', kinds, reason: 'another' })
+    expect((await put(['Keyboard', 'Mouse'])).statusCode).toBe(200)
+    expect((await put(['Keyboard'])).statusCode).toBe(200)
+    expect(code(await put(['Keyboard', 'Mouse']))).toBe('second_person_required')
+  })
 })

@@ -6,6 +6,7 @@ import { type ApprovalsDeps, createApprovals, requestContext } from './approvals
 import { createApprovalsStore } from './approvals.store.ts'
 
 export type { AfterCommit, ApprovalKind, ApprovedRequest, Wish } from './approvals.service.ts'
+export { NeedsApprover } from './approvals.service.ts'
 
 /** Where this feature keeps sealed secrets. */
 export const approvalsSealed: readonly SealedColumn[] = [

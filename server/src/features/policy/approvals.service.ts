@@ -82,6 +82,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     action: string,
     details: string,
     orders: (version: number) => Promise<unknown>,
+    isApproved = false,
   ) => {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
     // The newest word about a device counts: what was made by hand before about the same one goes.
@@ -95,7 +96,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
-    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders)
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, isApproved)
   }
 
   return {
@@ -111,7 +112,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
         plainReason(body.reason ?? '', 'body.reason') ||
         `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200)
       const override = body.overrideAttackTool === true
-      const done = await changes.change(async (tx) => {
+      const done = await changes.change(actor, async (tx) => {
         const agents = await resolve(tx, items, 'body.peripheralsIds')
         const agentIds = [...new Set(agents.map((a) => a.uuid))]
         const rows = await peripherals.reports.ofAgents(tx, agentIds)
@@ -212,6 +213,8 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       actor: Actor,
       agentIds: readonly string[],
       orders: () => Promise<unknown> = async () => {},
+      /** A second approver was asked for all of these hosts at once. */
+      isApproved = false,
     ): Promise<number> => {
       await store.lockHead(tx)
       const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter(
@@ -246,6 +249,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
         'peripheral.allApproved',
         `${all.length} devices`,
         orders,
+        isApproved,
       )
       if (wrote === null) await orders()
       return all.length

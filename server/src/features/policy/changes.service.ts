@@ -5,8 +5,10 @@ import type {
   PolicyRuleResource,
   PolicyWarning,
 } from '@portcullis/contract'
+import { profiles } from '@portcullis/contract'
+import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
-import { invalid, notFound } from '#platform/app-error.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -14,6 +16,7 @@ import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
+import { type NewlyAllowed, titleOfChange } from './newly-allowed.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
@@ -31,6 +34,8 @@ export interface ChangesDeps {
   audit: Pick<AuditApi, 'write'>
   hosts: Pick<PolicyHostsStore, 'giveJob'>
   affected: Affected
+  newlyAllowed: Pick<NewlyAllowed, 'hostsOf'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Starts the job that makes decisions of so many hosts anew; null when they are few and done at once. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
   /** Tells every replica at COMMIT. */
@@ -49,6 +54,43 @@ export interface RuleChanges {
 }
 
 class DryRun extends Error {}
+
+/** A rule as a request carries it: JSON knows neither times nor bytes. */
+type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
+  expires_at: string | null
+  created_at: string
+  changed_at: string
+  seal: string
+}
+
+/** A change of the rules that waits for a second approver. */
+interface CarriedChange {
+  title: string
+  hosts: number
+  remove: readonly string[]
+  write: readonly CarriedRule[]
+  /** Seals of the rules that it replaces or deletes, by id; null: there was none of this id. */
+  replaced: Readonly<Record<string, string | null>>
+  summary: string
+  action: string
+  details: string
+}
+
+const carried = (r: RuleRow): CarriedRule => ({
+  ...r,
+  expires_at: r.expires_at?.toISOString() ?? null,
+  created_at: r.created_at.toISOString(),
+  changed_at: r.changed_at.toISOString(),
+  seal: r.seal.toString('base64'),
+})
+
+const uncarried = (r: CarriedRule): RuleRow => ({
+  ...r,
+  expires_at: r.expires_at === null ? null : new Date(r.expires_at),
+  created_at: new Date(r.created_at),
+  changed_at: new Date(r.changed_at),
+  seal: Buffer.from(r.seal, 'base64'),
+})
 
 /** A rule as somebody would write it. */
 const inputOf = (row: RuleRow): PolicyRuleInput => ({
@@ -81,6 +123,8 @@ export const createChanges = ({
   audit,
   hosts,
   affected,
+  newlyAllowed,
+  approvals,
   startJob,
   announceChange,
   drain,
@@ -129,6 +173,8 @@ export const createChanges = ({
     details: string,
     /** What else belongs to the change and locks hosts. */
     tellHosts: (version: number) => Promise<unknown> = async () => {},
+    /** A second approver agreed, or was asked for the whole of which this is a part. */
+    isApproved = false,
   ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
     const [head, before] = [
       (await store.versionAndOwn(tx, [])).version,
@@ -139,6 +185,7 @@ export const createChanges = ({
     ]
     const old = await store.byIds(tx, [...before.keys()])
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
+    if (!isApproved) await assertAlone(tx, actor, { remove, write, old }, { summary, action, details })
     const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(
       tx,
@@ -173,15 +220,78 @@ export const createChanges = ({
     return { version, jobId, after }
   }
 
+  approvals.handle<CarriedChange>('rules', {
+    action: 'rules',
+    title: ({ title }) => title,
+    hosts: ({ hosts }) => hosts,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, request) => {
+      await store.lockHead(tx)
+      const write = request.write.map(uncarried)
+      const old = await store.byIds(tx, Object.keys(request.replaced))
+      const now = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
+      for (const [id, seal] of Object.entries(request.replaced))
+        if ((now.get(id) ?? null) !== seal) throw moved('A rule that it changes was changed or deleted.')
+      if (write.some((r) => r.expires_at !== null && r.expires_at.getTime() <= clock.now()))
+        throw moved('A rule that it adds has ended.')
+      for (const r of write) {
+        if (r.agent_id !== null && !(await store.hostExists(tx, r.agent_id))) throw moved('A host was deleted.')
+        if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
+          throw moved('A tag was deleted or made again.')
+      }
+      const hosts = await newlyAllowed.hostsOf(tx, { gone: old, write }, new Date(clock.now()))
+      if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      const remove = old.filter((r) => request.remove.includes(r.rule_id))
+      const { summary, action, details } = request
+      const { jobId } = await commit(tx, actor, { remove, write }, summary, action, details, undefined, true)
+      return jobId === null ? settle : undefined
+    },
+  })
+
+  const moved = (why: string): AppError =>
+    new AppError('conflict', { detail: `The rules moved since this was requested. ${why} Request it again.` })
+
+  /** Refuses a change that newly allows devices on more hosts than one person may open. */
+  const assertAlone = async (
+    tx: Tx,
+    actor: Actor,
+    { remove, write, old }: RuleChanges & { old: readonly RuleRow[] },
+    words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
+  ): Promise<void> => {
+    const hosts = await newlyAllowed.hostsOf(tx, { gone: old, write }, new Date(clock.now()))
+    const limit = await approvals.takeAllowed(tx, actor, hosts)
+    if (limit === null) return
+    const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
+    const ids = [...remove, ...write].map((r) => r.rule_id)
+    throw new NeedsApprover<CarriedChange>({
+      kind: 'rules',
+      limit,
+      change: {
+        title: titleOfChange({ gone: old, write }, hosts),
+        hosts,
+        remove: remove.map((r) => r.rule_id),
+        write: write.map(carried),
+        replaced: Object.fromEntries(ids.map((id) => [id, sealOf.get(id) ?? null])),
+        ...words,
+      },
+    })
+  }
+
+  // The change is in force: that its decisions can not be made now is not the answer to it. The timer makes them.
+  const settle = (): Promise<void> =>
+    drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+
   /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
-  const change = async <T extends { jobId: string | null }>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const change = async <T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> => {
     const done = await transactionAgain(db, async (tx) => {
       await store.lockHead(tx)
       return work(tx)
+    }).catch((error: unknown) => {
+      // Its transaction rolled back; the request is filed in another one.
+      if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+      throw error
     })
-    // The change is in force: that its decisions can not be made now is not the answer to it. The timer makes them.
-    if (done.jobId === null)
-      await drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+    if (done.jobId === null) await settle()
     return done
   }
 
@@ -221,7 +331,7 @@ export const createChanges = ({
     sealed,
 
     create: (actor: Actor, input: PolicyRuleInput | PolicyGrantInput, isGrant: boolean): Promise<PolicyChange> =>
-      change(async (tx) => {
+      change(actor, async (tx) => {
         const row = await rowOf(tx, await written(tx, actor, input, isGrant), actor, null, 'body')
         const warnings = warningsOf(row, await store.beside(tx, row.agent_id))
         const override = row.override_attack_tool ? ' It allows a known attack tool.' : ''
@@ -242,7 +352,7 @@ export const createChanges = ({
       input: PolicyRuleInput | PolicyGrantInput,
       isGrant: boolean,
     ): Promise<PolicyChange> =>
-      change(async (tx) => {
+      change(actor, async (tx) => {
         const old = await existing(tx, id, isGrant)
         const row = await rowOf(
           tx,
@@ -285,7 +395,7 @@ export const createChanges = ({
       type Done = { alongside: T; added: string[]; removed: string[]; jobId: string | null }
       const dry: Done[] = []
       try {
-        return await change<Done>(async (tx) => {
+        return await change<Done>(actor, async (tx) => {
           await prepare(tx)
           const rules: Omit<Done, 'alongside'> = { added: [], removed: [], jobId: null }
           const before = inputs === null ? [] : await store.writtenRules(tx)
@@ -310,6 +420,8 @@ export const createChanges = ({
               `Rules of a document: ${write.length} added, ${remove.length} deleted`,
               'policy.replaced',
               `${write.length} added, ${remove.length} deleted`,
+              undefined,
+              isDry,
             )
             rules.added = write.map((row) => sentenceOf(after, row.rule_id))
             rules.removed = remove.map((row) => sentenceOf(removed, row.rule_id))
@@ -330,7 +442,7 @@ export const createChanges = ({
     },
 
     remove: (actor: Actor, id: string, isGrant: boolean): Promise<PolicyChange> =>
-      change(async (tx) => {
+      change(actor, async (tx) => {
         const old = await existing(tx, id, isGrant)
         const shown = await store.shown(tx, [id])
         const done = await commit(

@@ -18,6 +18,7 @@ import { createApprovals } from './approvals.service.ts'
 import { createChanges } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
+import { createNewlyAllowed } from './newly-allowed.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
@@ -51,7 +52,7 @@ export interface PolicyDeps {
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'require'>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
@@ -77,12 +78,14 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
   })
   const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
+  const newlyAllowed = createNewlyAllowed({ store, affected })
   const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
   const changes = createChanges({
     ...deps,
     store,
     hosts,
     affected,
+    newlyAllowed,
     seals,
     settings,
     startJob: (tx, actor, hosts, title) => jobs.enqueue(tx, actor, { kind: jobKind, title, total: hosts }),
@@ -132,6 +135,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     writtenRules: changes.writtenRules,
     replaceRules: changes.replaceRules,
     approvePresent: approvals.approvePresent,
+    /** Hosts with a present device that `approvePresent` would newly allow. */
+    approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
     ofAgent: read.ofAgent,
     settings: overview.settings,
     /** Requires a second approver for items of the general configuration that would require one less often. */

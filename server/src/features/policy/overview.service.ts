@@ -12,7 +12,7 @@ export interface OverviewDeps {
   audit: Pick<AuditApi, 'write'>
   read: PolicyRead
   settings: PolicySettingsApi
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'require'>
 }
 
 interface SettingsChange {
@@ -64,8 +64,7 @@ export const createPolicyOverview = ({ db, audit, read, settings, approvals }: O
   })
 
   const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
-    const { hosts } = await twoPerson()
-    if (hosts !== null && (given.twoPersonHosts === null || given.twoPersonHosts > hosts))
+    if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
       await approvals.require<SettingsChange>(actor, {
         kind: 'settings',
         change: { settings: given },

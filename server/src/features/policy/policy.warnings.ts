@@ -13,13 +13,13 @@ const sameTag = (a: Scoped, b: Scoped): boolean =>
   a.tag_name !== null && b.tag_name !== null && fold(a.tag_name) === fold(b.tag_name)
 
 /** Every host that `b` speaks to, `a` speaks to as well. Tags of a host are not looked up: who carries a tag changes. */
-const reaches = (a: Scoped, b: Scoped): boolean =>
+export const reaches = (a: Scoped, b: Scoped): boolean =>
   (a.agent_id === null && a.tag_name === null) || (a.agent_id !== null && a.agent_id === b.agent_id) || sameTag(a, b)
 
 const allows = <T>(asked: T | null, given: T | null): boolean => asked === null || asked === given
 
 /** Every device that `b` matches, `a` matches as well; false where that can not be told from the rules alone. */
-const covers = (a: Matching, b: Matching): boolean => {
+export const covers = (a: Matching, b: Matching): boolean => {
   const kinds = a.kinds === null || b.kinds?.every((k) => a.kinds?.includes(k)) === true
   return (
     allows(a.vid, b.vid) &&
@@ -31,7 +31,7 @@ const covers = (a: Matching, b: Matching): boolean => {
 }
 
 /** Both can be about the same device; a rule by fingerprint and one by ids may, as far as the rules tell. */
-const meets = (a: Matching, b: Matching): boolean => {
+export const meets = (a: Matching, b: Matching): boolean => {
   const alike = (x: string | null, y: string | null): boolean => x === null || y === null || x === y
   const kinds = a.kinds === null || b.kinds === null || a.kinds.some((k) => b.kinds?.includes(k))
   return (

@@ -98,7 +98,7 @@ export const createRestore =
         const p = await plan(tx)
         return { version: p.inForce, ...counts(p), jobId: null }
       })
-    return changes.change(async (tx) => {
+    return changes.change(actor, async (tx) => {
       const p = await plan(tx)
       if (p.write.length + p.remove.length === 0) return { version: p.inForce, ...counts(p), jobId: null }
       const done = await changes.commit(

@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
 import { reportsBase, reportsOf, scheduleInput } from '#test/reports.ts'
@@ -43,6 +44,7 @@ const startPeer = async () => {
 
 beforeAll(async () => {
   t = await startTestApp()
+  await liftGate(t)
   reports = reportsOf(t)
   peer = await startPeer()
   await insertFleet(t, 200)

@@ -1,0 +1,58 @@
+import type { Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** Devices of a model fingerprint whose stored decision a change may turn into an allow. */
+export interface OpenedDevices {
+  designId: number
+  /** Null: any serial number. */
+  serial: string | null
+  /** Stored decision, as its place in `policySources`. */
+  source: number
+  /** Null: on every host. */
+  agentId: string | null
+}
+
+export const createNewlyAllowedRead = () => ({
+  /** Hosts that an agent enforces rules on. */
+  hosts: async (q: Queryable): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where not r.agentless`))[0]?.n ?? 0,
+
+  /** How many hosts have one of these devices, or are named. A set operation of the database: no device is read here. */
+  count: async (q: Queryable, opened: readonly OpenedDevices[], agentIds: readonly string[]): Promise<number> =>
+    (
+      await q.query<{ n: number }>(sql`
+        select count(*)::int as n from (
+          select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
+          union
+          select p.agent_id from ${unnestOf([
+            [opened.map((one) => one.designId), 'int[]'],
+            [opened.map((one) => one.serial), 'text[]'],
+            [opened.map((one) => one.source), 'smallint[]'],
+            [opened.map((one) => one.agentId), 'uuid[]'],
+          ])} u(design_id, serial, source, agent_id)
+          join peripherals p on p.design_id = u.design_id and p.source = u.source
+            and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)) hosts`)
+    )[0]?.n ?? 0,
+
+  /** Of these hosts, those with an allow of their own. */
+  withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
+    q.query(sql`
+      select distinct p.agent_id from ${unnestOf([
+        [opened.map((one) => one.designId), 'int[]'],
+        [opened.map((one) => one.serial), 'text[]'],
+        [opened.map((one) => one.source), 'smallint[]'],
+        [opened.map((one) => one.agentId), 'uuid[]'],
+      ])} u(design_id, serial, source, agent_id)
+      join peripherals p on p.design_id = u.design_id and p.source = u.source
+        and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
+      where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
+
+  /** Of these hosts, those with a present device that "approve what is attached" would allow. */
+  approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>
+    (
+      await q.query<{ n: number }>(sql`
+        select count(distinct p.agent_id)::int as n from peripherals p
+        where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in (3, 7)`)
+    )[0]?.n ?? 0,
+})

@@ -1,0 +1,140 @@
+import { policySources } from '@portcullis/domain'
+import type { Queryable } from '#platform/db/db.ts'
+import type { Affected } from './affected.ts'
+import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read.ts'
+import type { PolicyStore, RuleRow } from './policy.store.ts'
+import { covers, meets, reaches } from './policy.warnings.ts'
+
+/** A change of the rules, with the stored versions of what it replaces or deletes. */
+export interface MeasuredChange {
+  gone: readonly RuleRow[]
+  write: readonly RuleRow[]
+}
+
+const sourceOf = (name: (typeof policySources)[number]): number => policySources.indexOf(name)
+
+/** It names a whole kind or vendor: devices that nobody has seen yet are allowed or denied by it, too. */
+const isWide = (r: RuleRow): boolean => r.pid === null && r.fingerprint === null
+
+const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
+  a.expires_at === null || (b.expires_at !== null && a.expires_at >= b.expires_at)
+
+/** Whatever `b` decides, `a` decides as well. */
+const includes = (a: RuleRow, b: RuleRow): boolean =>
+  a.effect === b.effect &&
+  covers(a, b) &&
+  reaches(a, b) &&
+  lastsAsLong(a, b) &&
+  (a.override_attack_tool || !b.override_attack_tool)
+
+/**
+ * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
+ * allowed afterwards, and all hosts in reach of a rule that allows devices nobody has seen yet. Where it cannot tell, it
+ * says more. A rule for a tag reaches every host, because one person can put the tag on every host.
+ */
+export const createNewlyAllowed = ({
+  store,
+  affected,
+  read = createNewlyAllowedRead(),
+}: {
+  store: Pick<PolicyStore, 'wide'>
+  affected: Pick<Affected, 'designsOf'>
+  read?: ReturnType<typeof createNewlyAllowedRead>
+}) => {
+  const hostsOf = async (q: Queryable, { gone, write }: MeasuredChange, now: Date): Promise<number> => {
+    const inForce = (r: RuleRow): boolean => r.expires_at === null || r.expires_at > now
+    const goneIds = new Set([...gone, ...write].map((r) => r.rule_id))
+    const wide = (await store.wide(q)).filter(inForce)
+    const kept = wide.filter((r) => !goneIds.has(r.rule_id))
+    const before = [...wide, ...gone.filter(inForce)]
+
+    const allows = write.filter((r) => r.effect === 'allow' && inForce(r) && !before.some((old) => includes(old, r)))
+    const denies = gone.filter(
+      (r) => r.effect === 'deny' && inForce(r) && ![...kept, ...write].some((left) => includes(left, r)),
+    )
+    const allowsAfter = [...kept, ...write].filter((r) => r.effect === 'allow' && inForce(r))
+
+    const hosts = new Set<string>()
+    const opened: OpenedDevices[] = []
+    for (const rule of allows) {
+      if (rule.agent_id !== null) hosts.add(rule.agent_id)
+      else if (isWide(rule)) return read.hosts(q)
+      else
+        for (const designId of await affected.designsOf(q, [rule])) {
+          const common = { designId, serial: rule.serial, agentId: null }
+          opened.push({ ...common, source: sourceOf('default') })
+          if (rule.override_attack_tool) opened.push({ ...common, source: sourceOf('attack-tool') })
+        }
+    }
+    for (const rule of denies) {
+      const behind = allowsAfter.filter(
+        (allow) =>
+          meets(allow, rule) && (allow.agent_id === null || rule.agent_id === null || allow.agent_id === rule.agent_id),
+      )
+      const unseen = isWide(rule) ? behind.filter(isWide) : []
+      if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return read.hosts(q)
+      for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
+      const denied = [...(await affected.designsOf(q, [rule]))].map((designId) => ({
+        designId,
+        serial: rule.serial,
+        source: sourceOf('deny'),
+        agentId: rule.agent_id,
+      }))
+      const allowed = await affected.designsOf(
+        q,
+        behind.filter((allow) => allow.agent_id === null),
+      )
+      opened.push(...denied.filter(({ designId }) => allowed.has(designId)))
+      if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
+    }
+    return hosts.size + opened.length === 0 ? 0 : read.count(q, opened, [...hosts])
+  }
+
+  return { hostsOf, approvable: read.approvable }
+}
+
+export type NewlyAllowed = ReturnType<typeof createNewlyAllowed>
+
+const whatOf = (r: RuleRow): string => {
+  const kinds = r.kinds === null ? '' : `every ${r.kinds.join(' or ').toLowerCase()}`
+  const ids =
+    r.vid === null
+      ? ''
+      : r.pid === null
+        ? `every device of vendor ${r.vid}`
+        : `${r.vid}:${r.pid}${r.serial === null ? '' : ` with serial number ${JSON.stringify(r.serial)}`}`
+  const parts = [ids, kinds, r.fingerprint === null ? '' : `fingerprint ${r.fingerprint}`]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+const whereOf = (r: RuleRow): string =>
+  r.agent_id !== null
+    ? `on host ${r.agent_id}`
+    : r.tag_name !== null
+      ? `on hosts with tag ${r.tag_name}`
+      : 'on every host'
+
+const endOf = (r: RuleRow): string =>
+  r.expires_at === null ? '' : ` until ${r.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+const verbs = { allow: 'allow', deny: 'deny' } as const
+
+/** Rules that a title names one by one. */
+const named = 4
+
+/** A change of the rules for its approver: what it adds and deletes, and how many hosts that opens. */
+export const titleOfChange = ({ gone, write }: MeasuredChange, hosts: number): string => {
+  const written = new Set(write.map((r) => r.rule_id))
+  const parts = [
+    ...write.map(
+      (r) =>
+        `${verbs[r.effect]} ${whatOf(r)} ${whereOf(r)}${endOf(r)}${r.override_attack_tool ? ', even a known attack tool' : ''}`,
+    ),
+    ...gone
+      .filter((r) => !written.has(r.rule_id))
+      .map((r) => `delete the rule "${verbs[r.effect]} ${whatOf(r)} ${whereOf(r)}"`),
+  ]
+  const more = parts.length > named ? `; and ${parts.length - named} more rule changes` : ''
+  const text = `${parts.slice(0, named).join('; ')}${more} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
