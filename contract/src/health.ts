@@ -214,7 +214,7 @@ export const readyz = operation({
   path: '/readyz',
   tag: 'Health',
   summary:
-    'Tells whether to send requests here: 200; 503 within three seconds of losing the database, and before a stop',
+    'Says whether to send requests here: 200; 503 until the first start has committed, within three seconds of losing the database, and before a stop',
   permission: 'public',
   response: Alive,
   examples: { response: { status: 'OK' } },

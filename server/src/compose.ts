@@ -56,6 +56,7 @@ export const compose = async (options: ComposeOptions) => {
     knowledgeAge: knowledge.age,
     followers: async () => [{ name: 'notices', behind: await notifications.behind() }],
     newestBackup: () => backup.newest(),
+    isSetUp: async () => (await Promise.all([db, exportDb].map(accounts.hasAccounts))).every(Boolean),
     probes: {
       'job queue': jobs.health,
       'agentless worker': agentless.health,

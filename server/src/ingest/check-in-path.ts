@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import { logFailure } from '#platform/http/log-failure.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
 import { faultsOf } from '#platform/http/read-body.ts'
 import { isEncrypted, safetyHeaders } from '#platform/http/safety-headers.ts'
@@ -94,7 +95,7 @@ export const createCheckInPath = ({
     const { traceId } = traceOf(request.headers.traceparent)
     if (hasUnreadBody(request)) turnAway(request, response)
     else if (!request.complete) request.resume()
-    if (error.status >= 500) log.error({ traceId, path, err: error.cause ?? error }, 'check-in failed')
+    logFailure(log, error, { traceId, route: path })
     const headers = {
       ...error.headers,
       ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),

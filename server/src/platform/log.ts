@@ -1,15 +1,29 @@
 import pino from 'pino'
+import { createFolding } from './log-folding.ts'
 
 export type Log = pino.Logger
 
-/** Structured log to stdout; control characters are escaped by JSON, secrets have a type that refuses to be written. */
-export const createLog = (level: string): Log =>
-  pino({
+/** Milliseconds in which repeated lines become one. */
+const foldingMs = 30_000
+
+/**
+ * Structured log to stdout, repeated lines folded; control characters are escaped by JSON, secrets have a type that
+ * refuses to be written.
+ */
+export const createLog = (level: string): Log => {
+  const { logMethod, flush } = createFolding()
+  if (level !== 'silent') {
+    setInterval(flush, foldingMs).unref()
+    process.once('exit', flush)
+  }
+  return pino({
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { logMethod },
     redact: {
       paths: ['req.headers.authorization', 'req.headers.cookie', '*.password', '*.token', '*.refreshToken'],
       censor: '[secret]',
     },
   })
+}

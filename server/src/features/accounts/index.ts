@@ -89,6 +89,8 @@ export interface AccountsApi {
   redeemTicket(ticket: string, ip: string): Promise<Actor | null>
   /** First run: the account `admin`. Answers the credentials to print when they were made here. */
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
+  /** Whether the first start has committed, as this connection sees it. */
+  hasAccounts(db: Queryable): Promise<boolean>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Whether the sessions, tokens and approvals of an account are suspended; inside the transaction of who asks. */
@@ -282,6 +284,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   return {
     authenticate: credentials.authenticate,
     redeemTicket: credentials.redeemTicket,
+    hasAccounts: async (q) => !(await store(q).isEmpty()),
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
     isSuspended: suspension.isSuspended,

@@ -22,6 +22,8 @@ export interface HealthServiceDeps {
   ingest: () => IngestFigures
   dataDir: string
   version: string
+  /** Whether every pool sees what the first start committed. */
+  isSetUp(): Promise<boolean>
 }
 
 export type HealthService = ReturnType<typeof createHealthService>
@@ -39,6 +41,8 @@ export const createHealthService = (deps: HealthServiceDeps) => {
   loop.enable()
   let cpuBefore = process.cpuUsage()
   let cpuAt = performance.now()
+  /** Once true it stays so: asked by each probe only while a first start is under way. */
+  let isSetUp = false
   let ping: { answer: Promise<void>; at: number } | null = null
 
   const subsystems = async (): Promise<Subsystem[]> => {
@@ -118,6 +122,8 @@ export const createHealthService = (deps: HealthServiceDeps) => {
       await ping.answer.catch((cause: unknown) => {
         throw new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause })
       })
+      isSetUp ||= await within(readyLimitMs, deps.isSetUp()).catch(() => false)
+      if (!isSetUp) throw new AppError('unavailable', {}, { headers: { 'retry-after': '1' } })
     },
 
     versions: () => read.versions(),

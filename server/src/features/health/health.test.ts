@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import { createRate } from '#platform/rate.ts'
-import { startTestApp, type TestApp } from '#test/app.ts'
+import { Secret } from '#platform/secret.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
 import {
   agentGatewayProbe,
@@ -164,6 +165,24 @@ describe('readiness', () => {
     await t.close().catch(() => {})
   })
 
+  it('item 9: begins when the first start has committed, and the first sign-in after it succeeds', async () => {
+    const t = await startTestApp()
+    await t.db.execute(sql`delete from accounts`)
+    const readyz = () => t.as(undefined).get('/readyz')
+    expect([(await readyz()).statusCode, (await readyz()).json().code]).toEqual([503, 'unavailable'])
+    // A first start that is under way on another replica has not committed yet.
+    const { starting } = await t.db.transaction(async (tx) => {
+      await tx.execute(sql`lock table accounts in share row exclusive mode`)
+      const made = t.accounts.ensureFirstAdministrator(new Secret(adminPassword))
+      expect((await readyz()).statusCode).toBe(503)
+      return { starting: made }
+    })
+    await starting
+    expect((await readyz()).statusCode).toBe(200)
+    expect(await t.signIn()).toMatch(/\./)
+    await t.close()
+  })
+
   it('is over once the server drains, which serves on and ends each connection with its answer', async () => {
     const t = await startTestApp({ listen: true })
     t.app.drain()
@@ -189,6 +208,7 @@ describe('readiness', () => {
       ingest: () => ({ queueDepth: 0, checkInsPerSecond: 0 }),
       dataDir: '/',
       version: '0',
+      isSetUp: async () => true,
     })
     const startedAt = performance.now()
     await expect(health.assertReady()).rejects.toMatchObject({ code: 'unavailable' })

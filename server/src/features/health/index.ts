@@ -38,6 +38,8 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   /** Tells the consoles, at COMMIT, that parts changed. */
   announce(tx: Tx): Promise<void>
   thresholds: Thresholds
+  /** Whether every pool sees what the first start committed. */
+  isSetUp(): Promise<boolean>
   license: () => Promise<LicenseSummary>
   /** Who reads all events in their order; none when absent. */
   followers?: () => Promise<readonly Follower[]>
@@ -76,6 +78,7 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     ingest,
     dataDir,
     looks,
+    isSetUp: deps.isSetUp,
     sinceOf: watch.sinceOf,
     version: build.version,
   })

@@ -35,6 +35,7 @@ import { assertFresh } from './fresh.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { isLocalCaller } from './local-caller.ts'
+import { logFailure } from './log-failure.ts'
 import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
 import { assertOrigin } from './origin.ts'
 import { problemOf, toAppError } from './problem.ts'
@@ -225,11 +226,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       plainByDefault && cause.status < 500 && !plainStatuses.has(cause.status)
         ? new AppError('validation_failed', { detail: cause.message }, { errors: cause.errors, headers: cause.headers })
         : cause
-    if (failure.status >= 500)
-      log.error(
-        { traceId: request.id, path: request.raw.url?.split('?')[0], err: failure.cause ?? failure },
-        'request failed',
-      )
+    logFailure(log, failure, { traceId: request.id, route: request.routeOptions.url ?? 'none' })
     if (failure.status === 401) reply.header('www-authenticate', 'Bearer')
     for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
     reply.status(failure.status)

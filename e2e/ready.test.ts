@@ -1,0 +1,83 @@
+import { chmodSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
+import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+
+/** Asks every few milliseconds whether a server is ready and signs in at the first yes; gives the status of that. */
+const firstSignIn = async (port: number, server: Started): Promise<number> => {
+  const url = `http://127.0.0.1:${port}`
+  await until(
+    'the server is ready',
+    () => {
+      if (server.child.exitCode !== null) throw new Error(`the server ended:\n${server.output()}`)
+      return fetch(`${url}/readyz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      )
+    },
+    120_000,
+  )
+  const answer = await fetch(`${url}/prime/webui/Auth/LocalLogin`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ userName: 'admin', password: adminPassword }),
+  })
+  await answer.text()
+  return answer.status
+}
+
+it('item 9: the first sign-in after the first 200 of /readyz succeeds, on one server and on two that start at once', async () => {
+  const folder = temporaryDir()
+  chmodSync(folder, 0o711)
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(folder, 'data'),
+    log: quiet as never,
+    onCrash: () => {},
+  })
+  const { host, port: databasePort, user, database } = postgres.connection
+  const client = new pg.Client({ ...postgres.connection })
+  await client.connect()
+  const servers: Started[] = []
+  try {
+    for (let round = 0; round < 6; round++) {
+      await client.query('drop schema public cascade')
+      await client.query('create schema public')
+      const replicas = round % 2 === 0 ? 1 : 2
+      const ports = await Promise.all(Array.from({ length: replicas }, freePort))
+      const started = ports.map((port, i) =>
+        spawnServer(join(folder, `server-${round}-${i}`), {
+          DATABASE_URL: `postgresql://${user}@/${database}?host=${host}&port=${databasePort}`,
+          PORTCULLIS_PORT: String(port),
+          PORTCULLIS_KEY_FILE: join(folder, `key-${round}`),
+          PORTCULLIS_ADMIN_PASSWORD: adminPassword,
+        }),
+      )
+      servers.push(...started)
+      expect([round, ...(await Promise.all(ports.map((port, i) => firstSignIn(port, started[i] as Started))))]).toEqual(
+        [round, ...ports.map(() => 200)],
+      )
+      for (const { child, ended } of started) {
+        child.kill('SIGTERM')
+        await ended
+      }
+    }
+  } finally {
+    for (const { child } of servers) child.kill('SIGKILL')
+    await client.end()
+    await postgres.stop()
+    remove(folder)
+  }
+}, 600_000)

@@ -1,0 +1,96 @@
+import type { LogFn, Logger } from 'pino'
+
+/** Kinds of lines that are told apart; beyond that the one unused for longest is forgotten. */
+const kindsKept = 1_000
+/** Lines of a kind that are written in full in each interval. */
+const inFull = { warning: 1, information: 20 } as const
+const warning = 40
+/** Quiet intervals after which a kind is new again, stack trace included. */
+const quietIntervals = 20
+
+interface Kind {
+  count: number
+  folded: number
+  quiet: number
+  isStackWritten: boolean
+  write(fields: Record<string, unknown>): void
+}
+
+interface Fields {
+  err?: unknown
+  route?: unknown
+  path?: unknown
+}
+
+const codeOf = (error: unknown): string => {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  return String(code ?? name ?? '')
+}
+
+/** An error as fields, without its stack. No member is called `message`: pino would take it for an error again. */
+const withoutStack = (error: unknown): unknown =>
+  error instanceof Error
+    ? { type: error.name, reason: error.message, ...('code' in error ? { code: error.code } : {}) }
+    : error
+
+/**
+ * Folds repeated lines: the first of a kind is written at once and in full, the others of the interval become one line
+ * with their number. A kind is a level, a message, an error code or class, and a route, none of which strangers choose.
+ */
+export const createFolding = () => {
+  const kinds = new Map<string, Kind>()
+
+  const tell = (kind: Kind): void => {
+    if (kind.folded > 0) kind.write({ folded: kind.folded })
+    kind.folded = 0
+  }
+
+  const kindOf = (key: string, write: Kind['write']): Kind => {
+    const known = kinds.get(key)
+    const kind = known ?? { count: 0, folded: 0, quiet: 0, isStackWritten: false, write }
+    kinds.delete(key)
+    kinds.set(key, kind)
+    const [oldest] = kinds
+    if (kinds.size > kindsKept && oldest !== undefined) {
+      tell(oldest[1])
+      kinds.delete(oldest[0])
+    }
+    return kind
+  }
+
+  return {
+    /** For `hooks.logMethod` of pino. */
+    logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+      const [first, second] = args as unknown as [unknown, unknown]
+      const fields: Fields = typeof first === 'object' && first !== null && !(first instanceof Error) ? first : {}
+      const error = first instanceof Error ? first : fields.err
+      const message = typeof first === 'string' ? first : String(second ?? '')
+      const [code, route] = [codeOf(error), String(fields.route ?? fields.path ?? '')]
+      const kind = kindOf([level, message, code, route].join('\n'), (more) =>
+        method.call(
+          this,
+          { ...more, ...(code === '' ? {} : { code }), ...(route === '' ? {} : { route }) } as never,
+          message as never,
+        ),
+      )
+      kind.count++
+      kind.quiet = 0
+      if (kind.count > (level >= warning ? inFull.warning : inFull.information)) kind.folded++
+      else if (kind.isStackWritten)
+        method.call(this, { ...fields, err: withoutStack(error) } as never, message as never)
+      else {
+        kind.isStackWritten = error !== undefined
+        method.apply(this, args)
+      }
+    },
+
+    /** Ends an interval: writes how many lines of each kind were folded. */
+    flush: (): void => {
+      for (const [key, kind] of kinds) {
+        tell(kind)
+        kind.count = 0
+        if (++kind.quiet > quietIntervals) kinds.delete(key)
+      }
+    },
+  }
+}
