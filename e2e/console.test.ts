@@ -69,9 +69,9 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await page.getByLabel('The same again').fill(password)
     await page.getByRole('button', { name: 'Change the password' }).click()
     await page.getByTestId('make-command').click()
-    const command = page.getByText(/pce_[0-9a-f]{32}_/).first()
-    await command.waitFor()
-    const token = /pce_[0-9a-f]{32}_[\w-]{43}/.exec((await command.textContent()) ?? '')?.[0] as string
+    const shown = page.getByText(/^pce_[0-9a-f]{32}_/).first()
+    await shown.waitFor()
+    const token = /pce_[0-9a-f]{32}_[\w-]{43}/.exec((await shown.textContent()) ?? '')?.[0] as string
 
     agent = startAgent(server, token, tree, dirs[2] as string)
     await server.signIn('admin', password)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
@@ -42,8 +42,9 @@ export const usage = `portcullis-agent: tells a Portcullis server which USB devi
   portcullis-agent --version
 
   --server URL             address of the server (needed until the host is enrolled)
-  --token TOKEN            enrolment token (needed until the host is enrolled)
-  --token-file FILE        the same from a file: arguments can be read by every user of the host
+  --token-file FILE        file with the enrolment token (needed until the host is enrolled); "-": asks for it, or reads
+                           it from standard input
+  --token TOKEN            the token itself; for tests only, because every user of the host can read arguments
   --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
   --once                   one complete exchange, then exit 0
   --sysfs-root DIR         stands for /sys
@@ -113,9 +114,22 @@ const parseServer = (value: string): URL => {
   return url
 }
 
+/** The first line of standard input. */
+const readLine = (): string => {
+  if (process.stdin.isTTY) process.stderr.write('Enrolment token: ')
+  const chunk = Buffer.alloc(1024)
+  let text = ''
+  while (!text.includes('\n') && text.length <= 1024) {
+    const size = readSync(0, chunk, 0, chunk.length, null)
+    if (size === 0) break
+    text += chunk.toString('latin1', 0, size)
+  }
+  return text.split('\n')[0] ?? ''
+}
+
 const readToken = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8').trim()
+    return (path === '-' ? readLine() : readFileSync(path, 'utf8')).trim()
   } catch (error) {
     throw cannotStart(`The token file can not be read: ${messageOf(error)}.`)
   }

@@ -117,7 +117,7 @@ agents
 const enrolment = program.command('enrolment').description('bringing hosts in')
 enrolment
   .command('create-token')
-  .description('makes an enrolment token and the line that enrols a host with it')
+  .description('makes an enrolment token, and prints the line that asks for it on a host')
   .requiredOption('--name <name>', 'what it is for')
   .option('--hours <number>', 'life in hours', '24')
   .option('--uses <number>', 'hosts it may enrol', '100')
@@ -134,7 +134,8 @@ enrolment
     )
     show(
       answer,
-      () => `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nOn the host, as root:\n${answer.command}`,
+      () =>
+        `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nOn the host, as root; enter the token when asked:\n${answer.command}`,
     )
   })
 

@@ -291,7 +291,10 @@ export const createEnrollmentToken = operation({
     token: Type.String({
       description: 'The secret itself, shown once; carries the hash of the CA key when the server made its own.',
     }),
-    command: Type.String({ description: 'One line to paste on a Linux host as root.' }),
+    command: Type.String({
+      description:
+        'One line to paste on a Linux host as root. It does not contain the token: it asks for it, or reads it from standard input.',
+    }),
     reachableFromElsewhere: Type.Boolean({
       description: 'False when the server listens on loopback only: other hosts can not reach it.',
     }),

@@ -30,7 +30,7 @@ export const FirstHost = () => {
     setBusy(true)
     setFailure(null)
     try {
-      setMade(await api.call(createEnrollmentToken, { body: { name: 'First hosts' } }))
+      setMade(await api.call(createEnrollmentToken, { body: { name: 'First host', expiresInHours: 1, maxUses: 1 } }))
     } catch (reason) {
       setFailure(reason)
     } finally {

@@ -4,14 +4,19 @@ import { Time } from '../../ui/Time.tsx'
 import classes from './enrolment.module.css'
 import type { MadeToken } from './NewTokenForm.tsx'
 
-/** The command of a fresh token. It holds the secret, so it is shown only now. */
+/** The command of a fresh token and the token, apart: what is pasted into a shell stays in its history. */
 export const InstallCommand = ({ made }: { made: MadeToken }) => (
   <div className={classes.command}>
     <p>
-      Run this as root on each Linux host. Good for {made.maxUses.toLocaleString('en')} hosts until{' '}
-      <Time value={made.expiresAt} form="local" />; shown only now.
+      1. Run this command as root on {made.maxUses === 1 ? 'the Linux host' : 'each Linux host'}. It asks for the token.
     </p>
     <CopyField value={made.command} what="Command" />
+    <p>
+      2. Paste the token when the command asks for it. It works for{' '}
+      {made.maxUses === 1 ? '1 host' : `${made.maxUses.toLocaleString('en')} hosts`} until{' '}
+      <Time value={made.expiresAt} form="local" />, and is shown only once.
+    </p>
+    <CopyField value={made.token} what="Token" />
     {made.reachableFromElsewhere ? null : (
       <p className={classes.warning}>
         <SeverityShape severity="amber" />

@@ -22,9 +22,10 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const form = useForm({
     initialValues: {
-      name: 'New hosts',
-      expiresInHours: 24,
-      maxUses: 100,
+      name: 'New host',
+      // A token that leaks is worth one host for one hour; more is a choice.
+      expiresInHours: 1,
+      maxUses: 1,
       hashtags: [] as string[],
       allowTakeOver: true,
     },
@@ -69,7 +70,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             error={fieldMessage(failure, 'name')}
           />
           <NumberInput
-            label="Good for hours"
+            label="Valid for (hours)"
             min={1}
             max={8760}
             allowDecimal={false}
@@ -77,7 +78,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             error={fieldMessage(failure, 'expiresInHours')}
           />
           <NumberInput
-            label="Hosts at most"
+            label="Maximum hosts"
             min={1}
             max={1_000_000}
             allowDecimal={false}

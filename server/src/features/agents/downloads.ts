@@ -53,15 +53,13 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
         ? null
         : { stream: createReadStream(join(buildDir, found.name)), size: found.size, name: found.name }
     },
-    /** The one line for a host; without a built executable it runs the agent from a checkout. */
-    command: (token: string): string => {
+    /** The one line for a host, which asks for the token; without a built executable it runs the agent from a checkout. */
+    command: (): string => {
       const { url, caKeyHash } = reach()
       const text = script()
-      if (text === null)
-        return `npm run agent -- --server ${url} --token ${token} --state-dir /var/lib/portcullis-agent`
+      if (text === null) return `npm run agent -- --server ${url} --token-file - --state-dir /var/lib/portcullis-agent`
       return installCommand({
         serverUrl: url,
-        token,
         scriptSha256: createHash('sha256').update(text).digest('hex'),
         ...pin(caKeyHash),
       })

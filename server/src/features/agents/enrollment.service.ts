@@ -33,8 +33,8 @@ export interface EnrollmentDeps {
   commandKeys: Pick<CommandKeys, 'newest'>
   /** How hosts reach this server. */
   reach(): Reach
-  /** The one line that enrols a host with a token. */
-  command(token: string): string
+  /** The one line that enrols a host; it asks for the token. */
+  command(): string
 }
 
 /** Events of an agent's own life. */
@@ -146,7 +146,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       })
       const { caKeyHash, reachableFromElsewhere } = deps.reach()
       const token = `pce_${row.token_id.replaceAll('-', '')}_${secret}${caKeyHash === null ? '' : `.${caKeyHash}`}`
-      return { ...view(row), token, command: deps.command(token), reachableFromElsewhere }
+      return { ...view(row), token, command: deps.command(), reachableFromElsewhere }
     },
 
     revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>

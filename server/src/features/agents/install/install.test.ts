@@ -1,6 +1,10 @@
-import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { installCommand, installScript, quoteShellWord } from './script.ts'
 import { agentUnit, quoteUnitWord } from './unit.ts'
 
@@ -66,11 +70,21 @@ ls "$d"; rm -r "$d"`,
 
   it('stops with a sentence without root, without a token and with something else in its place', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
-    const asRoot = (uid: number) => `id() { echo ${uid}; }\n${script}`
-    expect(sh(asRoot(1000), ['pce_1_x']).stderr).toContain('as root')
-    expect(sh(asRoot(0)).stderr).toContain('give the enrolment token')
-    expect(sh(asRoot(0), ['nonsense']).stderr).toContain('not an enrolment token')
-    expect(sh(asRoot(0), ['nonsense']).status).toBe(1)
+    const run = (uid: number, input: string, args: string[] = []) =>
+      spawnSync('sh', ['-c', `id() { echo ${uid}; }\n${script}`, 'install.sh', ...args], { input, encoding: 'utf8' })
+    expect(run(1000, 'pce_1_x\n').stderr).toContain('as root')
+    expect(run(0, '').stderr).toContain('not an enrolment token')
+    expect(run(0, 'nonsense\n').stderr).toContain('not an enrolment token')
+    expect(run(0, 'nonsense\n').status).toBe(1)
+    expect(run(0, '', ['--nothing']).stderr).toContain('the options are')
+    expect(run(0, '', ['--token-file', '/nowhere']).stderr).toContain('does not exist')
+    expect(run(0, '', ['--token-file', '/etc/passwd']).stderr).toContain('others can read /etc/passwd')
+  })
+
+  it('finding 9: refuses a token as an argument, and says that it was visible', () => {
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+    const ran = sh(`id() { echo 0; }\n${script}`, ['pce_1_x'])
+    expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining('Revoke this token')])
   })
 })
 
@@ -109,24 +123,135 @@ printf '#!/bin/sh\necho "\${0##*/} $*"\n' >"$d/$f"; chmod +x "$d/$f"; done
 
 describe('install command', () => {
   it('runs a script only when its digest is the announced one, with sudo where there is one', () => {
-    const script = 'echo "ran with $1"\n'
+    const script = 'read -r token; echo "ran with $token and $# arguments"\n'
     const digest = createHash('sha256').update(script).digest('hex')
     // Stand-ins on a path of its own: curl that writes the script, and where asked for a sudo that says so.
     const run = (scriptSha256: string, token: string, { sudo = false } = {}) => {
-      const command = installCommand({ serverUrl: 'https://p.example', token, scriptSha256, caPin: 'x' })
+      const command = installCommand({ serverUrl: 'https://p.example', scriptSha256, caPin: 'x' })
       const standIns = [
         `printf '#!/bin/sh\nprintf %%s "$SCRIPT" >"$3"\n' >"$dir/curl"`,
         `for t in sh rm mktemp sha256sum; do ln -s "$(command -v $t)" "$dir/$t"; done`,
         ...(sudo ? [`printf '#!/bin/sh\necho by sudo\nexec "$@"\n' >"$dir/sudo"`] : []),
         'rm=$(command -v rm); chmod +x "$dir"/*; PATH="$dir"',
       ]
-      const lines = ['dir=$(mktemp -d)', ...standIns, command, 'echo "exit $?"', '"$rm" -r "$dir"']
-      return sh(lines.join('\n'), [], { SCRIPT: script })
+      const lines = [
+        'dir=$(mktemp -d)',
+        ...standIns,
+        `printf '%s\\n' "$TOKEN" | ${command}`,
+        'echo "exit $?"',
+        '"$rm" -r "$dir"',
+      ]
+      return sh(lines.join('\n'), [], { SCRIPT: script, TOKEN: token })
     }
-    expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b\nexit 0\n")
-    expect(run(digest, 'pce_1_x', { sudo: true }).stdout).toBe('by sudo\nran with pce_1_x\nexit 0\n')
+    expect(run(digest, "pce_1_a'b").stdout).toBe("ran with pce_1_a'b and 0 arguments\nexit 0\n")
+    expect(run(digest, 'pce_1_x', { sudo: true }).stdout).toBe('by sudo\nran with pce_1_x and 0 arguments\nexit 0\n')
     const refused = run('0'.repeat(64), 'pce_1_x', { sudo: true })
     expect(refused.stdout).not.toContain('ran')
     expect(refused.stdout).toContain('exit 1')
   })
+})
+
+/** Whether a text is in the arguments or the environment of any process of this machine. */
+const isInProcesses = (text: string): string | undefined =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .find((pid) =>
+      ['cmdline', 'environ'].some((file) => {
+        try {
+          return readFileSync(join('/proc', pid, file), 'latin1').includes(text)
+        } catch {
+          return false
+        }
+      }),
+    )
+
+describe('finding 9: the copied command in a real shell', () => {
+  it.each(['typed at its question', 'on standard input'])(
+    'finding 9: the token, %s, is in no arguments, no log of sudo and no history, and enrols the host',
+    async (how) => {
+      const token = `pce_${randomBytes(16).toString('hex')}_${randomBytes(32).toString('base64url')}`
+      const dir = mkdtempSync(join(tmpdir(), 'portcullis-install-'))
+      onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+      const bin = join(dir, 'bin')
+      mkdirSync(bin)
+      const put = (path: string, text: string) => writeFileSync(path, text, { mode: 0o755 })
+      // An agent that takes its time, so that what runs meanwhile can be looked at, and keeps what it was given.
+      const agent = join(dir, 'agent')
+      put(
+        agent,
+        `#!/bin/sh
+while [ $# -gt 0 ]; do case "$1" in --version) exit 0 ;; --token-file) f=$2 ;; esac; shift; done
+touch ${dir}/started
+while [ ! -e ${dir}/seen ]; do sleep 0.05; done
+cat "$f" >${dir}/enrolled
+`,
+      )
+      const digest = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
+      const script = installScript({ serverUrl: 'https://p.example', sha256: digest(readFileSync(agent)) })
+        .replaceAll('/usr/local/lib/portcullis', join(dir, 'lib'))
+        .replaceAll('/var/lib/portcullis-agent', join(dir, 'state'))
+        .replace('[ -d /run/systemd/system ]', 'false')
+      writeFileSync(join(dir, 'install.sh'), script)
+      put(
+        join(bin, 'curl'),
+        `#!/bin/sh
+for word; do case "$word" in *install.sh) from=${dir}/install.sh ;; *linux-x64) from=${agent} ;; esac; [ "$last" = -o ] && to=$word; last=$word; done
+cp "$from" "$to"
+`,
+      )
+      put(join(bin, 'sudo'), `#!/bin/sh\necho "$*" >>${dir}/sudo.log\nexec "$@"\n`)
+      put(join(bin, 'id'), '#!/bin/sh\necho 0\n')
+      const command = installCommand({ serverUrl: 'https://p.example', scriptSha256: digest(script) })
+      const history = join(dir, 'history')
+      const env = { PATH: `${bin}:${process.env.PATH}`, HOME: dir, HISTFILE: history, TERM: 'dumb', PS1: '$ ' }
+      const isTyped = how === 'typed at its question'
+      const shell = isTyped
+        ? spawn('script', ['-qfec', 'bash --norc -i', '/dev/null'], { env })
+        : spawn('bash', ['--norc', '-c', command], { env })
+      let shown = ''
+      for (const stream of [shell.stdout, shell.stderr])
+        stream.on('data', (part: Buffer) => {
+          shown += part.toString()
+        })
+      const until = async (what: string, condition: () => boolean) => {
+        for (let i = 0; !condition(); i++) {
+          if (i > 1_000) throw new Error(`${what}: ${shown}`)
+          await sleep(20)
+        }
+      }
+      const found: string[] = []
+      const looking = setInterval(() => {
+        const pid = isInProcesses(token)
+        if (pid !== undefined) found.push(pid)
+      }, 10)
+      onTestFinished(() => {
+        clearInterval(looking)
+        shell.kill('SIGKILL')
+      })
+      if (isTyped) {
+        await until('a prompt', () => shown.includes('$ '))
+        shell.stdin.write(`${command}\n`)
+        await until('the question', () => shown.includes('Enrolment token (not shown): '))
+        // The terminal shows what is typed until the script has told it not to.
+        await sleep(300)
+      }
+      shell.stdin.write(`${token}\n`)
+      await until('the agent', () => existsSync(join(dir, 'started')))
+      await sleep(200)
+      writeFileSync(join(dir, 'seen'), '')
+      await until('the enrolment', () => shown.includes('Done.'))
+      shell.stdin.end(isTyped ? 'exit\n' : '')
+      await new Promise((resolve) => shell.once('close', resolve))
+      expect(readFileSync(join(dir, 'enrolled'), 'utf8')).toBe(`${token}\n`)
+      expect(found).toEqual([])
+      expect(readFileSync(join(dir, 'sudo.log'), 'utf8')).not.toContain(token)
+      expect(shown).not.toContain(token)
+      if (isTyped) {
+        expect(readFileSync(history, 'utf8')).toContain('install.sh')
+        expect(readFileSync(history, 'utf8')).not.toContain(token)
+      }
+      expect(command).not.toContain('pce_')
+    },
+    60_000,
+  )
 })

@@ -24,7 +24,9 @@ export const quoteShellWord = (word: string): string => {
 const HEREDOC = 'PORTCULLIS_UNIT_END'
 
 /**
- * The script that puts the agent on a Linux host: `sh install.sh TOKEN`, `sh install.sh --uninstall`.
+ * The script that installs the agent on a Linux host: `sh install.sh`, `sh install.sh --token-file FILE`,
+ * `sh install.sh --uninstall`. It never takes the token as an argument: every user of the host can read arguments, and
+ * sudo and the shell's history keep them.
  *
  * POSIX sh. It downloads the executable, checks its digest, enrols the host, and starts the systemd unit; without
  * systemd it says how to run the agent. Running it again replaces the executable and keeps the identity.
@@ -36,7 +38,8 @@ export const installScript = ({ serverUrl, sha256, caPin }: InstallScriptOptions
   if (!/^https?:\/\/[!-~]+$/.test(serverUrl)) throw new RangeError('serverUrl has to be an http or https address')
   const unit = agentUnit({ serverUrl })
   return `#!/bin/sh
-# Installs the Portcullis agent:   sh install.sh TOKEN
+# Installs the Portcullis agent:   sh install.sh                      (asks for the enrolment token, or reads it from standard input)
+#                                  sh install.sh --token-file FILE    (a file that only root can read)
 # Removes it:                      sh install.sh --uninstall
 set -eu
 
@@ -91,16 +94,16 @@ download() {
 }
 
 [ "$(id -u)" = 0 ] || fail 'run this as root (with sudo).'
-[ $# -eq 1 ] || fail 'give the enrolment token, or --uninstall.'
-if [ "$1" = --uninstall ]; then
-  uninstall
-  exit 0
-fi
-case "$1" in
-  pce_*) ;;
-  *) fail 'that is not an enrolment token; copy the whole command from the console.' ;;
+case "$#:\${1-}" in
+  1:--uninstall)
+    uninstall
+    exit 0
+    ;;
+  0:) TOKEN_FILE= ;;
+  2:--token-file) TOKEN_FILE=$2 ;;
+  *:pce_*) fail 'an argument can be read by every user of this host. Revoke this token, make another, and enter it when asked.' ;;
+  *) fail 'the options are --token-file FILE and --uninstall.' ;;
 esac
-TOKEN=$1
 
 [ "$(uname -s)" = Linux ] || fail 'this agent is for Linux.'
 case "$(uname -m)" in
@@ -108,6 +111,33 @@ case "$(uname -m)" in
   *) fail "there is no agent for $(uname -m) yet." ;;
 esac
 command -v sha256sum >/dev/null 2>&1 || fail 'sha256sum is needed.'
+
+read_token() {
+  if [ -n "$TOKEN_FILE" ]; then
+    [ -f "$TOKEN_FILE" ] || fail "the token file $TOKEN_FILE does not exist."
+    [ -z "$(find "$TOKEN_FILE" ! -user 0 -o -perm /077)" ] ||
+      fail "others can read $TOKEN_FILE: make it readable by root only (chown root, chmod 600)."
+    IFS= read -r TOKEN <"$TOKEN_FILE" || [ -n "$TOKEN" ] || fail "the token file $TOKEN_FILE is empty."
+  elif [ -t 0 ]; then
+    printf 'Enrolment token (not shown): ' >&2
+    # The terminal shows again what is typed, however this ends.
+    trap 'stty echo' EXIT
+    trap 'exit 1' HUP INT TERM
+    stty -echo
+    IFS= read -r TOKEN || true
+    stty echo
+    trap - EXIT
+    printf '\\n' >&2
+  else
+    IFS= read -r TOKEN || true
+  fi
+  case "$TOKEN" in
+    pce_*) ;;
+    *) fail 'that is not an enrolment token; copy the whole token from the console.' ;;
+  esac
+}
+TOKEN=
+read_token
 
 umask 077
 mkdir -p "$DIRECTORY"
@@ -129,7 +159,7 @@ if has_systemd; then
 fi
 mv -f "$WORK/agent" "$EXECUTABLE"
 
-# In a file, because arguments can be read by every user of the host.
+# In a file, because every user of the host can read arguments. printf is part of the shell: no process has the token either.
 printf '%s\\n' "$TOKEN" >"$WORK/token"
 printf 'Enrolling this host\\n'
 if "$EXECUTABLE" --server "$SERVER" --token-file "$WORK/token" --state-dir "$STATE_DIR" --once --log-level warn; then
@@ -160,19 +190,18 @@ fi
 }
 
 /**
- * The one line that a person pastes on a host. The script is checked against its digest before it runs, so that the
- * line, which comes from the signed-in console, vouches for everything that follows.
+ * The one line that a person pastes on a host; the script then asks for the token, which is no part of the line. The script
+ * is checked against its digest before it runs, so that the line, which comes from the signed-in console, vouches for
+ * everything that follows.
  *
  * @param scriptSha256 SHA-256 (hex) of the text of `installScript`
  */
 export const installCommand = ({
   serverUrl,
-  token,
   scriptSha256,
   caPin,
 }: {
   serverUrl: string
-  token: string
   scriptSha256: string
   caPin?: string
 }): string => {
@@ -181,6 +210,6 @@ export const installCommand = ({
   const fetched = `f=$(mktemp) && curl -fsS${caPin === undefined ? '' : 'k'} -o "$f" ${url}`
   const checked = `echo "${scriptSha256}  $f" | sha256sum -c --quiet -`
   // Debian without a desktop has no sudo, and its root needs none: then the word is empty and sh is what runs.
-  const run = `$(command -v sudo) sh "$f" ${quoteShellWord(token)}`
+  const run = `$(command -v sudo) sh "$f"`
   return `sh -c ${quoteShellWord(`${fetched} && ${checked} && ${run}; c=$?; rm -f "$f"; exit $c`)}`
 }
