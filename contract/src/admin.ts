@@ -148,6 +148,7 @@ export const addUser = operation({
   path: '/prime/webui/admin/adduser',
   tag: 'Admin',
   summary: 'Makes an account',
+  fresh: 'the account is above profile User',
   description:
     'Needs userName and userProfile. A Manager makes accounts of profile User only. Without a password the answer has a one-time link by which its owner sets one; with a mail server and an address of the account it is mailed.',
   permission: 'accounts:write',
@@ -178,6 +179,7 @@ export const updateUser = operation({
   path: '/prime/webui/admin/updateuser',
   tag: 'Admin',
   summary: 'Changes an account',
+  fresh: 'it changes profile, password or state of an account above profile User, or lifts one above it',
   description:
     'Absent members are unchanged, read-only ones ignored, `password: null` keeps. Disabling ends its sessions; a new profile or password ends its access tokens within a second. Nobody disables or demotes himself or the last Administrator.',
   permission: 'accounts:write',
@@ -208,6 +210,7 @@ export const deleteUsers = operation({
   path: '/prime/webui/admin/deleteUsers',
   tag: 'Admin',
   summary: 'Deletes accounts',
+  fresh: 'one of them is above profile User',
   description:
     'Their sessions and tokens end within a second. All or nothing where a right is lacking; unknown names are reported. Deleting yourself or the last Administrator: 409.',
   permission: 'accounts:write',

@@ -218,6 +218,7 @@ export const deleteAgents = operation({
   path: '/prime/webui/agents/deleteAgents',
   tag: 'Agents',
   summary: 'Removes agents and revokes their keys',
+  fresh: 'it deletes more hosts than one person may',
   description:
     'A removed agent is refused within a second and never comes back without a new enrolment. Events and audit stay. More hosts than a second person is needed for: 403, and a request is filed.',
   permission: 'fleet:write',

@@ -71,6 +71,7 @@ export const createApiToken = operation({
   path: '/prime/webui/admin/apiTokens',
   tag: 'Admin',
   summary: 'Creates an API token for a script or connector',
+  fresh: 'the token is above profile User',
   description:
     'The token is shown once and stored hashed. `userProfile` is its ceiling, at most your own profile (the default). `scopes` limits it further; without `scopes` it may only read: every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` names an earlier or later date, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',

@@ -38,6 +38,7 @@ export const approveChangeRequest = operation({
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/approve',
   summary: 'Approves a request; it is carried out at once',
+  fresh: true,
   description:
     'The requester cannot approve, nor can an account made after the request. Only an Administrator can approve settings, accounts, updates and packages. All or nothing, as of now: hosts that are gone are left out.',
   params: requestParams,

@@ -70,6 +70,7 @@ export const agentsConfiguration = operation({
   path: '/prime/webui/agents/configuration',
   tag: 'Agents',
   summary: 'Arms or frees hosts, approves what is attached',
+  fresh: 'it frees more hosts than one person may',
   description:
     'Each item names exactly one agent by uuid, host name or address. One bad item: nothing is applied. A signed command is queued per agent; `inAction` until the agent confirms. Freeing more hosts than a second person is needed for answers 403 and files a request.',
   permission: 'fleet:write',
@@ -127,6 +128,7 @@ export const updateAgents = operation({
   ...onIds,
   id: 'updateAgents',
   path: '/prime/webui/agents/updateAgents',
+  fresh: true,
   summary: 'Queues an update to the newest published agent build',
   errors: ['conflict'],
 })
@@ -271,6 +273,7 @@ export const runBulk = operation({
   path: '/prime/webui/agents/bulk',
   tag: 'Agents',
   summary: 'Carries an action out on many hosts',
+  fresh: 'it updates hosts, or frees or deletes more hosts than one person may',
   description: 'One request, one job. Hosts it is impossible for are left out and named by the job.',
   permission: 'fleet:write',
   body: closed({

@@ -58,6 +58,7 @@ export const applyConfigDocument = operation({
   path,
   tag: 'GeneralConfig',
   summary: 'Makes the configuration what a document says, all of it or nothing',
+  fresh: 'it changes sign-in settings or raises the number of hosts for which one person is enough, and is no dry run',
   description:
     'With dryRun=true it says what would change and stores nothing. `********` keeps a secret. Each part goes through the checks of its own calls.',
   permission: 'config:write',

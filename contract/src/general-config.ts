@@ -53,7 +53,13 @@ const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<type
 /** Body of the licence, whose operation stands with the licence. */
 export const licenceBody = configBody('license')
 
-const write = (id: string, path: string, group: ConfigGroupName, summary: string, more = '') =>
+const write = (
+  id: string,
+  path: string,
+  group: ConfigGroupName,
+  summary: string,
+  more: { text?: string; fresh?: true | string } = {},
+) =>
   operation({
     id,
     method: 'POST',
@@ -62,8 +68,9 @@ const write = (id: string, path: string, group: ConfigGroupName, summary: string
     summary,
     description: `Absent items stay, null or an empty text takes one away. All items are judged together before anything is stored; a new version is kept and audited with its differences. ${
       configGroups[group].place.length > 0 ? 'Where a secret would be sent elsewhere, it has to be given again. ' : ''
-    }${more}`,
+    }${more.text ?? ''}`,
     permission: 'config:write',
+    ...(more.fresh === undefined ? {} : { fresh: more.fresh }),
     body: configBody(group),
     bodyOptional: true,
     response: ConfigSaved,
@@ -72,12 +79,15 @@ const write = (id: string, path: string, group: ConfigGroupName, summary: string
   })
 
 export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes how mail is sent')
-export const addOrUpdateLdap = write('addOrUpdateLdap', 'AddOrUpdateLDAPServer', 'ldap', 'Changes the directory')
+export const addOrUpdateLdap = write('addOrUpdateLdap', 'AddOrUpdateLDAPServer', 'ldap', 'Changes the directory', {
+  fresh: true,
+})
 export const addOrUpdateOidc = write(
   'addOrUpdateOidc',
   'AddOrUpdateOIDCProvider',
   'oidc',
   'Changes the identity provider',
+  { fresh: true },
 )
 export const addOrUpdateIse = write('addOrUpdateIse', 'AddOrUpdateISEServer', 'ise', 'Changes Cisco ISE')
 export const addOrUpdateCact = write('addOrUpdateCact', 'AddOrUpdateCACTServer', 'cact', 'Changes Forescout CounterACT')
@@ -98,7 +108,10 @@ export const addOrUpdateVendorA = write(
   'AddOrUpdateVendorA',
   'vendorA',
   'Changes settings of the product',
-  'Asking a second person less often is filed as a change request where one is needed now.',
+  {
+    text: 'Asking a second person less often is filed as a change request where one is needed now.',
+    fresh: 'it raises the number of hosts for which one person is enough',
+  },
 )
 export const addOrUpdateHealth = write(
   'addOrUpdateHealth',
@@ -111,6 +124,7 @@ export const setServerDomainName = write(
   'SetServerDomainName',
   'domain',
   'Changes the name people reach this server by',
+  { fresh: true },
 )
 
 export const removeSmtpPassword = operation({
@@ -209,6 +223,7 @@ export const configRollback = operation({
   path: `${base}/rollback/{version}`,
   tag,
   summary: 'Makes the configuration what it was at a version, as a new version',
+  fresh: 'it changes sign-in settings or raises the number of hosts for which one person is enough, and is no dry run',
   description:
     'With dryRun=true it says what would change and stores nothing. Secrets of then come back with what they belong to; the licence and the number that asks a second person go through their own checks.',
   permission: 'config:write',
@@ -287,6 +302,7 @@ export const integrationUses = operation({
 
 export const rotateKeys = operation({
   id: 'rotateKeys',
+  fresh: true,
   method: 'POST',
   path: `${base}/RotateKeys`,
   tag,

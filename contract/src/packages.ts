@@ -145,6 +145,7 @@ export const publishPackage = operation({
   path,
   tag: 'Agents',
   summary: 'Publishes a signed agent build',
+  fresh: true,
   description:
     'One part named `file`, as `portcullis package sign` writes it, at most 128 MiB. Release key, signature, digest, size and version are checked before anything is stored. The release key itself is configured on the server, never by a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
@@ -178,6 +179,7 @@ export const withdrawPackage = operation({
   path: `${path}/{id}`,
   tag: 'Agents',
   summary: 'Withdraws an agent build; agents that run it keep it',
+  fresh: true,
   permission: 'packages:manage',
   params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
   response: AgentPackage,

@@ -386,6 +386,7 @@ export const updatePolicySettings = operation({
   path: '/prime/webui/policy/settings',
   tag: 'Policy',
   summary: 'Changes the settings of the policy',
+  fresh: 'it raises the number of hosts for which one person is enough',
   permission: 'config:write',
   description: 'Asking a second person less often than now needs one: it is filed as a change request.',
   body: PolicySettings,

@@ -242,6 +242,7 @@ export const startRollout = operation({
   id: 'startRollout',
   path: `${base}/start`,
   summary: 'Starts a rollout with its first ring',
+  fresh: true,
   description:
     'One of a kind at a time. The hosts of a ring are fixed when it starts. It halts by itself when a ring passes a budget; hosts that are offline get it when they are back.',
   body: RolloutInput,
@@ -250,13 +251,19 @@ export const startRollout = operation({
   examples: { request: inputExample },
 })
 
-const control = (action: string, summary: string, description?: string, errors: readonly ErrorCode[] = []) =>
+const control = (
+  action: string,
+  summary: string,
+  description?: string,
+  { errors = [], fresh }: { errors?: readonly ErrorCode[]; fresh?: true | string } = {},
+) =>
   operation({
     ...writing,
     id: `${action}Rollout`,
     path: `${base}/{id}/${action}`,
     summary,
     ...(description === undefined ? {} : { description }),
+    ...(fresh === undefined ? {} : { fresh }),
     params,
     response: Rollout,
     errors: ['conflict', ...errors],
@@ -267,12 +274,13 @@ export const resumeRollout = control(
   'resume',
   'Goes on with a paused or halted rollout',
   'Going on after a halt accepts what failed so far; the budgets count from there.',
+  { fresh: true },
 )
 export const haltRollout = control('halt', 'Halts a rollout: commands that no host has ended yet are cancelled')
 export const revertRollout = control(
   'revert',
   'Ends a rollout of arming and frees what it armed',
   'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
-  ['second_person_required'],
+  { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may' },
 )
 export const cancelRollout = control('cancel', 'Ends a rollout; what it has done stays')

@@ -123,6 +123,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const actions = actionsFeature(app, {
     tags,
     db,
+    clock,
     approvals,
     audit,
     agents,

@@ -27,6 +27,7 @@ import {
   noteInfluences,
   updateTitle,
 } from './accounts.approval.ts'
+import { assertFreshForAccount } from './accounts.fresh.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
@@ -199,6 +200,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       // Disabled by a person it stays so, whatever a directory says later.
       withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
     }
+    assertFreshForAccount(actor, clock.now(), { before, after: next })
     assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
     const details = differences(before, next)
     if (details === '') return { after: next }
@@ -230,7 +232,10 @@ export const createAccountsService = (deps: AccountsDeps) => {
     const targets = rows.filter(
       (row) => keys.includes(row.name_key) && (approved === null || approved.accountIds.has(row.account_id)),
     )
-    for (const row of targets) assertMayChange(actor, row.user_profile, row.user_profile)
+    for (const row of targets) {
+      assertMayChange(actor, row.user_profile, row.user_profile)
+      assertFreshForAccount(actor, clock.now(), { deleted: row })
+    }
     const by = approved === null ? actor.accountId : approved.requestedByAccount
     if (targets.some((row) => row.account_id === by))
       throw new AppError('conflict', { detail: 'Nobody deletes himself; nothing was deleted.' })
@@ -280,6 +285,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       if (given.image) assertImage(given.image)
       if (given.password !== null && given.password !== undefined) assertPassword(given.password, given.userName)
       assertMayChange(actor, profiles.user, given.userProfile)
+      assertFreshForAccount(actor, clock.now(), { made: given.userProfile })
       const hash = await hashOf(actor, given.password, given.userName)
       const row: AccountRow = withPersonal(
         {

@@ -11,6 +11,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import { requireTime } from '#platform/time.ts'
@@ -100,10 +101,11 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
           'body.expiresAt',
           `is more than one year ahead; the latest possible time is ${latestExpiry(now).toISOString()}`,
         )
+      const profile = given.userProfile ?? actor.profile
+      if (profile < profiles.user) assertFresh(actor, clock.now())
       // Else a token that is about to end could make one that does not.
       if (actor.kind !== 'session')
         throw new AppError('forbidden_object', { detail: 'A token cannot create tokens. Sign in with the account.' })
-      const profile = given.userProfile ?? actor.profile
       if (profile < actor.profile)
         throw new AppError('forbidden_object', {
           detail: `You cannot grant more than your own profile, ${profileNames[actor.profile]}.`,

@@ -15,9 +15,11 @@ import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
 import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
@@ -53,6 +55,7 @@ interface BulkJob {
 
 export interface BulkDeps {
   db: Db
+  clock: Clock
   agents: Pick<AgentsApi, 'remove'>
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
@@ -79,7 +82,7 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } = deps
+  const { db, clock, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
@@ -162,6 +165,7 @@ export const createBulk = (deps: BulkDeps) => {
 
   const run = async (actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> => {
     const { action } = given
+    if (action === 'update') assertFresh(actor, clock.now())
     const hashtags = tagsOf(given)
     const targets = await read.targets(db, whereOf(given))
     const builds = await buildsFor(action, targets)

@@ -227,9 +227,17 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
     if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts }) !== 'allow') return false
-    if (state.isLatched && state.limit !== null)
+    // Also while the gate is open: small steps without fresh authentication add up.
+    if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
     return true
+  }
+
+  /** Refuses to free or delete more hosts than the limit without fresh authentication, whoever may do it alone. */
+  const assertFreshRelease = async (tx: Tx, actor: Actor, hosts: number): Promise<void> => {
+    await store.lockReleases(tx, 'release')
+    const { limit: most, released } = await stateOf(tx)
+    if (most !== null && hosts > 0 && released + hosts > most) assertFresh(actor, clock.now())
   }
 
   return {
@@ -247,10 +255,14 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
     /**
      * Whether one person may free or delete so many hosts alone, counted when so: null; else the limit that it exceeds.
-     * Call it right before the release is carried out.
+     * Call it right before the release is carried out. Above the limit it needs fresh authentication, also while one
+     * Administrator decides alone.
      */
     release: async (actor: Actor, hosts: number): Promise<number | null> =>
-      db.transaction(async (tx) => ((await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0))),
+      db.transaction(async (tx) => {
+        await assertFreshRelease(tx, actor, hosts)
+        return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
+      }),
 
     /** The same for hosts on which devices are newly allowed, in the transaction that allows them. */
     takeAllowed: async (tx: Tx, actor: Actor, hosts: number): Promise<number | null> =>

@@ -54,7 +54,7 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
         },
         after: async (tx) => ({
           groups: await notifications.changeGroups(tx, actor, groups),
-          settings: await settings.applyAll(tx, actor, items),
+          settings: await settings.applyAll(tx, actor, items, isDry),
         }),
       },
       isDry,

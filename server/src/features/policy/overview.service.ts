@@ -1,14 +1,17 @@
 import type { PolicySettings } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
 import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
 
 export interface OverviewDeps {
   db: Db
+  clock: Clock
   audit: Pick<AuditApi, 'write'>
   read: PolicyRead
   settings: PolicySettingsApi
@@ -22,7 +25,7 @@ interface SettingsChange {
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** The policy at a glance, its settings, and whether a second approver is needed. */
-export const createPolicyOverview = ({ db, audit, read, settings, approvals }: OverviewDeps) => {
+export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals }: OverviewDeps) => {
   /** Hosts above which a second approver is needed, and why; null: never. */
   const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
     const { twoPersonHosts } = await settings.read(db)
@@ -64,6 +67,10 @@ export const createPolicyOverview = ({ db, audit, read, settings, approvals }: O
   })
 
   const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
+    const inForce = (await settings.read(db)).twoPersonHosts
+    // Also while one Administrator may raise it alone.
+    if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
+      assertFresh(actor, clock.now())
     if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
       await approvals.require<SettingsChange>(actor, {
         kind: 'settings',

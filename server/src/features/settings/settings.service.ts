@@ -17,8 +17,10 @@ import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { Secret } from '#platform/secret.ts'
 import { wholeFaults } from './settings.checks.ts'
+import { needsFresh } from './settings.fresh.ts'
 import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
 import { faultOf } from './settings.rules.ts'
 import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
@@ -176,15 +178,22 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       return { name, value: draft?.value ?? null, sealed: draft?.sealed ?? null }
     })
 
+  /**
+   * Stores a change: the one way by which items get into the database, so that no way around asks for less. Changes of
+   * sign-in settings, and those that weaken a guard, need fresh authentication.
+   */
   const store_ = async (
     tx: Tx,
     actor: Actor,
     last: number,
+    before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
     changes: readonly ConfigChange[],
     action: string,
   ): Promise<number> => {
     if (changes.length === 0) return last
+    if (changes.some(({ name }) => needsFresh(name, textOf(before, name), textOf(after, name))))
+      assertFresh(actor, clock.now())
     const version = last + 1
     await store.write(tx, new Date(clock.now()), actor.userName, version, writtenOf(after, changes), changes)
     await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
@@ -246,7 +255,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
         const after = applied(before, given)
         judge(group, before, after)
         const changes = changesOf(before, after)
-        const version = await store_(tx, actor, last, after, changes, 'config.changed')
+        const version = await store_(tx, actor, last, before, after, changes, 'config.changed')
         return saved(version, changes, after, names)
       })
     },
@@ -263,7 +272,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       const before = await readDrafts(tx, names)
       const after = applied(before, given)
       const changes = changesOf(before, after)
-      await store_(tx, actor, last, after, changes, 'config.changed')
+      await store_(tx, actor, last, before, after, changes, 'config.changed')
     },
 
     /** Asks the guards of all groups that a request touches. */
@@ -274,8 +283,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       }
     },
 
-    /** Changes items of any groups in the caller's transaction, whose guards were asked; what changed. */
-    applyAll: async (tx: Tx, actor: Actor, given: GivenItems): Promise<ConfigChange[]> => {
+    /**
+     * Changes items of any groups in the caller's transaction, whose guards were asked; what changed. A dry run stores
+     * nothing and needs no fresh authentication.
+     */
+    applyAll: async (tx: Tx, actor: Actor, given: GivenItems, isDry: boolean): Promise<ConfigChange[]> => {
       const last = await store.lock(tx)
       const groups = byGroup(given)
       const before = await readDrafts(
@@ -285,7 +297,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       const after = applied(before, given)
       for (const [group] of groups) judge(group, before, after)
       const changes = changesOf(before, after)
-      await store_(tx, actor, last, after, changes, 'config.changed')
+      if (!isDry) await store_(tx, actor, last, before, after, changes, 'config.changed')
       return changes
     },
 
@@ -356,8 +368,9 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
       for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
       return db.transaction(async (tx) => {
-        const { last, names, after, changes } = await run(tx)
-        return saved(await store_(tx, actor, last, after, changes, 'config.rolledBack'), changes, after, names)
+        const { last, names, before, after, changes } = await run(tx)
+        const version = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        return saved(version, changes, after, names)
       })
     },
   }

@@ -1,0 +1,18 @@
+import { type ConfigGroupName, groupOfItem } from '@portcullis/contract'
+
+/** Groups that decide who signs in, with which profile, and which address sign-in links lead to. */
+const signInGroups: ReadonlySet<ConfigGroupName> = new Set(['ldap', 'oidc', 'domain'])
+
+/** 0 switches the second approver off: no limit is higher. */
+const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_INFINITY : Number(text))
+
+/** Items of other groups that guard something, and whether a change from one text to another weakens that guard. */
+const weakens: Readonly<Record<string, (before: string, after: string) => boolean>> = {
+  VENDORA_TWO_PERSON_LIMIT: (before, after) => hostsOf(after) > hostsOf(before),
+}
+
+/** Says whether a change of an item, from one text in force to another, needs fresh authentication. */
+export const needsFresh = (name: string, before: string, after: string): boolean => {
+  const group = groupOfItem(name)
+  return (group !== undefined && signInGroups.has(group)) || weakens[name]?.(before, after) === true
+}

@@ -1,0 +1,243 @@
+import type { AnyOperation } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import type { TestAgent } from '#test/builders.ts'
+import { type Person, person } from '#test/people.ts'
+import { rolloutsOf, takeAll } from '#test/rollouts.ts'
+
+/**
+ * Every operation that a person may call and that changes something stands in one of these two tables. A new one belongs
+ * into `fleetMoving` when it moves the fleet or its secrets, by whatever way: then with requests that do so.
+ */
+
+type Method = 'POST' | 'PUT' | 'DELETE'
+interface Request {
+  method?: Method
+  path: string
+  payload?: unknown
+}
+
+const base = '/prime/webui'
+const challenge = 'Bearer error="insufficient_user_authentication", max_age=300'
+const absent = '01936f2a-7c11-7abc-8def-0123456789ab'
+
+let t: TestApp
+let agents: TestAgent[]
+let rolloutId: string
+let manager: Person
+let user: Person
+let ops: Person
+/** An API token of an Administrator, with all it may have. */
+let apiToken: string
+/** The session of an Administrator who has just signed in. */
+let fresh: string
+/** The session of an Administrator who entered the password six minutes ago, renewed since. */
+let stale: string
+
+const uuids = () => agents.map((agent) => agent.agentId)
+const ldap = { LDAP_USER_GROUP: 'cn=everyone,dc=example,dc=org' }
+const limits = ['0', '100']
+
+/** Requests that move the fleet or its secrets, by the operation that takes them. */
+const fleetMoving: Readonly<Record<string, () => Request[]>> = {
+  publishPackage: () => [{ path: 'agents/packages' }],
+  withdrawPackage: () => [{ method: 'DELETE', path: `agents/packages/${absent}` }],
+  updateAgents: () => [{ path: 'agents/updateAgents', payload: uuids() }],
+  agentsConfiguration: () => [
+    {
+      path: 'agents/configuration',
+      payload: uuids().map((uuid) => ({ uuid, agentConfigViewResource: { isSystemArmed: 'free' } })),
+    },
+  ],
+  runBulk: () =>
+    ['update', 'free', 'delete'].map((action) => ({ path: 'agents/bulk', payload: { action, uuids: uuids() } })),
+  deleteAgents: () => [{ path: 'agents/deleteAgents', payload: uuids() }],
+  startRollout: () =>
+    ['update', 'arm'].map((kind) => ({
+      path: 'rollouts/start',
+      payload: { kind, name: 'all at once', rings: [{ name: 'all', sharePercent: 100 }] },
+    })),
+  resumeRollout: () => [{ path: `rollouts/${rolloutId}/resume` }],
+  revertRollout: () => [{ path: `rollouts/${rolloutId}/revert` }],
+  approveChangeRequest: () => [{ path: `policy/changerequests/${absent}/approve` }],
+  addUser: () =>
+    [10, 20].map((userProfile) => ({
+      path: 'admin/adduser',
+      payload: { userName: `new-${userProfile}`, userProfile },
+    })),
+  updateUser: () => [
+    ...[
+      { userProfile: 30 },
+      { password: 'a password of the thief' },
+      { isEnabled: false },
+      { mustChangePassword: true },
+    ].map((change) => ({ path: 'admin/updateuser', payload: { userName: manager.userName, ...change } })),
+    { path: 'admin/updateuser', payload: { userName: 'admin', password: 'a password of the thief' } },
+    { path: 'admin/updateuser', payload: { userName: ops.userName, password: 'a password of the thief' } },
+    { path: 'admin/updateuser', payload: { userName: user.userName, userProfile: 20 } },
+  ],
+  deleteUsers: () => [{ path: 'admin/deleteUsers', payload: [user.userName, manager.userName] }],
+  resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
+  createApiToken: () => [
+    { path: 'admin/apiTokens', payload: { name: 'own profile' } },
+    { path: 'admin/apiTokens', payload: { name: 'lower', userProfile: 20 } },
+  ],
+  addOrUpdateLdap: () => [{ path: 'generalconfig/AddOrUpdateLDAPServer', payload: ldap }],
+  addOrUpdateOidc: () => [{ path: 'generalconfig/AddOrUpdateOIDCProvider', payload: { OIDC_USER_GROUP: 'everyone' } }],
+  setServerDomainName: () => [
+    { path: 'generalconfig/SetServerDomainName', payload: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } },
+  ],
+  addOrUpdateVendorA: () =>
+    limits.map((limit) => ({
+      path: 'generalconfig/AddOrUpdateVendorA',
+      payload: { VENDORA_TWO_PERSON_LIMIT: limit },
+    })),
+  updatePolicySettings: () =>
+    [null, 100].map((twoPersonHosts) => ({
+      method: 'PUT',
+      path: 'policy/settings',
+      payload: { twoPersonHosts, grantMaxHours: 24, commandHours: 24, contact: '' },
+    })),
+  configRollback: () =>
+    ['', '?prefix=LDAP', '?prefix=VENDORA'].map((query) => ({ path: `generalconfig/rollback/0${query}` })),
+  applyConfigDocument: () => [
+    { path: 'generalconfig/document', payload: { settings: ldap } },
+    { path: 'generalconfig/document', payload: { settings: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } } },
+    ...limits.map((limit) => ({
+      path: 'generalconfig/document',
+      payload: { settings: { VENDORA_TWO_PERSON_LIMIT: limit } },
+    })),
+  ],
+  rotateKeys: () => [{ path: 'generalconfig/RotateKeys' }],
+}
+
+/** Operations that change something else: they go on with stale sessions, and with tokens. */
+const ordinary = new Set([
+  // The own session, account and factors; factors ask for the password themselves.
+  ...['reauthenticate', 'startReauthentication', 'logout', 'createTicket', 'deleteSession', 'updateUserDetails'],
+  ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
+  ...['deleteApiToken', 'deleteApiTokenByQuery'],
+  // Hosts: what enforces more, or is undone by the next command.
+  ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'cancelJob', 'previewBulk', 'createEnrollmentToken'],
+  ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout', 'rejectChangeRequest'],
+  // Rules: measured and gated by what they newly allow.
+  ...['createPolicyRule', 'updatePolicyRule', 'deletePolicyRule', 'createPolicyGrant', 'updatePolicyGrant'],
+  ...['deletePolicyGrant', 'restorePolicy', 'previewPolicy', 'testPolicyDraft', 'peripheralsCommand'],
+  // Signed knowledge, and backups, which hold no keys.
+  ...['uploadKnowledge', 'applyKnowledge', 'rollbackKnowledge', 'createBackup'],
+  // Settings that are not about signing in.
+  ...['addOrUpdateSmtp', 'removeSmtpPassword', 'addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
+  ...['addOrUpdateHealth', 'addOrUpdateLicense', 'testCact', 'testIse', 'testLdap', 'testOidc', 'testSmtp'],
+  ...['testDomainName', 'testNotificationChannel'],
+  // Tags, notifications, quarantines, agentless hosts, assets, reports, exports.
+  ...['addHashtags', 'deleteHashtags', 'importTags', 'updateNotificationGroup', 'dismissHealthNotice'],
+  ...['dismissRiskNotice', 'pinHealthNotice', 'pinRiskNotice', 'readHealthNotices', 'readRiskNotices'],
+  ...['retryDeliveries', 'dropDeliveries', 'retryEventOutput', 'skipEventOutput'],
+  ...['quarantineHosts', 'approveQuarantines', 'clearQuarantines', 'dismissQuarantines'],
+  ...['addConnections', 'updateConnection', 'deleteConnections', 'registerConnections', 'unregisterConnections'],
+  ...['testConnection', 'uploadConnections', 'createWorkerToken', 'deleteWorker', 'activateWorker'],
+  ...['updateWorkerDefaults', 'replayAll', 'sendMonitorOldLocation', 'forgetAssetConsumer'],
+  ...['addReportSchedule', 'updateReportSchedule', 'deleteReportSchedule', 'runReportSchedule', 'previewReport'],
+  ...['exportReport', 'exportAgentCsv', 'exportAgentPdf', 'exportAgentlessCsv', 'exportAgentlessPdf'],
+  ...['exportCsvConnections', 'exportEventsCsv', 'exportEventsPdf', 'exportPeripheralsCsv', 'exportPeripheralsPdf'],
+  ...['peripheralsAggExport', 'peripheralsAggExportPdf'],
+])
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  const rollouts = rolloutsOf(t)
+  agents = (await rollouts.fleet(3, 0)).canary
+  rolloutId = (await rollouts.start({ name: 'Kiosks' })).id
+  await takeAll(agents)
+  await rollouts.advance(rolloutId)
+  const admin = await t.admin()
+  const { settings } = (await admin.get(`${base}/policy`)).json()
+  expect((await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 2 })).statusCode).toBe(200)
+  const saved = await admin.post(`${base}/generalconfig/AddOrUpdateLDAPServer`, { LDAP_BASE_DN: 'dc=example,dc=org' })
+  expect(saved.statusCode, saved.body).toBe(200)
+  manager = await person(t, { profile: 20 })
+  user = await person(t)
+  ops = await person(t, { profile: 10 })
+  const made = await admin.post(`${base}/admin/apiTokens`, { name: 'automation', userProfile: 10 })
+  expect(made.statusCode, made.body).toBe(200)
+  apiToken = made.json().token
+  const { refreshToken } = (
+    await t.as(undefined).post(`${base}/Auth/LocalLogin`, { username: ops.userName, password: ops.password })
+  ).json()
+  t.clock.advance(6 * 60_000)
+  fresh = (await person(t, { profile: 10 })).token
+  stale = (await t.as(undefined).post(`${base}/Auth/RefreshToken`, { refreshToken })).json().token
+})
+afterAll(() => t.close())
+
+const send = (token: string, { method = 'POST', path, payload }: Request) =>
+  t.request({
+    method,
+    url: `${base}/${path}`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      // Some operations answer plain text otherwise.
+      accept: 'application/json',
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+  })
+
+/** Tables that a call may touch without changing anything: when a credential was used last. */
+const touched = new Set(['sessions', 'api_tokens', 'session_refresh_tokens'])
+
+/** One hash over all rows of all tables. */
+const contents = () =>
+  t.db.withClient(async (client) => {
+    const tables = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1")
+    const hashes: string[] = []
+    for (const { tablename } of tables.rows as { tablename: string }[])
+      if (!touched.has(tablename)) {
+        const { rows } = await client.query(
+          `select md5(coalesce(string_agg(x::text, '|' order by x::text), '')) as hash from ${tablename} x`,
+        )
+        hashes.push(`${tablename} ${rows[0].hash}`)
+      }
+    return hashes
+  })
+
+const people = (operations: readonly AnyOperation[]): AnyOperation[] =>
+  operations.filter(({ permission }) => permission !== 'public' && permission !== 'agent')
+
+describe('operations that move the fleet or its secrets', () => {
+  it('stand in the table of this test, all of them, with what the contract says', () => {
+    const changing = people(t.app.operations).filter(({ method }) => method !== 'GET')
+    const known = changing.map(({ id }) => id).sort()
+    expect([...Object.keys(fleetMoving), ...ordinary].sort()).toEqual(known)
+    expect(
+      people(t.app.operations)
+        .filter(({ fresh }) => fresh !== undefined)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(Object.keys(fleetMoving).sort())
+  })
+
+  it.each(Object.keys(fleetMoving))(
+    'finding 1: %s refuses API tokens and stale sessions and changes nothing',
+    async (id) => {
+      const before = await contents()
+      for (const request of fleetMoving[id]?.() ?? []) {
+        const what = JSON.stringify(request)
+        const byToken = await send(apiToken, request)
+        expect([byToken.statusCode, byToken.json().code], what).toEqual([403, 'session_required'])
+        const byStale = await send(stale, request)
+        expect([byStale.statusCode, byStale.json().code], what).toEqual([401, 'reauthentication_required'])
+        expect(byStale.headers['www-authenticate'], what).toBe(challenge)
+      }
+      expect(await contents()).toEqual(before)
+    },
+  )
+
+  it.each(Object.keys(fleetMoving))('%s takes a fresh session', async (id) => {
+    for (const request of fleetMoving[id]?.() ?? []) {
+      const answer = await send(fresh, request)
+      const isRefused = ['session_required', 'reauthentication_required', 'unauthorized'].includes(answer.json().code)
+      expect(isRefused, `${JSON.stringify(request)}: ${answer.body}`).toBe(false)
+    }
+  })
+})
