@@ -12,6 +12,8 @@ export interface Principal {
   profile?: UserProfile
   /** Whose key it is, of those that are no people. */
   is?: 'agent' | 'worker'
+  /** True for API tokens: they never do what needs fresh authentication. */
+  isApiToken?: boolean
   /** Reaches its own account only, until the password is changed. */
   mustChangePassword?: boolean
 }
@@ -70,9 +72,9 @@ export const furnish = async (premises: Premises) => {
     { name: 'User', token: people.user.token, profile: 30 },
     { name: 'Manager', token: people.manager.token, profile: 20 },
     { name: 'Administrator', token: people.administrator.token, profile: 10 },
-    { name: 'API token of a User', token: tokens[30].token, profile: 30 },
-    { name: 'API token of a Manager', token: tokens[20].token, profile: 20 },
-    { name: 'API token of an Administrator', token: tokens[10].token, profile: 10 },
+    { name: 'API token of a User', token: tokens[30].token, profile: 30, isApiToken: true },
+    { name: 'API token of a Manager', token: tokens[20].token, profile: 20, isApiToken: true },
+    { name: 'API token of an Administrator', token: tokens[10].token, profile: 10, isApiToken: true },
     {
       name: 'Administrator who has to change the password',
       token: people.newcomer.token,

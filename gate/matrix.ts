@@ -26,7 +26,7 @@ const ownAccount = new Set(['getProfile', 'getUserDetails', 'updateUserDetails',
 const expected = (
   id: string,
   audience: For,
-  { token, profile, is, mustChangePassword }: Principal,
+  { token, profile, is, isApiToken, mustChangePassword }: Principal,
 ): 401 | 403 | 'let in' => {
   if (audience === 'public' || audience === 'proof') return 'let in'
   // The gate sits on the server's own machine.
@@ -34,6 +34,7 @@ const expected = (
   if (audience === 'agent' || audience === 'worker') return is === audience ? 'let in' : 401
   if (profile === undefined) return 401
   if (mustChangePassword === true && !ownAccount.has(id)) return 403
+  if (isApiToken === true && contractById.get(id)?.fresh === true) return 403
   return profile > profileFor(audience) ? 403 : 'let in'
 }
 

@@ -201,6 +201,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'removePasskey',
     'removeTotp',
     'renewRecoveryCodes',
+    'startOidcReauthentication',
     'startPasskey',
     'startReauthentication',
     'startTotp',

@@ -82,13 +82,19 @@ export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOpt
       await call('POST', `${api}/admin/adduser`, { userName, userProfile: profile, password, ...more }, admin.token)
       return { userName, password, profile, ...(await signIn(userName, password)) }
     }
-    /** Access tokens end after 15 minutes. By the refresh token: sign-ins are throttled once many have failed. */
+    /**
+     * Access tokens end after 15 minutes, and sessions are fresh for five. By the refresh token and the password in place:
+     * sign-ins are throttled once many have failed.
+     */
     const renew = async (person: Person): Promise<void> => {
       const { refreshToken } = person
       const got = await wire.send({ method: 'POST', path: `${api}/Auth/RefreshToken`, body: { refreshToken } })
       const answer = jsonOf(got.text) as { token: string; refreshToken: string }
-      if (got.status === 200) Object.assign(person, { token: answer.token, refreshToken: answer.refreshToken })
-      else Object.assign(person, await signIn(person.userName, person.password))
+      if (got.status === 200) {
+        Object.assign(person, { token: answer.token, refreshToken: answer.refreshToken })
+        const { password, token } = person
+        await wire.send({ method: 'POST', path: `${api}/auth/reauthenticate`, body: { password }, token })
+      } else Object.assign(person, await signIn(person.userName, person.password))
     }
     const enrolmentToken = async (): Promise<string> =>
       String(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { testOperation } from './general-config.ts'
-import { nullable, operation } from './operation.ts'
+import { closed, nullable, operation } from './operation.ts'
 
 const forTest = (max: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: max }), { description }))
@@ -33,13 +33,28 @@ export const startOidc = operation({
   responseKind: 'redirect',
 })
 
+/** The page a provider sends people back to after they confirmed their identity; `?problem=<code>` when they did not. */
+export const identityConfirmedPage = '/identity-confirmed'
+
+export const startOidcReauthentication = operation({
+  id: 'startOidcReauthentication',
+  method: 'POST',
+  path: '/prime/webui/Auth/Oidc/reauthenticate',
+  tag: 'Auth',
+  summary: 'Starts confirming the identity at the identity provider',
+  description: `For accounts of an identity provider. Open \`url\` in the same browser: the provider asks the person to sign in again (\`prompt=login\`). Its answer must be about the same person and carry an \`auth_time\` at most five minutes old; then the session of this call is fresh from \`auth_time\` on. The browser ends at \`${identityConfirmedPage}\`, with \`?problem=<code>\` when it failed. The answer sets a cookie that binds the confirmation to this browser for ten minutes.`,
+  permission: 'self:write',
+  response: closed({ url: Type.String({ description: 'Address of the identity provider.' }) }),
+  errors: ['session_required', 'session_ended', 'unprocessable', 'oidc_unavailable'],
+})
+
 export const finishOidc = operation({
   id: 'finishOidc',
   method: 'GET',
   path: oidcCallbackPath,
   tag: 'Auth',
   summary: 'Takes the answer of the identity provider',
-  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`; else to \`${signInPage}?problem=<code>\` with one of the codes below.`,
+  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`; else to \`${signInPage}?problem=<code>\` with one of the codes below. When the browser came to confirm an identity, it opens no session and redirects to \`${identityConfirmedPage}\`.`,
   permission: 'public',
   query: Type.Object(
     {
@@ -60,6 +75,9 @@ export const finishOidc = operation({
     'oidc_not_entitled',
     'account_suspended',
     'oidc_name_taken',
+    'oidc_not_fresh',
+    'oidc_other_person',
+    'session_ended',
     'too_many_requests',
   ],
 })

@@ -289,6 +289,21 @@ export const errorTable = define({
       'None of the values of the groups claim is configured, the account was disabled here, or the name claim holds no usable name.',
     cure: 'Ask an Administrator for a group; the audit trail says which of these it is.',
   },
+  oidc_not_fresh: {
+    status: 403,
+    title: 'The identity provider did not ask for your password',
+    detail: 'The identity provider does not say that you signed in there within the last 5 minutes.',
+    cause:
+      'The ID token has no auth_time claim, or one that is more than 5 minutes old: the provider used an existing sign-in although prompt=login asked for a new one.',
+    cure: 'Sign out at the provider and try again. If it stays, ask its administrator to honour prompt=login and max_age and to put auth_time into ID tokens.',
+  },
+  oidc_other_person: {
+    status: 403,
+    title: 'Another person signed in',
+    detail: 'The identity provider answered for another person than the one who is signed in here.',
+    cause: 'Someone else signed in at the provider than the owner of this session.',
+    cure: 'Try again and sign in at the provider with the account you use here.',
+  },
   oidc_name_taken: {
     status: 409,
     title: 'The name belongs to another account',

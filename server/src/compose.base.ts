@@ -236,6 +236,8 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       baseUrl: () => accounts.baseUrl(),
       signInAs: (identify, request, reply) => accounts.signInAs(identify, request, reply),
       withdrawSubject: (issuer, id, why) => accounts.withdrawSubject(issuer, id, why),
+      confirmable: (actor) => accounts.confirmable(actor),
+      confirmIdentity: (session, ip, identify) => accounts.confirmIdentity(session, ip, identify),
     },
   })
   const accounts = await accountsFeature(app, {

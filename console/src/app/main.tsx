@@ -6,8 +6,10 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { ConfirmIdentity } from '../features/sign-in/ConfirmIdentity.tsx'
 import { createApi } from '../lib/api.ts'
 import { systemClock } from '../lib/clock.ts'
+import { createIdentity } from '../lib/identity.ts'
 import { createKeys, domFocus } from '../lib/keys.ts'
 import { createLive } from '../lib/live.ts'
 import { CallFailure } from '../lib/problem.ts'
@@ -55,10 +57,12 @@ const sessionMark: SessionMark = {
 }
 
 let session: Session | null = null
+const identity = createIdentity()
 const api = createApi({
   fetch: (...input) => window.fetch(...input),
   refresh: refreshByCookie,
   onSignedOut: () => session?.ended(),
+  confirmIdentity: identity.ask,
   exclusively: (work) =>
     navigator.locks === undefined
       ? work()
@@ -92,6 +96,7 @@ session.watch(() => {
   const state = session.state()
   if (state.phase === 'in' && !state.profile.account.mustChangePassword) live.start()
   if (state.phase === 'out') {
+    identity.settle(false)
     live.stop()
     queries.clear()
     work.clear()
@@ -107,7 +112,7 @@ live.watch(() => {
   wasLive = isLive
 })
 
-const services = { api, live, session, clock: systemClock, keys, queries, work }
+const services = { api, live, session, identity, clock: systemClock, keys, queries, work }
 const router = createAppRouter()
 
 createRoot(document.getElementById('root')!).render(
@@ -123,6 +128,7 @@ createRoot(document.getElementById('root')!).render(
         <ServicesProvider services={services}>
           <Notifications position="bottom-right" limit={4} />
           <RouterProvider router={router} />
+          <ConfirmIdentity />
         </ServicesProvider>
       </QueryClientProvider>
     </MantineProvider>

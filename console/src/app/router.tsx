@@ -1,3 +1,4 @@
+import { identityConfirmedPage } from '@portcullis/contract'
 import {
   createRootRoute,
   createRoute,
@@ -22,6 +23,12 @@ const setPassword = createRoute({
   getParentRoute: () => root,
   path: '/set-password',
   component: lazyRouteComponent(() => import('../features/sign-in/SetPasswordPage.tsx'), 'SetPasswordPage'),
+})
+
+const identityConfirmed = createRoute({
+  getParentRoute: () => root,
+  path: identityConfirmedPage,
+  component: lazyRouteComponent(() => import('../features/sign-in/IdentityConfirmedPage.tsx'), 'IdentityConfirmedPage'),
 })
 
 /** Everything that needs a session stands behind the gate, inside the frame. */
@@ -71,6 +78,7 @@ const policyPage = (path: string, load: () => Promise<Record<string, unknown>>, 
 const tree = root.addChildren([
   signIn,
   setPassword,
+  identityConfirmed,
   inside.addChildren([
     page('/', () => import('./OverviewScreen.tsx'), 'OverviewScreen'),
     // In the frame, so that whoever mistyped an address has his way back.

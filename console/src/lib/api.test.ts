@@ -19,10 +19,12 @@ interface Call {
 const clientBefore = (
   answer: (call: Call, refreshes: number) => Response | Promise<Response>,
   refresh?: () => Promise<void>,
+  confirm: () => boolean | Promise<boolean> = () => true,
 ) => {
   const calls: Call[] = []
   let refreshes = 0
   let signedOut = 0
+  let confirmations = 0
   const api = createApi({
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers)
@@ -42,9 +44,13 @@ const clientBefore = (
     onSignedOut: () => {
       signedOut++
     },
+    confirmIdentity: async () => {
+      confirmations++
+      return await confirm()
+    },
     exclusively: (work) => work(),
   })
-  return { api, calls, counts: () => ({ refreshes, signedOut }) }
+  return { api, calls, counts: () => ({ refreshes, signedOut, confirmations }) }
 }
 
 const isFresh = (call: Call) => call.authorization === 'Bearer token-1'

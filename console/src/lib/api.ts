@@ -28,6 +28,8 @@ export interface ApiDeps {
   refresh: (send: Api['send']) => Promise<TokenAnswer>
   /** Called once when the session can not be renewed. */
   onSignedOut: () => void
+  /** Asks the person to confirm their identity; false when they cancel. */
+  confirmIdentity: () => Promise<boolean>
   /** Runs `work` while no other tab does: refresh tokens rotate, and a reused one ends the session. */
   exclusively: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -49,6 +51,9 @@ export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params
   return text === '' ? path : `${path}?${text}`
 }
 
+/** Refusals with status 401 that a new access token does not change. */
+const saysNothingOfTheToken: ReadonlySet<string> = new Set(['mfa_code_wrong', 'reauthentication_required'])
+
 /** The name the server chose for a file. */
 const fileName = (response: Response): string =>
   /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'portcullis-download'
@@ -57,7 +62,7 @@ const fileName = (response: Response): string =>
  * The console's client over the contract. The access token lives in memory only; when it has expired, one refresh by
  * the HttpOnly cookie serves all calls that wait for it, and each is repeated once.
  */
-export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps) => {
+export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclusively }: ApiDeps) => {
   let token: string | null = null
   let renewal: Promise<boolean> | null = null
 
@@ -119,8 +124,8 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
     try {
       return await send(operation, input, headers)
     } catch (failure) {
-      // A wrong second factor says nothing against the session.
-      if (!(failure instanceof CallFailure) || failure.status !== 401 || failure.code === 'mfa_code_wrong')
+      // A wrong second factor says nothing against the session, nor does one that is no longer fresh.
+      if (!(failure instanceof CallFailure) || failure.status !== 401 || saysNothingOfTheToken.has(failure.code))
         throw failure
       // Another call may have renewed the token while this one was under way.
       if (token === used && !(await renew())) {
@@ -128,6 +133,18 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
         throw failure
       }
       return send(operation, input, headers)
+    }
+  }
+
+  /** Asks the person to confirm their identity where the server wants that, and then repeats the call once. */
+  const sendConfirmed: typeof send = async (operation, input, headers) => {
+    try {
+      return await sendRenewing(operation, input, headers)
+    } catch (failure) {
+      if (!(failure instanceof CallFailure) || failure.code !== 'reauthentication_required') throw failure
+      if (!(await confirmIdentity()))
+        throw new CallFailure('not_confirmed', 'You did not confirm your identity, so nothing was changed.')
+      return sendRenewing(operation, input, headers)
     }
   }
 
@@ -139,19 +156,19 @@ export const createApi = ({ fetch, refresh, onSignedOut, exclusively }: ApiDeps)
     },
     /** Calls an operation and reads its JSON answer. */
     call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
-      const response = await sendRenewing(operation, input ?? {})
+      const response = await sendConfirmed(operation, input ?? {})
       return (await response.json().catch(() => {
         throw new CallFailure('unreadable', 'The answer is not JSON.', { status: response.status })
       })) as ResponseOf<O>
     },
     /** Calls an operation that answers a file; gives its bytes and the name the server chose. */
     download: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>) => {
-      const response = await sendRenewing(operation, input ?? {}, { accept: '*/*' })
+      const response = await sendConfirmed(operation, input ?? {}, { accept: '*/*' })
       return { blob: await response.blob(), name: fileName(response) }
     },
     /** The same for a file that may be long: its bytes are read as they arrive. */
     openFile: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<OpenFile> => {
-      const response = await sendRenewing(operation, input ?? {}, { accept: '*/*' })
+      const response = await sendConfirmed(operation, input ?? {}, { accept: '*/*' })
       const size = Number(response.headers.get('content-length') ?? 0)
       return {
         body: response.body ?? new Blob().stream(),

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, type FieldError, type Problem } from '@portcullis/contract'
 
 /** What a failed call is, for code: the server's problem code, or a failure before there was an answer. */
-export type FailureCode = ErrorCode | 'network' | 'unreadable'
+export type FailureCode = ErrorCode | 'network' | 'unreadable' | 'not_confirmed'
 
 /** A call that did not succeed. Screens switch on `code`, never on text. */
 export class CallFailure extends Error {
@@ -57,6 +57,13 @@ export const messageOf = (failure: unknown): Message => {
       title: 'The answer could not be read',
       detail: failure.message,
       cure: 'A proxy between you and the server may have answered; try again, or ask who runs it.',
+    }
+  }
+  if (failure.code === 'not_confirmed') {
+    return {
+      title: 'Not confirmed',
+      detail: failure.message,
+      cure: 'To go on, start the action again and confirm your identity.',
     }
   }
   const entry = errorTable[failure.code]

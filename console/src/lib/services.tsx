@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
 import type { Api } from './api.ts'
 import type { Clock } from './clock.ts'
+import type { Identity } from './identity.ts'
 import type { Keys } from './keys.ts'
 import type { Live } from './live.ts'
 import type { Session } from './session.ts'
@@ -12,6 +13,7 @@ export interface Services {
   api: Api
   live: Live
   session: Session
+  identity: Identity
   clock: Clock
   keys: Keys
   queries: QueryClient

@@ -13,6 +13,8 @@ export interface ExternalPerson {
   lastName: string
   email: string
   phone: string | null
+  /** When a provider last saw the person prove who they are, as it says, in milliseconds; a directory asks each time. */
+  authenticatedAt?: number | null
 }
 
 /** What a directory says: a person who may sign in, or none; `lost` when it knows for sure that a name may not. */

@@ -34,8 +34,12 @@ import { createMfa, totpPlace } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
+<<<<<<< HEAD
 import { createReauthenticationService } from './reauthentication.service.ts'
 import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
+=======
+import { createReauthenticationService, type ReauthenticationService } from './reauthentication.service.ts'
+>>>>>>> 5812889 (feat(auth): ask in the console, at the directory and at the provider for fresh authentication)
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'
@@ -114,6 +118,10 @@ export interface AccountsApi {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<NotAdmitted | 'lost' | null>
+  /** The session of the caller, whose identity a provider is to confirm; refuses API tokens and other accounts. */
+  confirmable: ReauthenticationService['confirmable']
+  /** Makes that session fresh by what the provider says. */
+  confirmIdentity: ReauthenticationService['confirmIdentity']
   /** Takes the account of a subject away, because the provider gives it no right any more. */
   withdrawSubject(issuer: string, id: string, why: string): Promise<void>
   /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */
@@ -257,6 +265,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     clock,
     audit,
     signin,
+    directory,
     mfa,
     store,
     signinStore: createSigninStore,
@@ -300,6 +309,8 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
       return null
     },
     withdrawSubject: external.withdrawSubject,
+    confirmable: reauthentication.confirmable,
+    confirmIdentity: reauthentication.confirmIdentity,
     checkDirectoryAccounts: async () => {
       for (let checked = sweepBatch; checked === sweepBatch; ) {
         const due = await external.due(sweepBatch)

@@ -2,11 +2,13 @@ import { freshSeconds } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
-import { assertSession } from '#platform/http/fresh.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
+import { assertSession, isFresh } from '#platform/http/fresh.ts'
+import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
+import type { DirectoryPort } from './external.ts'
 import type { GivenFactor, Mfa } from './mfa.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
@@ -21,7 +23,8 @@ export interface ReauthenticationDeps {
   db: Db
   clock: Clock
   audit: Audit
-  signin: Pick<SigninService, 'prove'>
+  signin: Pick<SigninService, 'prove' | 'bookProof'>
+  directory: Pick<DirectoryPort, 'signIn'>
   mfa: Pick<Mfa, 'proveFactor' | 'startReauthentication'>
   store: (db: Queryable) => Pick<AccountsStore, 'byId'>
   signinStore: (db: Queryable) => Pick<SigninStore, 'lockUnchanged'>
@@ -40,7 +43,7 @@ const proofNames: Readonly<Record<keyof GivenProof, string>> = {
 
 /** Fresh authentication (RFC 9470): proves again who sits behind a session that is open already. */
 export const createReauthenticationService = (deps: ReauthenticationDeps) => {
-  const { db, clock, audit, signin, mfa, store, signinStore, sessionsStore, credentials } = deps
+  const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = deps
 
   /** The account of the caller's session; refuses API tokens. */
   const accountOf = async (actor: Actor): Promise<AccountRow> => {
@@ -50,10 +53,34 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     return account
   }
 
+  /** Binds at the directory with the given password. It has to find the very entry that the account belongs to. */
+  const isProvenByDirectory = async (account: AccountRow, password: string): Promise<boolean> => {
+    const release = await signin.bookProof(account.account_id)
+    const given = { userName: account.user_name, password, isDecoy: false }
+    const { person } = await directory
+      .signIn(given, async () => {})
+      .catch(async (error: unknown) => {
+        // Nothing was tried, so nothing is counted.
+        await release()
+        throw error
+      })
+    const isSame =
+      person !== null &&
+      nameKey(person.userName) === account.name_key &&
+      (account.external_id === null || person.id === account.external_id)
+    if (isSame) await release()
+    return isSame
+  }
+
   /** Judges what was given; wrong answers are counted, and 429 follows too many of them. */
-  const isProven = (account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> => {
-    if (account.auth_source !== 'Local')
+  const isProven = async (account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> => {
+    if (account.auth_source === 'OIDC')
       throw new AppError('unprocessable', { detail: 'This account has no password here: confirm at its provider.' })
+    if (account.auth_source === 'LDAP') {
+      if (given.password == null)
+        throw new AppError('unprocessable', { detail: 'This account confirms its identity by its directory password.' })
+      return isProvenByDirectory(account, given.password)
+    }
     return given.password == null
       ? mfa.proveFactor(account, sessionId, given)
       : signin.prove(account, given.password as string)
@@ -102,6 +129,48 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       if (!(await db.transaction((tx) => markFresh(tx, actor, account, at, proof)))) throw new AppError('session_ended')
       credentials.forget([account.account_id])
       return { freshUntil: new Date(at + freshSeconds * 1000).toISOString() }
+    },
+
+    /** The session of the caller, whose identity a provider is to confirm. */
+    confirmable: async (actor: Actor): Promise<{ accountId: string; sessionId: string }> => {
+      const account = await accountOf(actor)
+      if (account.auth_source !== 'OIDC')
+        throw new AppError('unprocessable', { detail: 'This account is not one of an identity provider.' })
+      return { accountId: account.account_id, sessionId: actor.credentialId as string }
+    },
+
+    /**
+     * Makes a session fresh by what a provider says of its person. It has to be the same subject, with a time of its
+     * sign-in there; the session is fresh from that time on.
+     */
+    confirmIdentity: async (
+      { accountId, sessionId }: { accountId: string; sessionId: string },
+      ip: string,
+      identify: () => Promise<{ issuer: string; subject: string; authenticatedAt: number | null }>,
+    ): Promise<void> => {
+      const account = await store(db).byId(accountId)
+      if (account === undefined) throw new AppError('session_ended')
+      const release = await signin.bookProof(accountId)
+      const { issuer, subject, authenticatedAt } = await identify()
+      const actor: Actor = {
+        ...systemActor(account.user_name),
+        kind: 'session',
+        accountId,
+        profile: account.user_profile,
+        credentialId: sessionId,
+        authenticatedAt,
+        ip,
+      }
+      const isSame = issuer === account.external_issuer && subject === account.external_id
+      if (!isSame || authenticatedAt === null || !isFresh(actor, clock.now())) {
+        await recordRefusal(actor, isSame ? 'sign-in at the provider that is too old' : 'sign-in of another person')
+        throw new AppError(isSame ? 'oidc_not_fresh' : 'oidc_other_person')
+      }
+      const at = Math.min(authenticatedAt, clock.now())
+      const isMarked = await db.transaction((tx) => markFresh(tx, actor, account, at, 'sign-in at the provider'))
+      if (!isMarked) throw new AppError('session_ended')
+      await release()
+      credentials.forget([accountId])
     },
 
     /** Begins a proof by passkey, bound to the caller's session. */

@@ -165,6 +165,12 @@ export const createSigninService = (deps: SigninDeps) => {
       })
       .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
 
+  /** When the person of a directory or provider proved who they are; a claim about the future is about now. */
+  const authenticatedBy = ({ source, authenticatedAt = null }: ExternalPerson): number | null => {
+    if (source === 'LDAP') return clock.now()
+    return authenticatedAt === null ? null : Math.min(authenticatedAt, clock.now())
+  }
+
   const openExternal = async (
     person: ExternalPerson,
     from: SigninFrom,
@@ -174,7 +180,7 @@ export const createSigninService = (deps: SigninDeps) => {
         const account = await external.admit(tx, person)
         return typeof account === 'string'
           ? { refused: account, userName: person.userName }
-          : { opened: await open(tx, account, from, person.source === 'LDAP' ? clock.now() : null) }
+          : { opened: await open(tx, account, from, authenticatedBy(person)) }
       })
     // Two first sign-ins at once: the second finds what the first has made.
     const done = await run().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { finishOidc, startOidc, testLdap, testOidc } from '@portcullis/contract'
+import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
 import type { AccountsApi } from '#features/accounts/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
@@ -30,7 +30,7 @@ export interface DirectoryFeatureDeps {
   keys: Pick<Keys, 'derive'>
   resolve: ResolveDestination
   settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
-  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject'>
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
 /** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
@@ -104,6 +104,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     await oidc.start(request, reply)
     return answered
   })
+  app.register(startOidcReauthentication, ({ actor, request, reply }) => oidc.startConfirmation(actor, request, reply))
   app.register(finishOidc, async ({ query, request, reply }) => {
     await oidc.finish(request, reply, query.state ?? '')
     return answered

@@ -29,7 +29,8 @@ const userNameOf = (claims: Claims, name: string): string | null => {
 }
 
 /** Whom claims describe. `profile` is null when no group gives one, `userName` when the provider names nobody. */
-export interface ClaimedPerson extends Omit<ExternalPerson, 'profile' | 'userName' | 'issuer' | 'id'> {
+export interface ClaimedPerson
+  extends Omit<ExternalPerson, 'profile' | 'userName' | 'issuer' | 'id' | 'authenticatedAt'> {
   userName: string | null
   profile: ExternalPerson['profile'] | null
 }

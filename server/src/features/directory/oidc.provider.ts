@@ -1,3 +1,4 @@
+import { freshSeconds } from '@portcullis/contract'
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -35,6 +36,8 @@ export interface Identity {
   issuer: string
   subject: string
   claims: Claims
+  /** When the provider last saw the person prove who they are, by its signed ID token, in milliseconds; null: it does not say. */
+  authenticatedAt: number | null
 }
 
 export const providerFetch = (config: OidcConfig) =>
@@ -74,8 +77,10 @@ export const authorizationUrl = async (
   config: OidcConfig,
   redirectUri: string,
   { state, nonce, verifier }: SigninSecrets,
+  isConfirmation = false,
 ): Promise<URL> =>
   buildAuthorizationUrl(provider, {
+    ...(isConfirmation ? { prompt: 'login', max_age: String(freshSeconds) } : {}),
     redirect_uri: redirectUri,
     scope: config.scope,
     state,
@@ -104,5 +109,11 @@ export const identify = async (
     isWhole || provider.serverMetadata().userinfo_endpoint === undefined
       ? {}
       : await fetchUserInfo(provider, tokens.access_token, own.sub)
-  return { issuer: own.iss, subject: own.sub, claims: { ...more, ...own } }
+  const at = own.auth_time
+  return {
+    issuer: own.iss,
+    subject: own.sub,
+    claims: { ...more, ...own },
+    authenticatedAt: typeof at === 'number' && Number.isFinite(at) ? at * 1000 : null,
+  }
 }

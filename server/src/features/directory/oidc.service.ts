@@ -1,16 +1,17 @@
-import { oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
+import { identityConfirmedPage, oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration } from 'openid-client'
 import type { AccountsApi, ExternalVerdict, NotAdmitted } from '#features/accounts/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import { personOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
 import { oidcProblem, oidcWords } from './oidc.fault.ts'
-import { authorizationUrl, discoverProvider, identify } from './oidc.provider.ts'
-import { createSigninStates, signinMs } from './oidc.state.ts'
+import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
+import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
 import type { OidcStore } from './oidc.store.ts'
 
 const cookieName = 'portcullis_oidc'
@@ -26,7 +27,7 @@ export interface OidcDeps {
   key: Buffer
   config: () => Promise<OidcConfig>
   store: OidcStore
-  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject'>
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
 const notAdmitted: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
@@ -74,21 +75,36 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     )
   }
 
-  const problem = (reply: FastifyReply, error: AppError): void => {
+  const problem = (reply: FastifyReply, error: AppError, page: string): void => {
     if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcWords(error.cause) }, 'a sign-in failed')
-    reply.redirect(`${signInPage}?problem=${error.code}`, 302)
+    reply.redirect(`${page}?problem=${error.code}`, 302)
   }
 
   const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
 
-  /** Who stands behind an answer; refuses one that was not begun here, is late or comes again. */
-  const personBehind = async (config: OidcConfig, request: FastifyRequest, state: string): Promise<ExternalVerdict> => {
-    const secrets = states.resume(config, cookieOf(request), state, clock.now())
-    if (secrets === null) throw new AppError('oidc_answer_refused')
+  /**
+   * Whom an answer is about, and the session that it is to confirm; null for a sign-in. Refuses an answer that was not begun
+   * here, is late, comes again, or was begun for the other purpose.
+   */
+  const identityBehind = async (
+    config: OidcConfig,
+    request: FastifyRequest,
+    state: string,
+  ): Promise<{ confirms: ConfirmedSession | null; identify: () => Promise<Identity> }> => {
+    const begun = states.resume(config, cookieOf(request), state, clock.now())
+    if (begun === null) throw new AppError('oidc_answer_refused')
     if (!(await store.takeOnce(state, new Date(clock.now() + signinMs)))) throw new AppError('oidc_answer_refused')
     const answer = new URL(await redirectUri())
     answer.search = new URL(request.raw.url ?? '', 'http://local').search
-    const { issuer, subject, claims } = await identify(await providerOf(config), config, answer, secrets)
+    return {
+      confirms: begun.confirms,
+      identify: async () => identify(await providerOf(config), config, answer, begun.secrets),
+    }
+  }
+
+  /** The account that an identity gives a right to. */
+  const personBehind = async (config: OidcConfig, identity: Identity): Promise<ExternalVerdict> => {
+    const { issuer, subject, claims, authenticatedAt } = identity
     const { userName, profile, ...person } = personOf(config, claims)
     const lost = (why: string): ExternalVerdict => ({
       person: null,
@@ -100,7 +116,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       return lost(why)
     }
     if (userName === null) return lost(`the claim ${config.nameClaim} holds no usable name`)
-    return { person: { ...person, issuer, id: subject, userName, profile } }
+    return { person: { ...person, issuer, id: subject, userName, profile, authenticatedAt } }
   }
 
   return {
@@ -120,20 +136,46 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
         await setCookie(request, reply, cookie)
         reply.redirect(url.href, 302)
       } catch (error) {
-        problem(reply, oidcProblem(error))
+        problem(reply, oidcProblem(error), signInPage)
+      }
+    },
+
+    /** Begins a confirmation of the caller's identity; the address at the provider that asks for it. */
+    startConfirmation: async (actor: Actor, request: FastifyRequest, reply: FastifyReply): Promise<{ url: string }> => {
+      const session = await accounts.confirmable(actor)
+      const config = await read()
+      if (!config.isOn) throw new AppError('oidc_unavailable')
+      const { cookie, secrets } = states.begin(config, clock.now(), session)
+      try {
+        const url = await authorizationUrl(await providerOf(config), config, await redirectUri(), secrets, true)
+        await setCookie(request, reply, cookie)
+        return { url: url.href }
+      } catch (error) {
+        throw oidcProblem(error)
       }
     },
 
     finish: async (request: FastifyRequest, reply: FastifyReply, state: string): Promise<void> => {
+      const page = states.isConfirmation(cookieOf(request)) ? identityConfirmedPage : signInPage
+      const asProblem = (error: unknown): never => {
+        throw oidcProblem(error)
+      }
       try {
         const config = await read()
         if (!config.isOn) throw new AppError('oidc_unavailable')
         await setCookie(request, reply, '')
+        const answer = await identityBehind(config, request, state).catch(asProblem)
+        if (answer.confirms !== null) {
+          await accounts.confirmIdentity(answer.confirms, request.ip, () => answer.identify().catch(asProblem))
+          reply.redirect(identityConfirmedPage, 302)
+          return
+        }
         const refused = await accounts.signInAs(
           () =>
-            personBehind(config, request, state).catch((error: unknown) => {
-              throw oidcProblem(error)
-            }),
+            answer
+              .identify()
+              .then((identity) => personBehind(config, identity))
+              .catch(asProblem),
           request,
           reply,
         )
@@ -141,7 +183,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
         reply.redirect(`/${signedInFragment}`, 302)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        problem(reply, error)
+        problem(reply, error, page)
       }
     },
 

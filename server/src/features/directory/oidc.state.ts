@@ -5,6 +5,12 @@ import type { SigninSecrets } from './oidc.provider.ts'
 /** How long somebody may take at the provider, in milliseconds. */
 export const signinMs = 10 * 60_000
 
+/** The session whose person confirms their identity. */
+export interface ConfirmedSession {
+  accountId: string
+  sessionId: string
+}
+
 /** A sign-in under way: what the browser keeps, and what follows from it. */
 export interface PendingSignin {
   cookie: string
@@ -30,17 +36,33 @@ export const createSigninStates = (key: Buffer) => {
     return timingSafeEqual(left as Buffer, right as Buffer)
   }
   return {
-    begin: (config: OidcConfig, now: number): PendingSignin => {
+    /** Begins a sign-in, or the confirmation of an identity for one session. */
+    begin: (config: OidcConfig, now: number, confirms: ConfirmedSession | null = null): PendingSignin => {
       const random = randomBytes(32).toString('base64url')
-      const body = `${random}.${(now + signinMs).toString(36)}`
+      const ends = (now + signinMs).toString(36)
+      const body = [random, ends, ...(confirms === null ? [] : [confirms.accountId, confirms.sessionId])].join('.')
       return { cookie: `${body}.${signature(body)}`, secrets: secretsOf(random, config) }
     },
-    /** The secrets of the sign-in that a cookie and the state of an answer belong to; null when they do not fit. */
-    resume: (config: OidcConfig, cookie: string, state: string, now: number): SigninSecrets | null => {
-      const [random = '', ends = '', signed = '', ...more] = cookie.split('.')
-      if (more.length > 0 || !same(signed, signature(`${random}.${ends}`))) return null
+    /** Says whether a cookie, whoever made it, is about a confirmation: where to tell that it failed. */
+    isConfirmation: (cookie: string): boolean => cookie.split('.').length === 5,
+    /**
+     * The secrets of the sign-in or confirmation that a cookie and the state of an answer belong to; null when they do not
+     * match.
+     */
+    resume: (
+      config: OidcConfig,
+      cookie: string,
+      state: string,
+      now: number,
+    ): { secrets: SigninSecrets; confirms: ConfirmedSession | null } | null => {
+      const parts = cookie.split('.')
+      const signed = parts.pop() ?? ''
+      const [random = '', ends = '', accountId, sessionId] = parts
+      if ((parts.length !== 2 && parts.length !== 4) || !same(signed, signature(parts.join('.')))) return null
       const secrets = secretsOf(random, config)
-      return same(state, secrets.state) && Number.parseInt(ends, 36) > now ? secrets : null
+      if (!same(state, secrets.state) || !(Number.parseInt(ends, 36) > now)) return null
+      const confirms = accountId === undefined || sessionId === undefined ? null : { accountId, sessionId }
+      return { secrets, confirms }
     },
   }
 }

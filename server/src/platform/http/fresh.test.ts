@@ -114,7 +114,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
 /** Operations that change something else: they go on with stale sessions, and with tokens. */
 const ordinary = new Set([
   // The own session, account and factors; factors ask for the password themselves.
-  ...['reauthenticate', 'startReauthentication', 'logout', 'createTicket', 'deleteSession', 'updateUserDetails'],
+  ...['reauthenticate', 'startReauthentication', 'startOidcReauthentication', 'logout', 'createTicket', 'deleteSession', 'updateUserDetails'],
   ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
   ...['deleteApiToken', 'deleteApiTokenByQuery'],
   // Hosts: what enforces more, or is undone by the next command.

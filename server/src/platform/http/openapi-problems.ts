@@ -32,7 +32,8 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
       codes.add(code)
   if (operation.method !== 'GET')
     for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
-  if (operation.fresh !== undefined)
+  // Also where a request for a second approver may be filed: that needs fresh authentication, too.
+  if (operation.fresh !== undefined || operation.errors?.includes('second_person_required') === true)
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))

@@ -1,0 +1,23 @@
+import { useEffect } from 'react'
+import { type IdentityNews, identityChannel } from '../../lib/identity.ts'
+import { problemText } from '../../lib/problem.ts'
+import { useTitle } from '../../ui/useTitle.ts'
+import { Card } from './Card.tsx'
+
+/** Where the identity provider sends its tab back to: tells the page that waits, and closes. */
+export const IdentityConfirmedPage = () => {
+  const problem = new URLSearchParams(window.location.search).get('problem')
+  useTitle(problem === null ? 'Identity confirmed' : 'Identity not confirmed')
+  useEffect(() => {
+    const channel = new BroadcastChannel(identityChannel)
+    channel.postMessage({ problem } satisfies IdentityNews)
+    channel.close()
+    // Works in a tab that a page opened; any other tab shows what is below.
+    if (problem === null) window.close()
+  }, [problem])
+  return (
+    <Card title={problem === null ? 'Identity confirmed' : 'Identity not confirmed'}>
+      <p>{problem === null ? 'Close this tab and return to Portcullis.' : problemText(problem)}</p>
+    </Card>
+  )
+}

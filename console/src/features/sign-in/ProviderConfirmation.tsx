@@ -1,0 +1,66 @@
+import { Alert, Button, Group } from '@mantine/core'
+import { startOidcReauthentication } from '@portcullis/contract'
+import { useEffect, useState } from 'react'
+import { type IdentityNews, identityChannel } from '../../lib/identity.ts'
+import { problemText } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import { refusalText } from './refusal.ts'
+import classes from './sign-in.module.css'
+
+/**
+ * Has the identity provider ask for the password, in a tab of its own: this page stays as it is, with what was typed, and
+ * goes on when that tab says that the identity is confirmed.
+ */
+export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) => void }) => {
+  const { api } = useServices()
+  const [url, setUrl] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [attempt, setAttempt] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt needs an address of its own
+  useEffect(() => {
+    let isShown = true
+    // Asked for before the click: a tab that is opened later is a popup, which browsers block.
+    api.call(startOidcReauthentication).then(
+      (answer) => isShown && setUrl(answer.url),
+      (failure: unknown) => isShown && setRefusal(refusalText(failure)),
+    )
+    const channel = new BroadcastChannel(identityChannel)
+    channel.onmessage = ({ data }: MessageEvent<IdentityNews>) => {
+      if (data.problem === null) return settle(true)
+      setRefusal(problemText(data.problem))
+      setUrl(null)
+      setAttempt((before) => before + 1)
+    }
+    return () => {
+      isShown = false
+      channel.close()
+    }
+  }, [api, attempt, settle])
+  return (
+    <div className={classes.form}>
+      <p className={classes.message}>
+        This action affects hosts, accounts or sign-in. Your identity provider asks you to sign in again, in a new tab.
+        This page waits and keeps what you entered.
+      </p>
+      {refusal === null ? null : (
+        <Alert color="red" role="alert">
+          {refusal}
+        </Alert>
+      )}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={() => settle(false)}>
+          Cancel
+        </Button>
+        {url === null ? (
+          <Button loading={refusal === null} disabled>
+            Open identity provider
+          </Button>
+        ) : (
+          <Button component="a" href={url} target="_blank" rel="noopener" data-autofocus>
+            Open identity provider
+          </Button>
+        )}
+      </Group>
+    </div>
+  )
+}

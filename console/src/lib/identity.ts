@@ -1,0 +1,40 @@
+/** Asks the person who is signed in to confirm their identity; calls that need it at the same time share one question. */
+export const createIdentity = () => {
+  let question: { answer: Promise<boolean>; settle: (confirmed: boolean) => void } | null = null
+  const watchers = new Set<() => void>()
+  const tell = () => {
+    for (const watcher of watchers) watcher()
+  }
+  return {
+    /** True once the person confirmed; false when they cancelled. */
+    ask: (): Promise<boolean> => {
+      if (question === null) {
+        const { promise, resolve } = Promise.withResolvers<boolean>()
+        question = { answer: promise, settle: resolve }
+        tell()
+      }
+      return question.answer
+    },
+    isAsked: (): boolean => question !== null,
+    /** Ends the question. */
+    settle: (confirmed: boolean): void => {
+      question?.settle(confirmed)
+      question = null
+      tell()
+    },
+    watch: (watcher: () => void): (() => void) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+  }
+}
+
+export type Identity = ReturnType<typeof createIdentity>
+
+/** Channel on which the tab of the identity provider says how a confirmation ended. */
+export const identityChannel = 'portcullis-identity'
+
+/** What that tab says: the code of a problem, or null when the identity is confirmed. */
+export interface IdentityNews {
+  problem: string | null
+}
