@@ -92,17 +92,16 @@ export const addOrUpdateOidc = write(
 export const addOrUpdateIse = write('addOrUpdateIse', 'AddOrUpdateISEServer', 'ise', 'Changes Cisco ISE')
 export const addOrUpdateCact = write('addOrUpdateCact', 'AddOrUpdateCACTServer', 'cact', 'Changes Forescout CounterACT')
 export const addOrUpdateLogin = write('addOrUpdateLogin', 'AddOrUpdateCustomLogin', 'login', 'Changes the login page')
-export const addOrUpdateSecurity = {
-  ...write(
-    'addOrUpdateSecurity',
-    'AddOrUpdateSecurity',
-    'security',
-    'Changes for whom a second factor is required',
-    'Whoever switches a requirement on needs a second factor, unless a directory or provider signs them in. API tokens cannot change these items.',
-  ),
-  fresh: true,
-  errors: ['conflict', 'session_required', 'reauthentication_required'],
-} as const
+export const addOrUpdateSecurity = write(
+  'addOrUpdateSecurity',
+  'AddOrUpdateSecurity',
+  'security',
+  'Changes for whom a second factor is required',
+  {
+    text: 'Whoever switches a requirement on needs a second factor, unless a directory or provider signs them in. API tokens cannot change these items.',
+    fresh: true,
+  },
+)
 export const addOrUpdateVendorA = write(
   'addOrUpdateVendorA',
   'AddOrUpdateVendorA',

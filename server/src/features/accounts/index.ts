@@ -34,12 +34,8 @@ import { createMfa, totpPlace } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
-<<<<<<< HEAD
-import { createReauthenticationService } from './reauthentication.service.ts'
-import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
-=======
 import { createReauthenticationService, type ReauthenticationService } from './reauthentication.service.ts'
->>>>>>> 5812889 (feat(auth): ask in the console, at the directory and at the provider for fresh authentication)
+import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { createSigninService } from './signin.service.ts'

@@ -1,7 +1,7 @@
 import { type ConfigGroupName, groupOfItem } from '@portcullis/contract'
 
 /** Groups that decide who signs in, with which profile, and which address sign-in links lead to. */
-const signInGroups: ReadonlySet<ConfigGroupName> = new Set(['ldap', 'oidc', 'domain'])
+const signInGroups: ReadonlySet<ConfigGroupName> = new Set(['ldap', 'oidc', 'domain', 'security'])
 
 /** 0 switches the second approver off: no limit is higher. */
 const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_INFINITY : Number(text))
