@@ -1,4 +1,4 @@
-/** The console's own interface, called with an API token. */
+/** The console's own interface, called with an API token or the session of a person. */
 import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,13 +9,17 @@ export class CliError extends Error {}
 
 export interface ClientOptions {
   server: string
-  token: string
+  /** An API token, a function that signs in when it is first needed, or null for calls of anybody. */
+  token: string | (() => Promise<string>) | null
 }
 
 const detailOf = (text: string): string => {
   try {
-    const problem = JSON.parse(text) as { detail?: unknown; title?: unknown }
-    return String(problem.detail ?? problem.title ?? text)
+    const problem = JSON.parse(text) as { code?: unknown; detail?: unknown; title?: unknown }
+    const detail = String(problem.detail ?? problem.title ?? text)
+    return problem.code === 'session_required'
+      ? `${detail} Replace the token by --user <name>: the command then signs in and asks for the password.`
+      : detail
   } catch {
     return text.slice(0, 300)
   }
@@ -24,12 +28,17 @@ const detailOf = (text: string): string => {
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/(?<!\/)\/+$/, '')
+  const authorization = async (): Promise<Record<string, string>> => {
+    const bearer = typeof token === 'function' ? await token() : token
+    return bearer === null ? {} : { authorization: `Bearer ${bearer}` }
+  }
   const answerOf = async (method: string, path: string, body?: string | FormData): Promise<Response> => {
+    const credential = await authorization()
     try {
       return await fetch(base + path, {
         method,
         headers: {
-          authorization: `Bearer ${token}`,
+          ...credential,
           ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
         },
         ...(body === undefined ? {} : { body }),

@@ -14,6 +14,7 @@ import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
 import { registerReleaseKeyCommands } from './release-key-commands.ts'
 import { runEntry } from './run-entry.ts'
+import { signIn } from './sign-in.ts'
 import { plain, table } from './table.ts'
 
 const say = (text: string): void => {
@@ -24,7 +25,7 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   if (typeof token === 'string') return token
   if (typeof tokenFile !== 'string')
     throw new CliError(
-      'An API token is needed: --token-file, or --token. Make one in the console: Settings, API tokens.',
+      'An API token is needed: --token-file, or --token. Make one in the console: Settings, API tokens. Or sign in: --user.',
     )
   try {
     return readFileSync(tokenFile, 'utf8').trim()
@@ -33,13 +34,31 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   }
 }
 
-const clientOf = (options: OptionValues) => createClient({ server: options.server, token: tokenOf(options) })
+/** The session of `--user`, opened when a command first needs it. */
+let session: ReturnType<typeof signIn> | null = null
+
+const clientOf = (options: OptionValues) => {
+  const { server, user, passwordFile, code } = options
+  if (typeof user !== 'string') return createClient({ server, token: tokenOf(options) })
+  if (options.token !== undefined || options.tokenFile !== undefined)
+    throw new CliError('Give either --user or a token.')
+  return createClient({
+    server,
+    token: async () => {
+      session ??= signIn({ server, user, passwordFile, code })
+      return (await session).token
+    },
+  })
+}
 
 const program = new Command('portcullis')
   .description('Portcullis at a terminal')
   .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT || 8080}`)
   .option('--token-file <path>', 'file that holds an API token')
   .option('--token <token>', 'API token itself; other users of this machine can see it while the command runs')
+  .option('--user <name>', 'sign in with this account for the command; needed for what API tokens cannot do')
+  .option('--password-file <path>', 'file with the password of --user, - for standard input; asked for without it')
+  .option('--code <code>', 'code of the authenticator app of --user; asked for without it')
   .option('--json', 'print the answer as JSON')
 
 const show = (answer: unknown, text: () => string): void => {
@@ -179,7 +198,14 @@ onServer
     runEntry('recover-account', ['exempt-second-factor', '--user', options.user, '--hours', options.hours]),
   )
 
-program.parseAsync().catch((error: unknown) => {
+const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = 1
-})
+}
+
+program
+  .parseAsync()
+  .catch(fail)
+  // A session that could not be opened needs no end; one that was is not left behind.
+  .then(async () => (await session?.catch(() => null))?.signOut())
+  .catch(fail)

@@ -50,7 +50,7 @@ const clientBefore = (
     },
     exclusively: (work) => work(),
   })
-  return { api, calls, counts: () => ({ refreshes, signedOut, confirmations }) }
+  return { api, calls, counts: () => ({ refreshes, signedOut }), confirmations: () => confirmations }
 }
 
 const isFresh = (call: Call) => call.authorization === 'Bearer token-1'
@@ -154,5 +154,40 @@ describe('the client', () => {
     )
     const { blob, name } = await api.download(get)
     expect([await blob.text(), name]).toEqual(['a,b', 'tags-1.csv'])
+  })
+})
+
+describe('an operation that needs fresh authentication', () => {
+  it('asks the person, is repeated once with the same body and keeps the session', async () => {
+    let asked = 0
+    const { api, calls, counts, confirmations } = clientBefore(() =>
+      asked++ === 0 ? problem(401, 'reauthentication_required') : json({ done: true }),
+    )
+    const operation = { method: 'POST', path: '/x' } as AnyOperation
+    expect(await api.call(operation, { body: { typed: 'kept' } })).toEqual({ done: true })
+    expect(calls.map(({ body }) => body)).toEqual(['{"typed":"kept"}', '{"typed":"kept"}'])
+    expect([counts(), confirmations()]).toEqual([{ refreshes: 0, signedOut: 0 }, 1])
+  })
+
+  it('is given up when the person cancels, and nothing is sent again', async () => {
+    const { api, calls, counts, confirmations } = clientBefore(
+      () => problem(401, 'reauthentication_required'),
+      undefined,
+      () => false,
+    )
+    await expect(api.call({ method: 'POST', path: '/x' } as AnyOperation)).rejects.toMatchObject({
+      code: 'not_confirmed',
+    })
+    expect(calls).toHaveLength(1)
+    expect([counts(), confirmations()]).toEqual([{ refreshes: 0, signedOut: 0 }, 1])
+  })
+
+  it('is not asked about again and again', async () => {
+    const { api, calls, confirmations } = clientBefore(() => problem(401, 'reauthentication_required'))
+    await expect(api.call({ method: 'POST', path: '/x' } as AnyOperation)).rejects.toMatchObject({
+      code: 'reauthentication_required',
+    })
+    expect(calls).toHaveLength(2)
+    expect(confirmations()).toBe(1)
   })
 })

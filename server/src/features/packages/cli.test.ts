@@ -7,7 +7,7 @@ import { agentPaths } from '@portcullis/contract'
 import { parseReleaseKeyFile } from '@portcullis/domain'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '#test/app.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, fetchText } from '#test/builders.ts'
 import { configured } from '#test/packages.ts'
 
@@ -21,7 +21,10 @@ const key = releaseKeyPair()
 beforeAll(async () => {
   t = await startTestApp({ listen: true, releaseKey: configured(key) })
   writeFileSync(at('release.key'), key.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
-  writeFileSync(at('token'), await t.signIn())
+  const scopes = ['fleet:read', 'packages:manage']
+  const made = await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'packages', scopes })
+  writeFileSync(at('token'), made.json().token)
+  writeFileSync(at('password'), `${adminPassword}\n`)
   writeFileSync(at('passphrase'), 'a passphrase\n')
   writeFileSync(at('agent'), 'echo the agent\n'.repeat(1000))
 })
@@ -43,7 +46,10 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, ...texts }))
   })
-const portcullis = (...args: string[]) => run(['--server', t.address, '--token-file', at('token'), 'package', ...args])
+/** As the Administrator, signed in for the command. */
+const portcullis = (...args: string[]) =>
+  run(['--server', t.address, '--user', 'admin', '--password-file', at('password'), 'package', ...args])
+const byToken = (...args: string[]) => run(['--server', t.address, '--token-file', at('token'), 'package', ...args])
 const releaseKey = (...args: string[]) => run(['release-key', ...args])
 const sign = (version: string, out: string, ...more: string[]) =>
   portcullis('sign', at('agent'), '--version', version, '--architecture', 'x64', '--out', at(out), ...more)
@@ -74,6 +80,30 @@ describe('portcullis package', () => {
     const id = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(listed.out)?.[0] as string
     expect((await portcullis('withdraw', id)).out).toContain('withdrawn 1.4.0 x64')
     expect((await portcullis('list')).out).toMatch(/^1\.4\.0 +x64 +Withdrawn/m)
+  })
+
+  it('finding 1: an API token of an Administrator publishes nothing, and says what does', async () => {
+    await sign('9.9.9', 'newer.pkg', '--key', at('release.key'))
+    const refused = await byToken('publish', at('newer.pkg'))
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('403: API tokens cannot perform this operation.')
+    expect(refused.err).toContain('--user <name>')
+    const listed = await byToken('list')
+    expect(listed.code, listed.err).toBe(0)
+    expect(listed.out).not.toContain('9.9.9')
+  })
+
+  it('leaves no session of a command behind, and says when the password is wrong', async () => {
+    const sessions = async () => (await (await t.admin()).get('/prime/webui/Auth/Sessions')).json().length
+    const before = await sessions()
+    expect((await portcullis('list')).code).toBe(0)
+    expect(await sessions()).toBe(before)
+    writeFileSync(at('wrong'), 'not the password')
+    const admin = ['--server', t.address, '--user', 'admin']
+    const wrong = await run([...admin, '--password-file', at('wrong'), 'package', 'list'])
+    expect(wrong).toMatchObject({ code: 1, err: '401: User name or password is wrong.\n' })
+    const both = await run([...admin, '--token-file', at('token'), 'package', 'list'])
+    expect(both).toMatchObject({ code: 1, err: 'Give either --user or a token.\n' })
   })
 
   it('signs with an encrypted key only under its passphrase', async () => {

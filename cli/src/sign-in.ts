@@ -1,0 +1,63 @@
+/** Signing in with a person's account for one command: API tokens cannot do what needs fresh authentication. */
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import {
+  finishSignIn,
+  type LocalLoginAnswer,
+  localLogin,
+  logout,
+  type MfaRequired,
+  type ResponseOf,
+} from '@portcullis/contract'
+import { CliError, createClient } from './client.ts'
+
+export interface SignInOptions {
+  server: string
+  user: string
+  /** File whose first line is the password; `-` reads it from standard input. Without one it is asked for. */
+  passwordFile?: string
+  /** Code of the authenticator app, for accounts with a second factor. Without one it is asked for. */
+  code?: string
+}
+
+/** Asks at the terminal; what is typed is not shown. */
+const ask = async (question: string, instead: string): Promise<string> => {
+  if (!process.stdin.isTTY) throw new CliError(`There is no terminal to ask for it at: ${instead}.`)
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  try {
+    return await lines.question('')
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}
+
+const passwordOf = async ({ user, passwordFile }: SignInOptions): Promise<string> => {
+  if (passwordFile === undefined) return ask(`Password of ${user}: `, 'give the password with --password-file')
+  let text: string
+  try {
+    text = readFileSync(passwordFile === '-' ? 0 : passwordFile, 'utf8')
+  } catch (error) {
+    throw new CliError(`The password cannot be read: ${(error as Error).message}.`)
+  }
+  return text.split(/\r?\n/, 1)[0] as string
+}
+
+/** Opens a session, which is fresh for five minutes, and says how to end it. */
+export const signIn = async (options: SignInOptions): Promise<{ token: string; signOut: () => Promise<unknown> }> => {
+  const { server, user } = options
+  const anonymous = createClient({ server, token: null })
+  const password = await passwordOf(options)
+  const answer = await anonymous.post<ResponseOf<typeof localLogin>>(localLogin.path, { username: user, password })
+  const finish = async ({ mfaToken, methods }: MfaRequired): Promise<LocalLoginAnswer> => {
+    if (!methods.includes('totp'))
+      throw new CliError(`The second factor of ${user} is a passkey: a terminal cannot use one. Use the console.`)
+    const code = options.code ?? (await ask('Code of the authenticator app: ', 'give the code with --code'))
+    return anonymous.post<LocalLoginAnswer>(finishSignIn.path, { mfaToken, code })
+  }
+  const { token } = 'mfaRequired' in answer ? await finish(answer) : answer
+  return { token, signOut: () => createClient({ server, token }).post(logout.path, undefined) }
+}
