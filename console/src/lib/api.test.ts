@@ -158,13 +158,14 @@ describe('the client', () => {
 })
 
 describe('an operation that needs fresh authentication', () => {
+  const post = { method: 'POST', path: '/x' } as AnyOperation
+
   it('asks the person, is repeated once with the same body and keeps the session', async () => {
     let asked = 0
     const { api, calls, counts, confirmations } = clientBefore(() =>
       asked++ === 0 ? problem(401, 'reauthentication_required') : json({ done: true }),
     )
-    const operation = { method: 'POST', path: '/x' } as AnyOperation
-    expect(await api.call(operation, { body: { typed: 'kept' } })).toEqual({ done: true })
+    expect(await api.call(post, { params: {}, body: { typed: 'kept' } })).toEqual({ done: true })
     expect(calls.map(({ body }) => body)).toEqual(['{"typed":"kept"}', '{"typed":"kept"}'])
     expect([counts(), confirmations()]).toEqual([{ refreshes: 0, signedOut: 0 }, 1])
   })
@@ -175,7 +176,7 @@ describe('an operation that needs fresh authentication', () => {
       undefined,
       () => false,
     )
-    await expect(api.call({ method: 'POST', path: '/x' } as AnyOperation)).rejects.toMatchObject({
+    await expect(api.call(post, { params: {} })).rejects.toMatchObject({
       code: 'not_confirmed',
     })
     expect(calls).toHaveLength(1)
@@ -184,7 +185,7 @@ describe('an operation that needs fresh authentication', () => {
 
   it('is not asked about again and again', async () => {
     const { api, calls, confirmations } = clientBefore(() => problem(401, 'reauthentication_required'))
-    await expect(api.call({ method: 'POST', path: '/x' } as AnyOperation)).rejects.toMatchObject({
+    await expect(api.call(post, { params: {} })).rejects.toMatchObject({
       code: 'reauthentication_required',
     })
     expect(calls).toHaveLength(2)

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '@portcullis/contract'
+import { type AnyOperation, permissionsOf } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import type { TestAgent } from '#test/builders.ts'
@@ -78,11 +78,16 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   ],
   deleteUsers: () => [{ path: 'admin/deleteUsers', payload: [user.userName, manager.userName] }],
   resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
+  suspendAccount: () => [{ path: 'admin/suspendaccount', payload: { userName: manager.userName } }],
+  liftSuspension: () => [{ path: 'admin/liftsuspension', payload: { userName: manager.userName } }],
   createApiToken: () => [
     { path: 'admin/apiTokens', payload: { name: 'own profile' } },
     { path: 'admin/apiTokens', payload: { name: 'lower', userProfile: 20 } },
   ],
   addOrUpdateLdap: () => [{ path: 'generalconfig/AddOrUpdateLDAPServer', payload: ldap }],
+  addOrUpdateSecurity: () => [
+    { path: 'generalconfig/AddOrUpdateSecurity', payload: { SECURITY_FACTOR_GRACE_DAYS: '90' } },
+  ],
   addOrUpdateOidc: () => [{ path: 'generalconfig/AddOrUpdateOIDCProvider', payload: { OIDC_USER_GROUP: 'everyone' } }],
   setServerDomainName: () => [
     { path: 'generalconfig/SetServerDomainName', payload: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } },
@@ -103,6 +108,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   applyConfigDocument: () => [
     { path: 'generalconfig/document', payload: { settings: ldap } },
     { path: 'generalconfig/document', payload: { settings: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } } },
+    { path: 'generalconfig/document', payload: { settings: { SECURITY_FACTOR_GRACE_DAYS: '90' } } },
     ...limits.map((limit) => ({
       path: 'generalconfig/document',
       payload: { settings: { VENDORA_TWO_PERSON_LIMIT: limit } },
@@ -114,7 +120,15 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
 /** Operations that change something else: they go on with stale sessions, and with tokens. */
 const ordinary = new Set([
   // The own session, account and factors; factors ask for the password themselves.
-  ...['reauthenticate', 'startReauthentication', 'startOidcReauthentication', 'logout', 'createTicket', 'deleteSession', 'updateUserDetails'],
+  ...[
+    'reauthenticate',
+    'startReauthentication',
+    'startOidcReauthentication',
+    'logout',
+    'createTicket',
+    'deleteSession',
+    'updateUserDetails',
+  ],
   ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
   ...['deleteApiToken', 'deleteApiTokenByQuery'],
   // Hosts: what enforces more, or is undone by the next command.
@@ -158,7 +172,11 @@ beforeAll(async () => {
   manager = await person(t, { profile: 20 })
   user = await person(t)
   ops = await person(t, { profile: 10 })
-  const made = await admin.post(`${base}/admin/apiTokens`, { name: 'automation', userProfile: 10 })
+  const made = await admin.post(`${base}/admin/apiTokens`, {
+    name: 'automation',
+    userProfile: 10,
+    scopes: permissionsOf(10),
+  })
   expect(made.statusCode, made.body).toBe(200)
   apiToken = made.json().token
   const { refreshToken } = (
