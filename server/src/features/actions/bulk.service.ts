@@ -82,7 +82,8 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, clock, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } = deps
+  const { db, clock, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } =
+    deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
