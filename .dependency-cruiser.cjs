@@ -7,7 +7,7 @@ const TIERS = [
   ['settings', 'tags', 'jobs', 'approvals'],
   ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages'],
   ['peripherals', 'commands', 'assets', 'deliveries'],
-  ['policy', 'agentless', 'directory', 'nac'],
+  ['policy', 'agentless', 'directory', 'nac', 'held-ports'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
   ['exports', 'backup', 'document'],
   ['reports'],

@@ -263,6 +263,13 @@ export const previewBulk = operation({
       },
     ),
     attackTools: Type.Integer({ description: 'Arming: attack tools that are attached now.' }),
+    mismatched: closed(
+      { agents: Type.Integer(), peripherals: Type.Integer() },
+      {
+        description:
+          'Arming: present devices with a kernel driver that their kind may not have. Their ports would be held.',
+      },
+    ),
     secondPerson: Type.Boolean({ description: 'A second person has to approve it.' }),
   }),
 })

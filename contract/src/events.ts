@@ -18,6 +18,12 @@ export const eventCodes = {
     category: 'USB',
     description: 'USB peripheral is covered by no allow rule',
   },
+  driverMismatch: {
+    code: '0x110015',
+    severity: 2,
+    category: 'USB',
+    description: 'USB peripheral is not what it claims to be',
+  },
   inventory: { code: '0x120001', severity: 5, category: 'Agent', description: 'Inventory received' },
   enrolled: { code: '0x120002', severity: 5, category: 'Agent', description: 'Agent enrolled' },
   removed: { code: '0x120003', severity: 5, category: 'Agent', description: 'Agent removed' },

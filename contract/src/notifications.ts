@@ -9,6 +9,7 @@ const tag = 'Notification'
 /** What a risk notice is about. */
 export const noticeKinds = [
   'attackTool',
+  'driverMismatch',
   'vulnerable',
   'uncommon',
   'whitelistViolation',

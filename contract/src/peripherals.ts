@@ -107,6 +107,10 @@ export const Peripheral = closed({
     description:
       'Why it works on an armed host although the decision is block: present, recent, last-keyboard, boot-disk, unblockable; else empty.',
   }),
+  driverMismatch: Type.String({
+    description:
+      'What it claims to be and what the kernel bound, when these contradict each other (`claims hub, bound rtl8150`); else empty.',
+  }),
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Version of the policy the host decided by; null where it enforces nothing.',
   }),

@@ -2,6 +2,7 @@ import { actionsFeature } from '#features/actions/index.ts'
 import { agentlessFeature } from '#features/agentless/index.ts'
 import { agentsFeature } from '#features/agents/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
+import { heldPortsFeature } from '#features/held-ports/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { nacFeature } from '#features/nac/index.ts'
@@ -120,6 +121,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     announce: live.announce,
     wake,
   })
+  const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, announce: live.announce })
   const actions = actionsFeature(app, {
     tags,
     db,
@@ -165,6 +167,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     peripherals,
     policy,
     commands,
+    heldPorts,
     events,
     announce: live.announce,
     tracer,

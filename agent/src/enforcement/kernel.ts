@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { HostFacts } from '@portcullis/contract/agent-protocol'
 import { errnoOf, messageOf } from '../exit.ts'
@@ -20,9 +20,9 @@ const read = (path: string): string | undefined => {
   }
 }
 
-/** Writes without creating or truncating: a sysfs attribute is there or not. */
+/** Writes without creating or truncating: a sysfs attribute is there or not. Some, like `bind`, cannot be opened to be read. */
 export const writeAttribute = (path: string, value: string): void => {
-  const fd = openSync(path, 'r+')
+  const fd = openSync(path, constants.O_WRONLY)
   try {
     writeSync(fd, value)
   } finally {

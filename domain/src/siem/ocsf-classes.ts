@@ -56,6 +56,7 @@ const ocsfMappings = {
     control: { action: [2, 'Denied'], disposition: [2, 'Blocked'] },
   },
   attackTool: finding,
+  driverMismatch: finding,
   vulnerable: finding,
   keyClone: finding,
   updateRefused: finding,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { comparePortPaths, deviceId, type Identified, inventoryHash } from '@portcullis/domain'
+import { cleanText, comparePortPaths, deviceId, type Identified, inventoryHash, mismatchText } from '@portcullis/domain'
 import type { JudgedDevice } from '#features/peripherals/index.ts'
 import type { HostPeripheral } from '#features/policy/index.ts'
 
@@ -8,6 +8,8 @@ export type HostChange = {
   peripheral: HostPeripheral
   /** It could be used before; a device that was not attached could not. */
   wasUsable: boolean
+  /** Its drivers contradict its claim, and did not before. */
+  isUnmasked: boolean
 }
 
 export interface Applied {
@@ -47,7 +49,7 @@ export const applyReport = (
     const gone = { ...there, present: false, unapproved: false }
     byPort.delete(portPath)
     set(gone)
-    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized })
+    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false })
   }
 
   /** The id of a device at a port, free of others that are present elsewhere. */
@@ -69,18 +71,26 @@ export const applyReport = (
       present: true,
       authorized: report.authorized ?? true,
       enforced: report.enforced ?? null,
+      driverMismatch: report.mismatch === undefined ? '' : cleanText(mismatchText(report.mismatch), 500),
     }
+    const isUnmasked = (before: string): boolean => fresh.driverMismatch !== '' && fresh.driverMismatch !== before
     if (there !== undefined && there.design.id === design.id && there.serial === serial) {
       if (
         there.authorized === fresh.authorized &&
         there.speed === fresh.speed &&
+        there.driverMismatch === fresh.driverMismatch &&
         isDeepStrictEqual(there.enforced, fresh.enforced)
       )
         return
       const changed = { ...there, ...fresh }
       byPort.set(portPath, changed)
       set(changed)
-      happened.push({ what: 'changed', peripheral: changed, wasUsable: there.authorized })
+      happened.push({
+        what: 'changed',
+        peripheral: changed,
+        wasUsable: there.authorized,
+        isUnmasked: isUnmasked(there.driverMismatch),
+      })
       return
     }
     if (there !== undefined) remove(portPath)
@@ -96,7 +106,7 @@ export const applyReport = (
     }
     byPort.set(portPath, attached)
     set(attached)
-    happened.push({ what: 'attached', peripheral: attached, wasUsable: false })
+    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, isUnmasked: isUnmasked('') })
   }
 
   for (const change of changes) {

@@ -68,6 +68,14 @@ export const eventsOf = (
       if (peripheral.design.attackTool !== null) events.push(event('attackTool'))
       if (peripheral.design.vulnerable) events.push(event('vulnerable'))
     }
+    // A port that an armed host holds is told with its own event (features/held-ports).
+    if (change.isUnmasked && peripheral.enforced?.held !== true) {
+      const unmasked = event('driverMismatch')
+      events.push({
+        ...unmasked,
+        details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
+      })
+    }
     if (isBlocking(change)) events.push(blocked(peripheral))
   }
   return events

@@ -1,4 +1,4 @@
-import type { CheckInRequest, DeviceReport, SignedText } from '@portcullis/contract'
+import type { CheckInRequest, DeviceReport, HeldPort, SignedText } from '@portcullis/contract'
 import { cleanText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type AgentState,
@@ -11,6 +11,7 @@ import {
 } from '#features/agents/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { NewEvent } from '#features/events/index.ts'
+import type { HeldPortsApi } from '#features/held-ports/index.ts'
 import type { JudgedDevice, PeripheralsApi, PeripheralWrite, StoredPeripheral } from '#features/peripherals/index.ts'
 import {
   type HostPeripheral,
@@ -52,6 +53,7 @@ export interface ReportsDeps {
   peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
   policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
   commands: Pick<CommandsApi, 'acknowledge' | 'deliver' | 'receiveLog'>
+  heldPorts: Pick<HeldPortsApi, 'report'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
   /** Tells the consoles, at COMMIT, which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
@@ -89,6 +91,7 @@ const written = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   ruleId: p.ruleId,
   unapproved: p.unapproved,
   caseNumber: p.caseNumber,
+  driverMismatch: p.driverMismatch,
 })
 
 /** Attachments of a report, each device once. */
@@ -105,7 +108,8 @@ const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
 }
 
 /** Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. */
-export const createReports = ({ db, clock, agents, peripherals, policy, commands, events, announce }: ReportsDeps) => {
+export const createReports = (deps: ReportsDeps) => {
+  const { db, clock, agents, peripherals, policy, commands, heldPorts, events, announce } = deps
   const { designs } = peripherals
 
   /** Verdicts over all devices of a batch, before its transaction. */
@@ -178,6 +182,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
         acks: [] as { agentId: string; acks: CheckInRequest['acks'] }[],
         modes: [] as { agentId: string; armed: boolean; version: number; reason: string }[],
         attachments: [] as { agentId: string; deviceId: string; n: number; blocked: number }[],
+        held: [] as { agentId: string; held: readonly HeldPort[] }[],
       }
       const counters = createCounterMoves()
       const changed = { agents: [] as string[], peripherals: [] as string[] }
@@ -225,6 +230,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
           if (mode !== undefined) {
             const reason = cleanText(mode.reason, 500)
             write.modes.push({ agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason })
+            if (mode.held !== undefined) write.held.push({ agentId, held: mode.held })
             if (isModeNew) write.events.push(modeEvent(seen, mode.mode === 'Armed', reason))
           }
           for (const error of request.errors ?? []) {
@@ -269,6 +275,7 @@ export const createReports = ({ db, clock, agents, peripherals, policy, commands
       await peripherals.reports.moveCounters(tx, now, counters.deltas())
       const baseOf = (agentId: string) => eventBase(states.get(agentId) as AgentState)
       write.events.push(...(await commands.acknowledge(tx, write.acks, baseOf)))
+      write.events.push(...(await heldPorts.report(tx, write.held, baseOf)))
       if (changed.agents.length > 0) await announce(tx, changed)
       if (write.events.length > 0) await events.append(tx, write.events)
     })

@@ -30,6 +30,7 @@ import { AgentCommands } from './AgentCommands.tsx'
 import classes from './AgentDetail.module.css'
 import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
+import { AgentHeldPorts } from './AgentHeldPorts.tsx'
 import { AgentLogs } from './AgentLogs.tsx'
 import { AgentMode } from './AgentMode.tsx'
 import { AgentNac } from './AgentNac.tsx'
@@ -138,6 +139,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
           </MoreMenu>
         </div>
         <AgentMode agent={data} onChanged={() => void agent.refetch()} />
+        <AgentHeldPorts agentId={agentId} />
         {nac.isShown ? <AgentQuarantines agentId={agentId} /> : null}
         {isQuarantining ? (
           <QuarantineDialog

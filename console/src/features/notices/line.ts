@@ -27,6 +27,7 @@ export interface Line {
 /** What each kind of notice is called. */
 export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> = {
   attackTool: 'Attack tool',
+  driverMismatch: 'Driver mismatch',
   vulnerable: 'Vulnerable device',
   uncommon: 'Uncommon device',
   whitelistViolation: 'Whitelist violation',

@@ -79,6 +79,20 @@ export const Why = ({ device, armed }: WhyProps) => (
         </p>
       </section>
     )}
+    {device.driverMismatch === '' ? null : (
+      <section>
+        <h3>
+          <SeverityTag severity="red" word="driver mismatch" />
+        </h3>
+        <p>
+          <DeviceText value={device.driverMismatch} />.{' '}
+          <span className={classes.quiet}>
+            The kernel bound a driver that a device of this kind may not have. An armed host holds the port until a
+            person releases it on the page of the host.
+          </span>
+        </p>
+      </section>
+    )}
     {device.vulnerabilities.length === 0 ? null : (
       <section>
         <h3>

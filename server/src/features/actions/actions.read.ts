@@ -21,6 +21,15 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
   agents: number
 }
 
+/** What arming would do to present devices. */
+interface BlockedDevices {
+  agents: number
+  peripherals: number
+  attack_tools: number
+  mismatched_agents: number
+  mismatched: number
+}
+
 export const createActionsRead = (db: Queryable) => ({
   /** Condition for named agents; ids of other forms name nothing. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
@@ -38,18 +47,17 @@ export const createActionsRead = (db: Queryable) => ({
       from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8`),
 
   /** Present devices that an armed host would block, by the decisions that are stored; and attack tools among all present. */
-  devices: async (
-    where: SqlFragment,
-    blocking: readonly number[],
-  ): Promise<{ agents: number; peripherals: number; attack_tools: number }> =>
+  devices: async (where: SqlFragment, blocking: readonly number[]): Promise<BlockedDevices> =>
     (
-      await db.query<{ agents: number; peripherals: number; attack_tools: number }>(sql`
+      await db.query<BlockedDevices>(sql`
         select count(distinct p.agent_id) filter (where p.source = any(${blocking}::smallint[]))::int as agents,
           count(*) filter (where p.source = any(${blocking}::smallint[]))::int as peripherals,
-          count(*) filter (where p.severity >= 40)::int as attack_tools
+          count(*) filter (where p.severity >= 40)::int as attack_tools,
+          count(distinct p.agent_id) filter (where p.driver_mismatch <> '')::int as mismatched_agents,
+          count(*) filter (where p.driver_mismatch <> '')::int as mismatched
         from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
         where p.present and not r.agentless and a.enforcement <> 'observe' and ${where}`)
-    )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0 },
+    )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0, mismatched_agents: 0, mismatched: 0 },
 
   /** Which of these exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>

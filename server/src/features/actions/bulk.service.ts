@@ -141,6 +141,7 @@ export const createBulk = (deps: BulkDeps) => {
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
+      mismatched: { agents: devices?.mismatched_agents ?? 0, peripherals: devices?.mismatched ?? 0 },
       secondPerson: await needsApprover(actor, action, count),
     }
   }

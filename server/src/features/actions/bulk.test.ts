@@ -50,6 +50,7 @@ describe('an action on many hosts', () => {
         unchanged: 0,
         blocked: { agents: 1, peripherals: 1 },
         attackTools: 1,
+        mismatched: { agents: 0, peripherals: 0 },
         secondPerson: false,
       },
     ])

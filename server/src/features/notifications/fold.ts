@@ -41,7 +41,7 @@ export interface Folded {
 }
 
 /** A host on its own is the subject where a person has to go there; else the model, which may be on thousands. */
-const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'keyClone', 'agentSilent'])
+const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'driverMismatch', 'keyClone', 'agentSilent'])
 
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
@@ -55,6 +55,7 @@ const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
 const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf[kind])}`
 const descriptionOf: Readonly<Record<NoticeKind, string>> = {
   attackTool: 'Known attack tool',
+  driverMismatch: 'USB peripheral is not what it claims to be',
   vulnerable: 'Vulnerable USB peripheral',
   uncommon: 'Uncommon USB peripheral',
   whitelistViolation: 'covered by no allow rule',

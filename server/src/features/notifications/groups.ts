@@ -40,6 +40,10 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
     name: 'Attack tool',
     why: 'A device was attached that is on the list of attack tools, or acts like one.',
   },
+  driverMismatch: {
+    name: 'Driver mismatch',
+    why: 'The kernel bound a driver that a device of this kind may not have. An armed host holds the port until a person releases it.',
+  },
   vulnerable: { name: 'Vulnerable peripheral', why: 'A device was attached that an advisory is known for.' },
   uncommon: {
     name: 'Uncommon peripheral',
@@ -68,6 +72,7 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
 /** Codes of the events that make a notice of a kind. */
 const codesOfKind: Readonly<Record<NoticeKind, number>> = {
   attackTool: Number(eventCodes.attackTool.code),
+  driverMismatch: Number(eventCodes.driverMismatch.code),
   vulnerable: Number(eventCodes.vulnerable.code),
   uncommon: Number(eventCodes.uncommon.code),
   whitelistViolation: Number(eventCodes.violation.code),
@@ -95,10 +100,10 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 1,
     groupName: 'Attacks',
-    description: 'Attack tools and copied agent keys.',
+    description: 'Attack tools, devices that are not what they claim to be, and copied agent keys.',
     kind: 'Risk',
     of: 'notices',
-    switches: kinds('attackTool', 'keyClone'),
+    switches: kinds('attackTool', 'driverMismatch', 'keyClone'),
     channels: ['email', 'webhook', 'syslog'],
     minimumSeverity: 'Warning',
   },

@@ -134,6 +134,7 @@ export const peripheralsList: ListSpec = {
     fingerprint: { sort: ofBoth(shown.fingerprint) },
     caseNumber: { sort: 'p.case_number' },
     guard: { sort: shown.guard },
+    driverMismatch: { sort: 'p.driver_mismatch' },
     enforcedVersion: { sort: shown.enforcedVersion },
     policyVersion: { sort: shown.policyVersion },
     attackTool: { sort: ofDesign('attack_tool') },
@@ -196,7 +197,7 @@ export const peripheralsList: ListSpec = {
     case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
     d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
-    ${shown.guard} as "guard", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
+    ${shown.guard} as "guard", p.driver_mismatch as "driverMismatch", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
     (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.vulnerabilities as "vulnerabilities",
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }

@@ -23,6 +23,7 @@ export interface StoredPeripheral {
   unapproved: boolean
   enforced: Enforced | null
   case_number: string
+  driver_mismatch: string
 }
 
 /** What the policy says of a peripheral; numbers are places in `policySources`. */
@@ -45,6 +46,8 @@ export interface PeripheralWrite extends DecisionWrite {
   present: boolean
   authorized: boolean
   enforced: Enforced | null
+  /** What it claims and what the kernel bound, when these contradict each other; else empty. */
+  driverMismatch: string
 }
 
 /** Change of a counter by one batch. */
@@ -219,16 +222,16 @@ export const createPeripheralsStore = (db: Db) => ({
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
       select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.speed, p.source, p.rule_id,
-        p.unapproved, p.enforced, p.case_number
+        p.unapproved, p.enforced, p.case_number, p.driver_mismatch
       from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
       insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
-        source, rule_id, unapproved, enforced, case_number)
+        source, rule_id, unapproved, enforced, case_number, driver_mismatch)
       select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
-        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number
+        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
@@ -244,11 +247,13 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => r.unapproved), 'boolean[]'],
         [rows.map((r) => (r.enforced === null ? null : JSON.stringify(r.enforced))), 'jsonb[]'],
         [rows.map((r) => r.caseNumber), 'text[]'],
-      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number)
+        [rows.map((r) => r.driverMismatch), 'text[]'],
+      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch)
       on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
         serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
         present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
-        unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number`)
+        unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number,
+        driver_mismatch = excluded.driver_mismatch`)
   },
 
   /** Decisions that changed while the device itself did not. */

@@ -28,6 +28,8 @@ export interface HostPeripheral {
   unapproved: boolean
   /** Set once it was blocked; what the user of the host reads. */
   caseNumber: string
+  /** What it claims and what the kernel bound, when these contradict each other; else empty. */
+  driverMismatch: string
 }
 
 /** Number of a source in the database. */
@@ -51,6 +53,7 @@ export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<n
     ruleId: row.rule_id,
     unapproved: row.unapproved,
     caseNumber: row.case_number,
+    driverMismatch: row.driver_mismatch,
   }))
 
 /** The decision an armed host makes, by the rules of that host. */

@@ -9,6 +9,7 @@ const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
   unchanged: 0,
   blocked: { agents: 0, peripherals: 0 },
   attackTools: 0,
+  mismatched: { agents: 0, peripherals: 0 },
   secondPerson: false,
   ...change,
 })
@@ -22,6 +23,7 @@ describe('what an action on many hosts would do', () => {
   it('says the gravest first, each with its number', () => {
     const one = preview({
       attackTools: 1,
+      mismatched: { agents: 1, peripherals: 2 },
       blocked: { agents: 3, peripherals: 1_204 },
       impossible: [{ reason: 'They can only observe.', agents: 2 }],
       unchanged: 1,
@@ -29,6 +31,7 @@ describe('what an action on many hosts would do', () => {
     })
     expect(texts(one)).toEqual([
       '1 attack tool is attached now and stops working.',
+      '2 attached devices on 1 host have a kernel driver that their kind may not have: they stop working, and their ports are held.',
       '1,204 attached devices on 3 hosts would be blocked when attached anew: no rule allows them. They go on working until then.',
       '2 hosts left out: They can only observe.',
       '1 host is armed already.',

@@ -117,11 +117,18 @@ export interface PreviewLine {
 
 /** What the server says would happen, as sentences; the gravest first. */
 export const previewLines = (preview: BulkPreview, applyToPresent: boolean): PreviewLine[] => {
-  const { action, attackTools, blocked, disconnected, impossible, unchanged } = preview
+  const { action, attackTools, blocked, disconnected, impossible, mismatched, unchanged } = preview
   const lines: PreviewLine[] = []
   if (attackTools > 0) {
     lines.push({
       text: `${number(attackTools)} attack ${attackTools === 1 ? 'tool is' : 'tools are'} attached now and ${attackTools === 1 ? 'stops' : 'stop'} working.`,
+      severity: 'red',
+    })
+  }
+  if (mismatched.peripherals > 0) {
+    const isOne = mismatched.peripherals === 1
+    lines.push({
+      text: `${number(mismatched.peripherals)} attached ${isOne ? 'device' : 'devices'} on ${hostsText(mismatched.agents)} ${isOne ? 'has' : 'have'} a kernel driver that ${isOne ? 'its' : 'their'} kind may not have: ${isOne ? 'it stops working, and its port is held.' : 'they stop working, and their ports are held.'}`,
       severity: 'red',
     })
   }

@@ -1,0 +1,69 @@
+import { Button } from '@mantine/core'
+import { type HeldPortRow, listHeldPorts, releaseHeldPort } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { tell } from '../../ui/tell.ts'
+import { useLive } from '../../ui/useLive.ts'
+import classes from './AgentDetail.module.css'
+
+/** Ports that the host holds, a line each with the evidence and the way to release it; nothing when there are none. */
+export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
+  const { api, session } = useServices()
+  const found = useQuery({
+    queryKey: ['held-ports-of', agentId],
+    queryFn: async ({ signal }) => (await api.call(listHeldPorts, { query: { AgentId: agentId }, signal })).data,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(agentId)) void found.refetch()
+  })
+  const release = (port: HeldPortRow, acceptDrivers: boolean) =>
+    confirm({
+      title: acceptDrivers ? 'Accept the drivers and release the port' : 'Release the port',
+      names: [`port ${port.portPath}`],
+      kind: ['port', 'ports'],
+      consequence: acceptDrivers
+        ? `this device may use these drivers on this host from now on (${port.evidence}).`
+        : 'the host judges the device at this port again. If its drivers contradict its claim again, the port is held again.',
+      action: 'Release the port',
+      run: async () => {
+        await api.call(releaseHeldPort, { params: { agentId, id: port.id }, body: { acceptDrivers } })
+        void found.refetch()
+        tell('Release sent to the host.')
+      },
+    })
+  return (found.data ?? []).map((port) => (
+    <div key={port.id} className={classes.notice}>
+      <SeverityTag
+        severity={port.isEnforced ? 'red' : 'amber'}
+        word={port.isEnforced ? 'port held' : 'held when armed'}
+      />{' '}
+      Port {port.portPath}: <DeviceText value={port.name} /> ({port.vid}:{port.pid}){' '}
+      <strong>
+        <DeviceText value={port.evidence} />
+      </strong>{' '}
+      · <Time value={port.heldAt} />{' '}
+      <span className={classes.quiet}>
+        To block this device on all hosts, add a deny rule with the fingerprint <code>{port.fingerprint}</code>.
+      </span>{' '}
+      {port.releaseAskedBy === null ? null : (
+        <span className={classes.quiet}>
+          Released by <DeviceText value={port.releaseAskedBy} />, waiting for the host.
+        </span>
+      )}
+      {session.may('fleet:write') && port.releaseAskedBy === null ? (
+        <>
+          <Button size="compact-xs" variant="default" onClick={() => release(port, false)}>
+            Release the port
+          </Button>{' '}
+          <Button size="compact-xs" variant="subtle" onClick={() => release(port, true)}>
+            Accept the drivers…
+          </Button>
+        </>
+      ) : null}
+    </div>
+  ))
+}

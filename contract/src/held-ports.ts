@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox'
+import { agentParams } from './agents.ts'
+import { apiPrefix, closed, nullable, operation, utcTime } from './operation.ts'
+
+const tag = 'Held ports'
+const base = `${apiPrefix}/heldPorts`
+
+/** A USB port that an agent holds because a device there had a kernel driver that its kind may not have. */
+export const HeldPortRow = closed({
+  id: Type.String({ description: 'UUID of the hold.' }),
+  uuid: Type.String({ description: 'uuid of the host.' }),
+  hostIdentifier: Type.String(),
+  ipAddress: Type.String(),
+  portPath: Type.String({ description: 'Bus, then the chain of hub ports (`1-3.2`).' }),
+  heldAt: utcTime('When the server learned of it.'),
+  evidence: Type.String({
+    description: 'What the device claimed and what the kernel bound: `claims hub, bound rtl8150`.',
+  }),
+  vid: Type.String(),
+  pid: Type.String(),
+  serial: Type.String({ description: 'Empty when the device has none.' }),
+  name: Type.String({ description: 'Product or maker as the device says it.' }),
+  fingerprint: Type.String({
+    description: 'Exact fingerprint; a deny rule that names it blocks the device on all hosts.',
+  }),
+  isEnforced: Type.Boolean({ description: 'The host is Armed, so the port is closed now.' }),
+  releaseAskedBy: nullable(Type.String({ description: 'Account that released it; the host has not confirmed yet.' })),
+})
+export type HeldPortRow = Static<typeof HeldPortRow>
+
+export const listHeldPorts = operation({
+  id: 'listHeldPorts',
+  method: 'GET',
+  path: base,
+  tag,
+  summary: 'Lists held ports, newest first',
+  permission: 'fleet:read',
+  query: closed({
+    AgentId: Type.Optional(Type.String({ maxLength: 128, description: 'uuid of one host; absent: all hosts.' })),
+  }),
+  response: closed({ data: Type.Array(HeldPortRow, { description: 'At most 1,000.' }) }),
+})
+
+export const releaseHeldPort = operation({
+  id: 'releaseHeldPort',
+  method: 'POST',
+  path: `${base}/{agentId}/{id}/release`,
+  tag,
+  summary: 'Releases a held port',
+  description:
+    'Sends the host a signed command. The port stays held until the host confirms. A device whose drivers contradict its claim again holds the port again, unless the drivers of this device are accepted.',
+  permission: 'fleet:write',
+  params: closed({
+    ...agentParams.properties,
+    id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the hold.' }),
+  }),
+  body: closed({
+    acceptDrivers: Type.Boolean({
+      description: 'This device may have these drivers on this host from now on; no other device and no other host.',
+    }),
+  }),
+  response: closed({ commands: Type.Integer({ description: 'Commands queued: 1.' }) }),
+  errors: ['not_found'],
+})

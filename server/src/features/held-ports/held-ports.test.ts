@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentCommand, HeldPort, HeldPortRow } from '@portcullis/contract'
+import { hub, storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { person } from '#test/people.ts'
+
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const mismatch = { bound: [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }] }
+const liar = hub({ portPath: '1-3', vid: '0BDA', pid: '8150', interfaces: ['09:00:00'] })
+
+const hold = (change: Partial<HeldPort> = {}): HeldPort => ({
+  id: randomUUID(),
+  portPath: '1-3',
+  at: Date.now(),
+  mismatch,
+  vid: '0BDA',
+  pid: '8150',
+  serial: '',
+  name: '4-Port USB 2.0 Hub',
+  fingerprint: 'a'.repeat(32),
+  ...change,
+})
+const armedWith = (...held: HeldPort[]) => ({
+  enforcement: { mode: 'Armed' as const, policyVersion: 1, reason: '', held },
+})
+const heldOf = async (agent: TestAgent): Promise<HeldPortRow[]> =>
+  (await (await t.admin()).get(`/prime/webui/heldPorts?AgentId=${agent.agentId}`)).json().data
+const release = async (agent: TestAgent, id: string, acceptDrivers = false) =>
+  (await t.admin()).post(`/prime/webui/heldPorts/${agent.agentId}/${id}/release`, { acceptDrivers })
+const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
+  ((await agent.checkIn()).commands ?? []).map((c) => JSON.parse(c.payload) as AgentCommand)
+const criticalOf = async (agent: TestAgent) =>
+  (await agent.events()).filter(({ eventCode }) => eventCode === '0x110015')
+
+describe('held ports', () => {
+  it('finding 3: a held port is a critical event with its evidence, once, and is listed until the host lets go of it', async () => {
+    const agent = await enrolAgent(t)
+    const held = hold()
+    await agent.checkIn(armedWith(held))
+    await agent.checkIn(armedWith(held))
+    expect(await criticalOf(agent)).toMatchObject([
+      { severity: 2, description: 'USB peripheral is not what it claims to be' },
+    ])
+    const [event] = await criticalOf(agent)
+    expect(event?.details).toContain('claims hub, bound rtl8150; port 1-3 is held')
+    expect(await heldOf(agent)).toMatchObject([
+      { id: held.id, portPath: '1-3', evidence: 'claims hub, bound rtl8150', isEnforced: true, releaseAskedBy: null },
+    ])
+    // An agent of an older version says nothing of held ports, and forgets none.
+    await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 2, reason: '' } })
+    expect(await heldOf(agent)).toHaveLength(1)
+    await agent.checkIn(armedWith())
+    expect(await heldOf(agent)).toEqual([])
+  })
+
+  it('finding 3: a person releases a port by a signed command, which stays asked for beside the next one', async () => {
+    const agent = await enrolAgent(t)
+    const [one, two] = [hold(), hold({ portPath: '1-4' })]
+    await agent.checkIn(armedWith(one, two))
+    expect((await release(agent, one.id)).json()).toEqual({ commands: 1 })
+    expect((await release(agent, two.id, true)).statusCode).toBe(200)
+    expect((await heldOf(agent)).map(({ releaseAskedBy }) => releaseAskedBy)).toEqual(['admin', 'admin'])
+    const commands = (await taken(agent)).filter(({ kind }) => kind === 'release-ports')
+    expect(commands).toHaveLength(1)
+    expect(commands[0]).toMatchObject({
+      releases: expect.arrayContaining([
+        { id: one.id, accept: false },
+        { id: two.id, accept: true },
+      ]),
+    })
+    const trail = await (await t.admin()).get('/prime/webui/admin/audit')
+    expect(trail.body).toContain('Port 1-4 released (claims hub, bound rtl8150); drivers accepted')
+  })
+
+  it('refuses to release what no host holds, and lets no reader release', async () => {
+    const agent = await enrolAgent(t)
+    const held = hold()
+    await agent.checkIn(armedWith(held))
+    expect((await release(agent, randomUUID())).statusCode).toBe(404)
+    expect((await release(agent, 'none')).statusCode).toBe(404)
+    const { api } = await person(t)
+    const path = `/prime/webui/heldPorts/${agent.agentId}/${held.id}/release`
+    expect((await api.post(path, { acceptDrivers: true })).statusCode).toBe(403)
+    expect((await taken(agent)).filter(({ kind }) => kind === 'release-ports')).toEqual([])
+    expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
+  })
+
+  it('finding 3: a mismatch on a Free host is told once, and counted by the preview of arming', async () => {
+    const hostname = 'mismatch-host'
+    const agent = await enrolAgent(t, { facts: { hostname } })
+    await agent.plug({ ...liar, mismatch })
+    await agent.change({ ...liar, mismatch, speedMbps: 12 })
+    await agent.plug(storageStick({ portPath: '1-5' }))
+    const events = await criticalOf(agent)
+    expect(events).toHaveLength(1)
+    expect(events[0]?.details).toContain('claims hub, bound rtl8150; the host blocks nothing')
+    const preview = await (await t.admin()).post('/prime/webui/agents/bulk/preview', {
+      filter: { hostIdentifier: hostname },
+      action: 'arm',
+    })
+    expect(preview.json().mismatched).toEqual({ agents: 1, peripherals: 1 })
+    const device = (await agent.peripherals()).find(({ hierarchy }) => hierarchy === '1-3')
+    expect(device?.driverMismatch).toBe('claims hub, bound rtl8150')
+  })
+})

@@ -1,0 +1,111 @@
+import { type HeldPort, listHeldPorts, releaseHeldPort } from '@portcullis/contract'
+import { cleanText, mismatchText } from '@portcullis/domain'
+import type { AuditApi } from '#features/audit/index.ts'
+import type { CommandsApi } from '#features/commands/index.ts'
+import { deviceDetails, type NewEvent } from '#features/events/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { isId } from '#platform/ids.ts'
+import { createHeldPortsStore, type HeldPortRecord, type ReportedHold } from './held-ports.store.ts'
+
+export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
+
+export interface HeldPortsDeps {
+  db: Db
+  clock: Clock
+  audit: Pick<AuditApi, 'write'>
+  commands: Pick<CommandsApi, 'queue'>
+  /** Tells the consoles, at COMMIT, which agents changed. */
+  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+}
+
+const rowOf = ({ host, address, port_path, held_at, armed, release_asked_by, ...row }: HeldPortRecord) => ({
+  ...row,
+  hostIdentifier: host,
+  ipAddress: address,
+  portPath: port_path,
+  heldAt: held_at.toISOString(),
+  isEnforced: armed,
+  releaseAskedBy: release_asked_by,
+})
+
+const reported = (agentId: string, hold: HeldPort): ReportedHold => ({
+  agentId,
+  id: hold.id,
+  portPath: hold.portPath,
+  evidence: cleanText(mismatchText(hold.mismatch), 500),
+  vid: hold.vid,
+  pid: hold.pid,
+  serial: cleanText(hold.serial, 255),
+  name: cleanText(hold.name, 80),
+  fingerprint: hold.fingerprint,
+})
+
+/** Ports that hosts hold because a device was not what it claimed to be, until a person releases them. */
+export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, announce }: HeldPortsDeps) => {
+  const store = createHeldPortsStore()
+
+  app.register(listHeldPorts, async ({ query }) => {
+    const agentId = query.AgentId ?? null
+    if (agentId !== null && !isId(agentId)) return { data: [] }
+    return { data: (await store.list(db, agentId)).map(rowOf) }
+  })
+
+  app.register(releaseHeldPort, ({ actor, params: { agentId, id }, body }) =>
+    db.transaction(async (tx) => {
+      const accept = body.acceptDrivers
+      const known = isId(agentId) && isId(id)
+      const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
+      if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
+      const releases = await store.asked(tx, agentId)
+      const title = 'Release ports'
+      const { queued } = await commands.queue(tx, actor, [
+        { agentId, kind: 'release-ports', title, body: { releases } },
+      ])
+      await audit.write(tx, actor, {
+        action: 'heldPorts.released',
+        entity: found.host,
+        details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
+        severity: 4,
+      })
+      await announce(tx, { agents: [agentId], peripherals: [] })
+      return { commands: queued.length }
+    }),
+  )
+
+  return {
+    /**
+     * Notes what hosts hold, in the transaction of their reports, which has locked them. Returns an event for each port
+     * that was not known to be held.
+     */
+    report: async (
+      tx: Tx,
+      reports: readonly { agentId: string; held: readonly HeldPort[] }[],
+      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+    ): Promise<NewEvent[]> => {
+      if (reports.length === 0) return []
+      const holds = reports.flatMap(({ agentId, held }) => held.map((hold) => reported(agentId, hold)))
+      await store.dropOthers(
+        tx,
+        reports.map(({ agentId }) => agentId),
+        holds,
+      )
+      const added = await store.add(tx, new Date(clock.now()), holds)
+      return added.flatMap(({ agent_id, hold_id }) => {
+        const hold = holds.find((one) => one.agentId === agent_id && one.id === hold_id)
+        if (hold === undefined) return []
+        const { vid, pid, serial, name, evidence, portPath } = hold
+        const device = deviceDetails({ vulnerable: false, vid, pid, serial, vendor: '', product: name })
+        return [
+          {
+            ...eventBaseOf(agent_id),
+            kind: 'driverMismatch' as const,
+            details: `${device}: ${evidence}; port ${portPath} is held until a person releases it`,
+          },
+        ]
+      })
+    },
+  }
+}
