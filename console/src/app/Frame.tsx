@@ -14,6 +14,7 @@ import classes from './Frame.module.css'
 import { LiveDot } from './LiveDot.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
 import { places, settingsPlaces } from './places.ts'
+import { SecondFactorBanner } from './SecondFactorBanner.tsx'
 import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
 
@@ -126,6 +127,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
       </header>
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
+        <SecondFactorBanner />
         {isReady ? <OpenPlace among={places} /> : null}
       </main>
       <div className={classes.foot}>

@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useServices, useSession } from '../lib/services.tsx'
+import { isFactorDue } from '../lib/session.ts'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import { Frame } from './Frame.tsx'
 
@@ -8,10 +9,14 @@ const ChangePassword = lazy(async () => ({
   default: (await import('../features/sign-in/MustChangePage.tsx')).MustChangePage,
 }))
 
+const EnrolFactor = lazy(async () => ({
+  default: (await import('../features/accounts/second-factor/EnrolPage.tsx')).EnrolPage,
+}))
+
 /** Shows the frame to who is signed in, the way to the sign-in to everybody else. */
 export const Gate = () => {
   const state = useSession()
-  const { session } = useServices()
+  const { session, clock } = useServices()
   const router = useRouter()
   const why = state.phase === 'out' ? state.why : null
   useEffect(() => {
@@ -32,6 +37,13 @@ export const Gate = () => {
     return (
       <Suspense>
         <ChangePassword />
+      </Suspense>
+    )
+  }
+  if (state.phase === 'in' && isFactorDue(state.profile, clock.now())) {
+    return (
+      <Suspense>
+        <EnrolFactor />
       </Suspense>
     )
   }

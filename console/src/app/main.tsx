@@ -14,7 +14,7 @@ import { createKeys, domFocus } from '../lib/keys.ts'
 import { createLive } from '../lib/live.ts'
 import { CallFailure } from '../lib/problem.ts'
 import { ServicesProvider } from '../lib/services.tsx'
-import { createSession, refreshByCookie, type Session, type SessionMark } from '../lib/session.ts'
+import { createSession, isFactorDue, refreshByCookie, type Session, type SessionMark } from '../lib/session.ts'
 import { createWork } from '../lib/work.ts'
 import { saveFile } from '../ui/download.ts'
 import { cssVariables, theme } from '../ui/theme/theme.ts'
@@ -94,7 +94,8 @@ document.addEventListener('keydown', (event) => keys.press(event))
 // What one account saw is never shown to the next, and the live channel belongs to the session.
 session.watch(() => {
   const state = session.state()
-  if (state.phase === 'in' && !state.profile.account.mustChangePassword) live.start()
+  if (state.phase === 'in' && !state.profile.account.mustChangePassword && !isFactorDue(state.profile, Date.now()))
+    live.start()
   if (state.phase === 'out') {
     identity.settle(false)
     live.stop()

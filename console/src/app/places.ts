@@ -78,6 +78,13 @@ export const settingsPlaces: readonly Place[] = [
     permission: 'config:read',
   },
   { section: 'Connected', to: '/settings/assets', title: 'Asset stream', icon: 'network', permission: 'fleet:read' },
+  {
+    section: 'This server',
+    to: '/settings/security',
+    title: 'Sign-in security',
+    icon: 'key',
+    permission: 'config:read',
+  },
   { section: 'This server', to: '/settings/login', title: 'Login page', icon: 'imaging', permission: 'config:read' },
   { section: 'This server', to: '/settings/domain', title: 'Domain name', icon: 'external', permission: 'config:read' },
   { section: 'This server', to: '/settings/licence', title: 'Licence', icon: 'policy', permission: 'config:read' },

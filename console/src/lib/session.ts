@@ -40,6 +40,10 @@ export interface SessionMark {
   set: (has: boolean) => void
 }
 
+/** Whether the account reaches nothing but setting up a second factor. */
+export const isFactorDue = ({ secondFactorDueAt }: Profile, now: number): boolean =>
+  secondFactorDueAt !== null && Date.parse(secondFactorDueAt) <= now
+
 /** Who is signed in. Only the access token is held here, in memory; the refresh token is a cookie no script can read. */
 export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'renew'>, mark: SessionMark) => {
   let state: SessionState = { phase: 'starting' }

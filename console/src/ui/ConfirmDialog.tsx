@@ -74,7 +74,7 @@ const Body = ({
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
           Cancel
         </Button>
         <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(count)}>

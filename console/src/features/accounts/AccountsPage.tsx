@@ -1,5 +1,13 @@
 import { Avatar, Button, Checkbox, Menu, Modal } from '@mantine/core'
-import { type AccountView, deleteUsers, getAllUsers, profileNames, resetMfa } from '@portcullis/contract'
+import {
+  type AccountView,
+  deleteUsers,
+  getAllUsers,
+  liftSuspension,
+  profileNames,
+  resetMfa,
+  suspendAccount,
+} from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,6 +22,7 @@ import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
+import { useNow } from '../../ui/useNow.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AccountForm } from './AccountForm.tsx'
 import classes from './AccountsPage.module.css'
@@ -27,6 +36,28 @@ const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
     ) : null}
   </>
 )
+
+/** Whether it may sign in, and how long a suspension lasts. */
+const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
+  if (!isSuspended(account, now))
+    return account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled'
+  return (
+    <>
+      <strong>suspended</strong>
+      <div className={classes.quiet}>
+        by <DeviceText value={account.suspendedBy ?? ''} />, {timeLeft(account, now)} left
+      </div>
+    </>
+  )
+}
+
+const isSuspended = ({ suspendedUntil }: AccountView, now: number): boolean =>
+  suspendedUntil !== null && Date.parse(suspendedUntil) > now
+
+const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
+  const minutes = Math.min(24 * 60, Math.ceil((Date.parse(suspendedUntil ?? '') - now) / 60_000))
+  return minutes >= 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${minutes} min`
+}
 
 /** Who it is: the name that signs in, and below it the name of the person. */
 const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
@@ -53,6 +84,7 @@ export const AccountsPage = () => {
   const { api, session } = useServices()
   const state = useSession()
   const navigate = useNavigate()
+  const now = useNow()
   const { open } = useSearch({ strict: false }) as { open?: string }
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
@@ -63,6 +95,34 @@ export const AccountsPage = () => {
   const mayDelete = (account: AccountView) => mayChange(account) && account.userName !== me?.userName
   const mayReset = (account: AccountView) =>
     account.mfaEnabled && session.may('config:write') && account.userName !== me?.userName
+  const maySuspend = (account: AccountView) => session.may('config:write') && account.userName !== me?.userName
+  const suspend = ({ userName }: AccountView) =>
+    confirm({
+      title: 'Suspend an account',
+      names: [userName],
+      kind: ['account', 'accounts'],
+      consequence:
+        'its sessions end now. For 24 hours its API tokens are refused, and it cannot sign in or approve. It keeps its profile, so no approval becomes unnecessary.',
+      action: 'Suspend for 24 hours',
+      run: async () => {
+        await api.call(suspendAccount, { body: { userName } })
+        tell('Account suspended for 24 hours.')
+        await accounts.refetch()
+      },
+    })
+  const lift = ({ userName }: AccountView) =>
+    confirm({
+      title: 'Lift a suspension',
+      names: [userName],
+      kind: ['account', 'accounts'],
+      consequence: 'its API tokens work again, and it may sign in and approve.',
+      action: 'Lift suspension',
+      run: async () => {
+        await api.call(liftSuspension, { body: { userName } })
+        tell('Suspension lifted.')
+        await accounts.refetch()
+      },
+    })
   const reset = ({ userName }: AccountView) =>
     confirm({
       title: 'Reset the second factor',
@@ -144,7 +204,7 @@ export const AccountsPage = () => {
             <Who key="user" account={account} isMe={account.userName === me?.userName} />,
             profileNames[account.userProfile],
             <SignInOf key="sign-in" {...account} />,
-            account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled',
+            <StateOf key="state" account={account} now={now} />,
             <Time key="last" value={account.lastSignIn} absent="never" />,
             <span key="actions" className={classes.actions}>
               {mayChange(account) ? (
@@ -152,11 +212,24 @@ export const AccountsPage = () => {
                   Change
                 </Button>
               ) : null}
-              {mayReset(account) ? (
+              {mayReset(account) || maySuspend(account) ? (
                 <MoreMenu label={`More for ${account.userName}`}>
-                  <Menu.Item leftSection={<Icon name="key" />} onClick={() => reset(account)}>
-                    Reset second factor…
-                  </Menu.Item>
+                  {maySuspend(account) ? (
+                    isSuspended(account, now) ? (
+                      <Menu.Item leftSection={<Icon name="key" />} onClick={() => lift(account)}>
+                        Lift suspension…
+                      </Menu.Item>
+                    ) : (
+                      <Menu.Item leftSection={<Icon name="lock" />} onClick={() => suspend(account)}>
+                        Suspend for 24 hours…
+                      </Menu.Item>
+                    )
+                  ) : null}
+                  {mayReset(account) ? (
+                    <Menu.Item leftSection={<Icon name="key" />} onClick={() => reset(account)}>
+                      Reset second factor…
+                    </Menu.Item>
+                  ) : null}
                 </MoreMenu>
               ) : null}
             </span>,

@@ -1,19 +1,9 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
-import { useForm } from '@mantine/form'
-import {
-  type ApiTokenView,
-  createApiToken,
-  deleteApiToken,
-  listApiTokens,
-  profileNames,
-  type UserProfile,
-} from '@portcullis/contract'
+import { Alert, Button, Modal } from '@mantine/core'
+import { type ApiTokenView, deleteApiToken, listApiTokens, permissionTexts, profileNames } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { fieldMessage } from '../../lib/problem.ts'
-import { useServices, useSession } from '../../lib/services.tsx'
-import { CopyField } from '../../ui/CopyField.tsx'
+import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -24,101 +14,49 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import classes from './AccountsPage.module.css'
+import { NewToken } from './NewToken.tsx'
 
-const lives: readonly { value: string; label: string }[] = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'a year' },
-  { value: '', label: 'no end' },
-]
+const stateWords: Readonly<Record<ApiTokenView['state'], string>> = {
+  Active: 'active',
+  ExpiresSoon: 'expires soon',
+  Expired: 'expired',
+  NeedsReplacement: 'needs replacement',
+  Suspended: 'suspended',
+}
 
-const NewToken = ({ close, onMade }: { close: () => void; onMade: () => void }) => {
-  const { api, clock } = useServices()
-  const state = useSession()
-  const own = state.phase === 'in' ? state.profile.account.userProfile : 30
-  const [made, setMade] = useState<string | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
-  const form = useForm({
-    initialValues: { name: '', days: '90', profile: '30' },
-    validate: { name: (value) => (value.trim() === '' ? 'Say what the token is for.' : null) },
-  })
-  if (made !== null) {
+/** What it may do, and what a token from before scopes lost. */
+const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
+  if (scopes === null)
     return (
-      <Stack gap="md">
-        <p style={{ margin: 0 }}>This is the only time the token is shown. Put it where it is needed now.</p>
-        <CopyField value={made} what="Token" />
-        <Group justify="flex-end">
-          <Button onClick={close}>Done</Button>
-        </Group>
-      </Stack>
+      <>
+        all of {profileNames[userProfile]}
+        <div className={classes.quiet}>
+          created before scopes{userProfile < 30 ? '; lost what needs fresh authentication' : ''}
+        </div>
+      </>
     )
-  }
   return (
-    <form
-      onSubmit={form.onSubmit(async ({ name, days, profile }) => {
-        setBusy(true)
-        setFailure(null)
-        try {
-          const answer = await api.call(createApiToken, {
-            body: {
-              name: name.trim(),
-              expiresAt: days === '' ? null : new Date(clock.now() + Number(days) * 86_400_000).toISOString(),
-              userProfile: Number(profile) as UserProfile,
-            },
-          })
-          onMade()
-          setMade(answer.token)
-        } catch (reason) {
-          setFailure(reason)
-          setBusy(false)
-        }
-      })}
-    >
-      <Stack gap="md">
-        <TextInput
-          label="What it is for"
-          placeholder="SIEM export"
-          maxLength={120}
-          data-autofocus
-          {...form.getInputProps('name')}
-          error={form.errors.name ?? fieldMessage(failure, 'name')}
-        />
-        <NativeSelect
-          label="What it may do at most"
-          data={([30, 20, 10] as const)
-            .filter((profile) => profile >= own)
-            .map((profile) => ({ value: String(profile), label: profileNames[profile] }))}
-          {...form.getInputProps('profile')}
-        />
-        <NativeSelect label="Ends after" data={[...lives]} {...form.getInputProps('days')} />
-        {failure === null ? null : <ErrorState failure={failure} inline />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Make the token
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <span title={scopes.map((scope) => `${scope}: ${permissionTexts[scope]}`).join('\n')}>
+      {scopes.length <= 3 ? scopes.join(', ') : `${scopes.slice(0, 2).join(', ')} and ${scopes.length - 2} more`}
+    </span>
   )
 }
 
-/** Long-lived tokens for scripts and connectors. */
+/** Tokens of scripts and connectors. */
 export const ApiTokensPage = () => {
   useTitle('API tokens')
   const { api } = useServices()
   const [making, setMaking] = useState(false)
   const tokens = useQuery({ queryKey: ['api-tokens'], queryFn: ({ signal }) => api.call(listApiTokens, { signal }) })
+  const legacy = tokens.data?.filter(({ isLegacy, state }) => isLegacy && state !== 'Expired') ?? []
   const revoke = (token: ApiTokenView) =>
     confirm({
-      title: 'Revoke a token',
+      title: 'Revoke token',
       names: [token.name],
       kind: ['token', 'tokens'],
-      consequence: 'whatever uses it is refused from now on.',
-      action: 'Revoke',
+      consequence: 'scripts and connectors that use it are refused from now on.',
+      action: 'Revoke token',
       run: async () => {
         await api.call(deleteApiToken, { params: { id: token.id } })
         tell('Token revoked.')
@@ -128,37 +66,62 @@ export const ApiTokensPage = () => {
   return (
     <SettingsPage
       title="API tokens"
-      intro="For scripts, SIEM and SOAR connectors: sent as a bearer token with each call. A token can never do more than its account."
+      intro="For scripts, SIEM and SOAR connectors. A token can do what its scopes name, and never more than its account. It expires after 90 days unless you choose another date, at most one year ahead. You are notified 14 and 3 days before."
       actions={
         <>
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
-            New token
+            Create token
           </Button>
           <MoreMenu label="More" curl={() => curlOf(window.location.origin, listApiTokens)} />
         </>
       }
     >
       {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
+      {legacy.length === 0 ? null : (
+        <Alert
+          color="yellow"
+          title={`${legacy.length} ${legacy.length === 1 ? 'token needs' : 'tokens need'} replacement`}
+        >
+          Created before scopes existed. These tokens keep the other permissions of their profile until they expire, at
+          most 90 days after the upgrade. Those of Administrators and Managers can no longer perform operations that
+          need fresh authentication, such as publishing packages or changing sign-in settings. Create tokens with scopes
+          and revoke these.
+        </Alert>
+      )}
       <SmallTable
         label="API tokens"
-        head={['Name', 'Account', 'At most', 'Made', 'Ends', 'Last used', { title: '', align: 'right' }]}
+        head={['Name', 'Account', 'Profile', 'Scopes', 'State', 'Expires', 'Last used', { title: '', align: 'right' }]}
         rows={tokens.data?.map((token) => ({
           key: token.id,
+          quiet: token.state === 'Expired',
           cells: [
-            <DeviceText key="name" value={token.name} />,
+            <div key="name">
+              <DeviceText value={token.name} />
+              <div className={classes.quiet}>
+                created by <DeviceText value={token.createdBy} />, <Time value={token.createdAt} />
+              </div>
+            </div>,
             <DeviceText key="user" value={token.userName} />,
             profileNames[token.userProfile],
-            <Time key="made" value={token.createdAt} />,
-            <Time key="ends" value={token.expiresAt} absent="never" />,
-            <Time key="used" value={token.lastUsedAt} absent="never" />,
+            <ScopesOf key="scopes" {...token} />,
+            token.state === 'Active' ? stateWords.Active : <strong key="state">{stateWords[token.state]}</strong>,
+            <Time key="ends" value={token.expiresAt} form="local" absent="never" />,
+            <div key="used">
+              <Time value={token.lastUsedAt} absent="never" />
+              {token.lastUsedAddress === null ? null : (
+                <div className={classes.quiet}>
+                  from <DeviceText value={token.lastUsedAddress} />
+                </div>
+              )}
+            </div>,
             <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
               Revoke…
             </Button>,
           ],
         }))}
-        empty="No token yet. Make one for the first script or connector."
+        empty="There are no tokens. Create one for the first script or connector."
       />
-      <Modal opened={making} onClose={() => setMaking(false)} title="New API token">
+      <Modal opened={making} onClose={() => setMaking(false)} title="Create API token">
         {making ? <NewToken close={() => setMaking(false)} onMade={() => void tokens.refetch()} /> : null}
       </Modal>
     </SettingsPage>

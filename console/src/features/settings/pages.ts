@@ -87,6 +87,22 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
       consequence: 'Quarantines are asked for there, with its users and passwords.',
     },
   },
+  security: {
+    group: 'security',
+    prefix: 'SECURITY_',
+    intro:
+      'Who needs a second factor to sign in. We recommend to require one for Administrators and Managers. It applies to local accounts; directories and identity providers have their own.',
+    asks: {
+      names: [
+        'SECURITY_FACTOR_ADMINISTRATORS',
+        'SECURITY_FACTOR_MANAGERS',
+        'SECURITY_FACTOR_USERS',
+        'SECURITY_FACTOR_GRACE_DAYS',
+      ],
+      consequence:
+        'After the grace period, accounts without a second factor can sign in only to set one up. Where you switch a requirement off, a password is enough again.',
+    },
+  },
   login: {
     group: 'login',
     prefix: 'CUSTOM_LOGIN_',

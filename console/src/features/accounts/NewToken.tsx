@@ -1,0 +1,125 @@
+import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import {
+  createApiToken,
+  defaultScopesOf,
+  type Permission,
+  permissionsOf,
+  permissionTexts,
+  profileNames,
+  type UserProfile,
+} from '@portcullis/contract'
+import { useState } from 'react'
+import { fieldMessage } from '../../lib/problem.ts'
+import { useServices, useSession } from '../../lib/services.tsx'
+import { CopyField } from '../../ui/CopyField.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import classes from './NewToken.module.css'
+
+const lives: readonly { value: string; label: string }[] = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+]
+
+const scopesOf = (profile: string): Permission[] => permissionsOf(Number(profile) as UserProfile)
+const readingOf = (profile: string): Permission[] => defaultScopesOf(Number(profile) as UserProfile)
+
+/** Creates a token and shows it once. */
+export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => void }) => {
+  const { api, clock } = useServices()
+  const state = useSession()
+  const own = state.phase === 'in' ? state.profile.account.userProfile : 30
+  const [made, setMade] = useState<string | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useForm({
+    initialValues: { name: '', days: '90', profile: '30', scopes: readingOf('30') as string[] },
+    validate: {
+      name: (value) => (value.trim() === '' ? 'Say what the token is for.' : null),
+      scopes: (value) => (value.length === 0 ? 'Choose at least one scope.' : null),
+    },
+  })
+  if (made !== null) {
+    return (
+      <Stack gap="md">
+        <p style={{ margin: 0 }}>This is the only time the token is shown. Store it where it is needed now.</p>
+        <CopyField value={made} what="Token" />
+        <Group justify="flex-end">
+          <Button onClick={close}>Done</Button>
+        </Group>
+      </Stack>
+    )
+  }
+  return (
+    <form
+      onSubmit={form.onSubmit(async ({ name, days, profile, scopes }) => {
+        setBusy(true)
+        setFailure(null)
+        try {
+          const answer = await api.call(createApiToken, {
+            body: {
+              name: name.trim(),
+              // A year has a day more now and then: the server takes one year at most.
+              expiresAt: new Date(clock.now() + Number(days) * 86_400_000 - 60_000).toISOString(),
+              userProfile: Number(profile) as UserProfile,
+              scopes: scopes as Permission[],
+            },
+          })
+          onMade()
+          setMade(answer.token)
+        } catch (reason) {
+          setFailure(reason)
+          setBusy(false)
+        }
+      })}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="What it is for"
+          placeholder="SIEM export"
+          maxLength={120}
+          data-autofocus
+          {...form.getInputProps('name')}
+          error={form.errors.name ?? fieldMessage(failure, 'name')}
+        />
+        <Group grow align="start">
+          <NativeSelect
+            label="Highest profile"
+            data={([30, 20, 10] as const)
+              .filter((profile) => profile >= own)
+              .map((profile) => ({ value: String(profile), label: profileNames[profile] }))}
+            {...form.getInputProps('profile')}
+            onChange={(event) => {
+              const profile = event.currentTarget.value
+              form.setValues({ profile, scopes: readingOf(profile) })
+            }}
+          />
+          <NativeSelect label="Expires after" data={[...lives]} {...form.getInputProps('days')} />
+        </Group>
+        <Checkbox.Group
+          label="Scopes"
+          description="Choose only what the script or connector needs. Reading is chosen for you."
+          {...form.getInputProps('scopes')}
+          error={form.errors.scopes ?? fieldMessage(failure, 'scopes')}
+        >
+          <div className={classes.scopes}>
+            {scopesOf(form.values.profile).map((scope) => (
+              <Checkbox key={scope} value={scope} label={<code>{scope}</code>} description={permissionTexts[scope]} />
+            ))}
+          </div>
+        </Checkbox.Group>
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Create token
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
