@@ -93,8 +93,6 @@ export interface AccountsApi {
   hasAccounts(db: Queryable): Promise<boolean>
   /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
-  /** Whether the sessions, tokens and approvals of an account are suspended; inside the transaction of who asks. */
-  isSuspended(q: Queryable, accountId: string): Promise<boolean>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
   /** Judges a change of who needs a second factor. */
@@ -292,7 +290,6 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     hasAccounts: async (q) => !(await store(q).isEmpty()),
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
-    isSuspended: suspension.isSuspended,
     liftSuspension: suspension.liftOnServer,
     secondFactorGuard: secondFactor.guard,
     resetSecondFactor: secondFactor.resetOnServer,

@@ -94,11 +94,5 @@ export const createSuspensionService = (deps: SuspensionDeps) => {
 
     /** Lifts a suspension for whoever holds the machine of the server. */
     liftOnServer: (userName: string): Promise<AccountView> => lift(systemActor('command line'), userName),
-
-    /** Whether the credentials of an account are suspended; for whoever judges an approval, in its transaction. */
-    isSuspended: async (q: Queryable, accountId: string): Promise<boolean> => {
-      const row = await store(q).byId(accountId)
-      return row !== undefined && isSuspended(row, clock.now())
-    },
   }
 }

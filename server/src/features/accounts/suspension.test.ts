@@ -127,20 +127,4 @@ describe('suspension of an account', () => {
     await t.accounts.liftSuspension(target.userName.toUpperCase())
     expect((await signIn(target)).statusCode).toBe(200)
   })
-
-  it('tells who judges approvals, in their transaction', async () => {
-    const [by, target] = [await administrator(), await administrator()]
-    const idOf = async () => {
-      const { rows } = await t.db.withClient((client) =>
-        client.query('select account_id from accounts where user_name = $1', [target.userName]),
-      )
-      return rows[0].account_id as string
-    }
-    const asked = async () => t.db.transaction(async (tx) => t.accounts.isSuspended(tx, await idOf()))
-    expect(await asked()).toBe(false)
-    await suspend(by, target)
-    expect(await asked()).toBe(true)
-    t.clock.advance(dayMs)
-    expect(await asked()).toBe(false)
-  })
 })
