@@ -30,7 +30,7 @@ const audienceText = (operation: AnyOperation): string => {
       ? 'Spoken by agents, with the token of their session.'
       : 'Spoken by agents; the body proves who calls.'
   const profile = profileNames[permissionTable[operation.permission as Permission]]
-  return `Needs profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? '; none on loopback' : ''}.`
+  return `Needs profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? '; none on loopback' : ''}. An API token needs the scope \`${operation.permission}\`.`
 }
 
 /** What an operation needs of the caller's session. */
