@@ -400,7 +400,7 @@ export const browserHeaders: Check = {
       what: 'requests of other sites are not told apart',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/origin.ts',
           find: "origin === undefined || request.method === 'GET'",
           replace: 'origin !== null',
         },

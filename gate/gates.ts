@@ -12,6 +12,7 @@ import { redos } from './redos.ts'
 import { signIn } from './sign-in.ts'
 import { sortOracle } from './sort-oracle.ts'
 import { sources } from './sources.ts'
+import { takeover } from './takeover.ts'
 import { tokens } from './tokens.ts'
 import { uploads } from './uploads.ts'
 
@@ -29,6 +30,7 @@ export const gates: readonly Check[] = [
   signIn,
   sortOracle,
   sources,
+  takeover,
   tokens,
   uploads,
 ]

@@ -225,8 +225,13 @@ export const idor: Check = {
       edits: [
         {
           file: 'server/src/features/reports/owner.ts',
-          find: '  if (!permissionsOf(actor.profile).includes(reportLists[list].permission))',
-          replace: '  if (permissionsOf(actor.profile).length === 0)',
+          find: '  if (actor.profile > permissionTable[permission])\n',
+          replace: '  if (actor.profile > 99)\n',
+        },
+        {
+          file: 'server/src/features/reports/owner.ts',
+          find: '  assertPermission(actor, permission)\n}',
+          replace: '  void assertPermission\n}',
         },
       ],
     },

@@ -134,8 +134,8 @@ export const signIn: Check = {
       edits: [
         {
           file: 'server/src/platform/passwords.ts',
-          find: '      const parsed = parse(hash ?? (await dummy))',
-          replace: '      if (hash === null) return false\n      const parsed = parse(hash ?? (await dummy))',
+          find: '    const parsed = parse(given ?? (await dummy))',
+          replace: '    if (given === null) return false\n    const parsed = parse(given ?? (await dummy))',
         },
       ],
     },

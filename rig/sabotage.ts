@@ -6,7 +6,9 @@ import { root } from './root.ts'
 import type { Sabotage } from './verdict.ts'
 
 const copied = ['contract', 'domain', 'server', 'agent', 'poller', 'cli', 'knowledge', 'scripts']
-const linked = ['build', 'console']
+/** Tests run in the copy, too: against the broken source, not against the original. */
+const tests = ['bench', 'drill', 'e2e', 'gate', 'rig', 'vitest.config.ts', 'tsconfig.json']
+const linked = ['build', 'console', 'docs', '.node']
 
 /** Packages are linked, our own ones to the copy, or the original's contract would be checked. */
 export const linkPackages = (from: string, to: string): void => {
@@ -24,7 +26,7 @@ export const linkPackages = (from: string, to: string): void => {
 export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: string) => Promise<T>): Promise<T> => {
   const folder = temporaryFolder('broken')
   try {
-    for (const name of copied)
+    for (const name of [...copied, ...tests])
       cpSync(join(root, name), join(folder, name), {
         recursive: true,
         filter: (source) => !source.endsWith('/node_modules'),

@@ -1,7 +1,8 @@
-/** Writes docs/reference/ from the contract: `node scripts/generate-reference.ts`. A test checks that it is up to date. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+/** Writes docs/reference/ from the contract, and the takeover matrix into docs/security/: `node scripts/generate-reference.ts`. A test checks that it is up to date. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as contract from '@portcullis/contract'
+import { withTakeover } from '../gate/takeover/render.ts'
 import { notesOf, shapeText } from '../server/src/platform/http/docs-shape.ts'
 import { contractOperations, openApiDocument } from '../server/src/platform/http/openapi.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from '../server/src/platform/http/openapi-types.ts'
@@ -120,4 +121,6 @@ export const referenceDir = join(import.meta.dirname, '..', 'docs', 'reference')
 if (import.meta.main) {
   mkdirSync(referenceDir, { recursive: true })
   for (const [name, text] of Object.entries(referenceFiles())) writeFileSync(join(referenceDir, name), text)
+  const security = join(referenceDir, '..', 'security', 'README.md')
+  writeFileSync(security, withTakeover(readFileSync(security, 'utf8')))
 }

@@ -1,0 +1,135 @@
+import { defineGuards } from '../guard.ts'
+
+/** Guards in the agent on the host. */
+export const agentGuards = defineGuards({
+  pinnedServer: {
+    does: 'An agent sends nothing to a server whose certificate authority differs from the one in its enrolment token',
+    test: { file: 'agent/test/transport.test.ts', name: 'sends nothing to a server that shows another CA' },
+    removedBy: [
+      {
+        file: 'agent/src/transport/tls-pin.ts',
+        find: 'if (spkiHash(certificate) === hash) {',
+        replace: 'if (spkiHash(certificate) !== "") {',
+      },
+    ],
+  },
+  commandSignature: {
+    does: 'An agent executes a command only with the signature of its command key',
+    test: { file: 'agent/test/policy.test.ts', name: 'arm nobody when forged, foreign, expired or played again' },
+    removedBy: [
+      {
+        file: 'agent/src/commands.ts',
+        find: "if (!verifySignature(commandKey, signed.payload, signed.signature)) return 'the signature does not verify'",
+        replace: '',
+      },
+    ],
+  },
+  policySignature: {
+    does: 'An agent applies a policy only with the signature of its command key, for itself and its nonce; also from its own disk',
+    test: {
+      file: 'agent/test/policy.test.ts',
+      name: 'file that is forged is not used: what the kernel has stays, the next one is fetched',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/enforcement/policy-file.ts',
+        find: "if (!verifySignature(commandKey, payload, signature)) throw new Error('the signature of the policy does not verify')",
+        replace: '',
+      },
+    ],
+  },
+  privateState: {
+    does: 'The state directory of the agent belongs to root alone (0700) and its key file has mode 0600',
+    test: {
+      file: 'agent/test/loop.test.ts',
+      name: 'enrols, opens a session and sends facts and the full inventory once',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/state.ts',
+        find: 'if ((stat.mode & 0o077) !== 0) chmodSync(dir, 0o700)',
+        replace: 'chmodSync(dir, 0o755)',
+      },
+    ],
+  },
+  spooledChanges: {
+    does: 'Changes wait in the spool until the server has acknowledged them, also when the agent is killed',
+    test: {
+      file: 'agent/test/process.test.ts',
+      name: 'loses no change and tells none twice when it is killed before and after the server committed',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/spool.ts',
+        find: '        writeAll(fd, data)\n        fsyncSync(fd)\n        fileBytes += data.length',
+        replace: '',
+      },
+    ],
+  },
+  agentReleaseKey: {
+    does: 'An agent installs only builds that the release key built into it signed; the server’s command key installs nothing',
+    test: {
+      file: 'agent/test/release-key.test.ts',
+      name: 'finding 1: a stolen command key with a foreign release key installs nothing, and is reported',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/update/fetch-build.ts',
+        find: 'if (running.releaseKey !== build.releaseKey)',
+        replace: "if (running.releaseKey === '')",
+      },
+      {
+        file: 'agent/src/update/fetch-build.ts',
+        find: 'if (!verifySignature(running.releaseKey, packageProofText(build), build.releaseSignature))',
+        replace: 'if (!verifySignature(build.releaseKey, packageProofText(build), build.releaseSignature))',
+      },
+    ],
+  },
+  driverMismatch: {
+    does: 'An armed host revokes a device whose kernel drivers contradict its claim, holds its port and reports the evidence',
+    test: {
+      file: 'agent/test/kernel-truth.test.ts',
+      name: 'finding 3: counts: a hub with the driver of a network card is taken away, and its evidence is reported',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/enforcement/truth.ts',
+        find: 'return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch',
+        replace: 'return mismatch === null || holds.isAccepted(judged, mismatch) ? null : null',
+      },
+    ],
+  },
+  hubShape: {
+    does: 'Only a device with the exact shape of a hub passes as a hub without a rule',
+    test: {
+      file: 'domain/test/drivers.test.ts',
+      name: 'finding 3: no descriptors pass as a hub unless the only driver by class is that of hubs',
+    },
+    removedBy: [
+      {
+        file: 'domain/src/hub.ts',
+        find: 'parsed.deviceClass === HUB_CLASS &&\n    parsed.numConfigurations === 1 &&\n    more.length === 0 &&',
+        replace: '',
+      },
+      {
+        file: 'domain/src/hub.ts',
+        find: '(settings.length === 1 || settings.length === 2) &&\n    settings.every(',
+        replace: 'settings.some(',
+      },
+    ],
+  },
+  signedRevocation: {
+    does: 'An agent frees its host only for a revocation that its command key signed for this enrolment',
+    test: {
+      file: 'agent/test/command-key.test.ts',
+      name: 'finding 7: signed by another key leaves an armed host as it is, and is reported',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/command-keys.ts',
+        find: "if (!isSignedRevocation(revocation, keys)) return 'its signature does not verify'",
+        replace: 'void [isSignedRevocation, keys]',
+      },
+    ],
+  },
+})

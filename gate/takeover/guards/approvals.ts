@@ -1,0 +1,82 @@
+import { defineGuards } from '../guard.ts'
+
+const bypasses = 'server/src/features/approvals/bypasses.test.ts'
+
+/** Guards that need a second person. */
+export const approvalGuards = defineGuards({
+  approverForFree: {
+    does: 'Freeing or deleting more hosts than the limit within 15 minutes needs a second approver',
+    test: { file: 'server/src/features/approvals/second-approver.test.ts', name: 'can not be cut into small steps' },
+    removedBy: [
+      {
+        file: 'domain/src/approval-gate.ts',
+        find: 'limit !== null && released + wish.hosts > limit',
+        replace: 'limit !== null && released < 0',
+      },
+    ],
+  },
+  latchedGate: {
+    does: 'The gate stays on once two Administrators have existed; only the server’s command line lifts it',
+    test: { file: bypasses, name: 'finding 4a: the gate stays on when the other Administrator is gone' },
+    removedBy: [
+      {
+        file: 'server/src/features/approvals/approvals.store.ts',
+        find: 'select (g.is_latched or (select',
+        replace: 'select ((g.is_latched and false) or (select',
+      },
+    ],
+  },
+  approverForRules: {
+    does: 'A rule change is measured by the hosts on which it newly allows devices, and needs a second approver above the limit',
+    test: { file: bypasses, name: 'finding 4c: one allow rule for all kinds needs a second approver' },
+    removedBy: [
+      {
+        file: 'domain/src/approval-gate.ts',
+        find: 'limit !== null && allowed + wish.hosts > limit',
+        replace: 'limit !== null && allowed < 0',
+      },
+    ],
+  },
+  approverForAdministrator: {
+    does: 'Disabling, demoting or deleting another Administrator, and setting their password, factor or e-mail, needs a second approver',
+    test: {
+      file: bypasses,
+      name: 'finding 4a: disabling, demoting or deleting the other Administrator needs a second approver and lifts nothing',
+    },
+    removedBy: [
+      {
+        file: 'domain/src/approval-gate.ts',
+        find: 'return wish.isAdministrator && !wish.isOwn',
+        replace: 'return wish.isAdministrator && wish.isOwn',
+      },
+    ],
+  },
+  independentApprover: {
+    does: 'An account that the requester made, promoted or set the password of does not approve',
+    test: {
+      file: bypasses,
+      name: 'finding 4b: accounts that one person made do not approve for that person, at any distance',
+    },
+    removedBy: [
+      {
+        file: 'domain/src/approval-gate.ts',
+        find: "some((one) => mine.has(one)) ? 'related' : null",
+        replace: 'some((one) => mine.has(one)) ? null : null',
+      },
+    ],
+  },
+  approverForPackage: {
+    does: 'Publishing an agent build and updating hosts need a second approver once two Administrators have existed',
+    test: {
+      file: 'server/src/features/packages/packages.approval.test.ts',
+      name: 'finding 1: a published build waits for a second approver, and only exactly that build is published',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/packages/packages.service.ts',
+        find: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx))",
+        replace: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx)) && false",
+      },
+    ],
+  },
+})

@@ -1,0 +1,152 @@
+import { defineGuards } from '../guard.ts'
+
+/** Guards between hosts, workers and the server. */
+export const fleetGuards = defineGuards({
+  agentSession: {
+    does: 'A host proves possession of its key for each session, and its session token carries a MAC of the server',
+    test: { file: 'server/src/ingest/check-in.test.ts', name: 'need the key, a fresh nonce and a current token' },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/sessions.service.ts',
+        find: "if (!verify(algorithm, Buffer.from(sessionProofText(request)), key, Buffer.from(request.signature, 'base64')))\n      throw new AppError('agent_unknown')",
+        replace: 'void [verify, algorithm, sessionProofText]',
+      },
+    ],
+  },
+  agentAudience: {
+    does: 'The credentials of a host open no operation of people',
+    test: {
+      file: 'server/src/ingest/check-in.test.ts',
+      name: 'are of no use on the routes of people, nor theirs here',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: "if (actor === null) throw new AppError('unauthorized')",
+        replace: 'if (actor === null) return anonymous(request.ip)',
+      },
+    ],
+  },
+  ownAcknowledgements: {
+    does: 'A host acknowledges its own commands only',
+    test: {
+      file: 'server/src/features/commands/commands.test.ts',
+      name: 'is ended by its own host only, and by nothing made up',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/commands/commands.store.ts',
+        find: 'u.command_id = c.command_id and u.agent_id = c.agent_id',
+        replace: 'u.command_id = c.command_id',
+      },
+    ],
+  },
+  agentQuota: {
+    does: 'Each host has a quota of reports; a host over its quota does not slow others down',
+    test: { file: 'server/src/ingest/shares.test.ts', name: 'is told to wait, others are served' },
+    removedBy: [
+      {
+        file: 'server/src/ingest/shares.ts',
+        find: 'if (level <= 0) throw tooMany(',
+        replace: 'if (level < -1e15) throw tooMany(',
+      },
+    ],
+  },
+  deviceText: {
+    does: 'Text from hosts and devices is cleaned before it is stored and encoded wherever it is shown',
+    test: { file: 'server/src/ingest/hostile.test.ts', name: 'never leave a control or direction mark in any answer' },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/facts.ts',
+        find: 'const clean = (text: string, max = 255): string => cleanText(text, max)',
+        replace:
+          "const clean = (text: string, max = 255): string => cleanText('', max) + text.slice(0, max).replaceAll('\\0', '')",
+      },
+    ],
+  },
+  armedPredecessor: {
+    does: 'A new enrolment never takes over the identity of an armed host',
+    test: {
+      file: 'server/src/ingest/check-in.test.ts',
+      name: 'is a possible duplicate of an armed predecessor, however silent, which keeps its key',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/enrollment.service.ts',
+        find: 'known.find((host) => !host.armed && (!host.connected || isPolledHere(host)))',
+        replace: 'known.find((host) => !host.connected || isPolledHere(host))',
+      },
+    ],
+  },
+  copiedKey: {
+    does: 'A copied host key raises a critical event as soon as both hosts use it',
+    test: {
+      file: 'server/src/ingest/check-in.test.ts',
+      name: 'tell a copied key: an old start that comes back is an event, and both are served in turn',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/sessions.service.ts',
+        find: 'if (entered.isOld)\n',
+        replace: 'if (entered.isOld && false)\n',
+      },
+    ],
+  },
+  polledIdentity: {
+    does: 'A polled host that claims another machine’s identifiers is shown beside it and hides nothing',
+    test: {
+      file: 'server/src/features/agentless/agentless.test.ts',
+      name: 'that only says to be another one hides nothing: it is shown beside it, and named',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agentless/polls.store.ts',
+        find: `where o.host_key = \${hostKey} and o.connection_id <>`,
+        replace: `where \${hostKey}::text is not null and o.connection_id <>`,
+      },
+    ],
+  },
+  pollBounds: {
+    does: 'A poll has bounds of time and output',
+    test: {
+      file: 'poller/test/poll.test.ts',
+      name: 'gives up on a host that prints without end, or not at all, or nonsense',
+    },
+    removedBy: [
+      { file: 'poller/src/ssh.ts', find: 'if (size > poll.limits.outputBytes) {', replace: 'if (size > 1e12) {' },
+      {
+        file: 'poller/src/ssh.ts',
+        find: 'if (socket.bytesRead > poll.limits.outputBytes + overheadBytes)',
+        replace: 'if (socket.bytesRead > 1e12)',
+      },
+    ],
+  },
+  machineCredentialFirst: {
+    does: 'Routes of machines verify the credential and the quota before they read a body; a stranger gets 16 KiB',
+    test: {
+      file: 'server/src/platform/http/unread-bodies.test.ts',
+      name: 'finding 5: is answered by every operation without being read',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: 'if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)',
+        replace: 'void [turnAway, hasUnreadBody, request, reply]',
+      },
+    ],
+  },
+  enrolmentTokenHidden: {
+    does: 'The enrolment token is read from standard input or a private file, never from arguments',
+    test: {
+      file: 'server/src/features/agents/install/install.test.ts',
+      name: 'finding 9: refuses a token as an argument, and says that it was visible',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/install/script.ts',
+        find: "*:pce_*) fail 'an argument can be read by every user of this host. Revoke this token, make another, and enter it when asked.' ;;",
+        replace: '*:pce_*) TOKEN_FILE= ;;',
+      },
+    ],
+  },
+})

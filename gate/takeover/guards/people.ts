@@ -1,0 +1,144 @@
+import { defineGuards } from '../guard.ts'
+
+/** Guards between people, their tokens, and what they may do. */
+export const peopleGuards = defineGuards({
+  authentication: {
+    does: 'Every operation that is not declared public needs a valid credential',
+    test: {
+      file: 'server/src/platform/http/conventions.test.ts',
+      name: 'of the contract answer 401 to whoever is nobody, and 403 below their profile',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: "if (actor === null) throw new AppError('unauthorized')",
+        replace: 'if (actor === null) return anonymous(request.ip)',
+      },
+    ],
+  },
+  profile: {
+    does: 'Every operation needs the lowest profile that the permission table names',
+    test: {
+      file: 'server/src/platform/http/conventions.test.ts',
+      name: 'of the contract answer 401 to whoever is nobody, and 403 below their profile',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: "if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })",
+        replace: 'void profileNames[needed]',
+      },
+    ],
+  },
+  managerAccounts: {
+    does: 'A Manager changes accounts of profile User only',
+    test: {
+      file: 'server/src/features/accounts/accounts.test.ts',
+      name: 'leaves a Manager the accounts of profile User',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/accounts.service.ts',
+        find: 'if (actor.profile === profiles.administrator) return\n',
+        replace: 'if (actor.profile <= profiles.manager) return\n',
+      },
+    ],
+  },
+  maskedSecrets: {
+    does: 'A stored secret of the configuration is written and never read',
+    test: {
+      file: 'server/src/features/settings/settings.test.ts',
+      name: 'is written as a whole, masked when read, kept in versions and audited with its differences',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/settings/settings.service.ts',
+        find: "isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)",
+        replace:
+          'isSecret(name) && drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, placeOfItem(name)).reveal() : textOf(drafts, name)',
+      },
+    ],
+  },
+  accountGuesses: {
+    does: 'Password guesses from other addresses never lock the owner out',
+    test: {
+      file: 'server/src/features/accounts/signin.test.ts',
+      name: 'checks ten guesses per account from strange addresses and still lets the owner in',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/signin.service.ts',
+        find: `isKnown ? [\`known:\${nameHash(key)}|\${address}\`, limits.known] : [\`account:\${nameHash(key)}\`, limits.account]`,
+        replace: `[\`account:\${nameHash(key)}\`, isKnown ? limits.account : limits.account]`,
+      },
+    ],
+  },
+  auditWithChange: {
+    does: 'A change commits only together with its audit record',
+    test: { file: 'server/src/features/audit/audit.test.ts', name: 'that can not be written stops the change itself' },
+    removedBy: [
+      {
+        file: 'server/src/features/agents/enrollment.service.ts',
+        find: "await audit.write(tx, actor, {\n          action: 'enrolment_token.created',",
+        replace:
+          "if (row.name !== '') return\n        await audit.write(tx, actor, {\n          action: 'enrolment_token.created',",
+      },
+    ],
+  },
+  boundedBodies: {
+    does: 'Bodies in transit share a fixed amount of memory, and nobody is kept from working',
+    test: {
+      file: 'server/src/platform/http/held-bytes.test.ts',
+      name: 'those of people fill 128 MiB at most, and nobody is kept from his work',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: '[createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]',
+        replace: '[createHeldBytes(machinesHeld), createHeldBytes(knownHeld * 64)]',
+      },
+    ],
+  },
+  tokenCannotMoveFleet: {
+    does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens never perform them',
+    test: {
+      file: 'server/src/features/accounts/reauthentication.test.ts',
+      name: 'finding 1: an API token never performs an operation that needs fresh authentication',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: 'if (operation.fresh === true) assertFresh(actor, options.clock.now())',
+        replace: 'void assertFresh',
+      },
+    ],
+  },
+  tokenScope: {
+    does: 'An API token performs only what its scopes name',
+    test: {
+      file: 'server/src/features/accounts/token-scopes.test.ts',
+      name: 'finding 11: a token cannot use a permission that is not among its scopes',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/http-app.ts',
+        find: 'assertPermission(actor, audience)',
+        replace: 'void assertPermission',
+      },
+    ],
+  },
+  fairSignIn: {
+    does: 'Sign-ins wait in turn by address, so that a flood from one address does not delay or refuse others',
+    test: {
+      file: 'server/src/features/accounts/signin.flood.test.ts',
+      name: 'finding 6: a correct sign-in from another address is accepted during a flood',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/signin.service.ts',
+        find: 'passwords.turn({ lane, key: address },',
+        replace: "passwords.turn({ lane: address === '' ? lane : 'stranger', key: 'all' },",
+      },
+    ],
+  },
+})

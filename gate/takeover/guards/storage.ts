@@ -1,0 +1,136 @@
+import { defineGuards } from '../guard.ts'
+
+/** Guards around the database, the key file and the audit trail. */
+export const storageGuards = defineGuards({
+  commandRows: {
+    does: 'A command that was changed in the database reaches its host without a valid signature',
+    test: {
+      file: 'server/src/features/commands/commands.test.ts',
+      name: 'put into the database by hand comes without a signature that holds',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/commands/commands.store.ts',
+        find: 'select due.agent_id, due.payload, due.signature from due',
+        replace:
+          'select due.agent_id, replace(due.payload, \'"Free"\', \'"Armed"\') as payload, due.signature from due',
+      },
+    ],
+  },
+  ruleSeals: {
+    does: 'A rule that was written into the database by hand decides nothing',
+    test: { file: 'server/src/features/policy/policy.test.ts', name: 'never come from a row that was put in by hand' },
+    removedBy: [
+      {
+        file: 'server/src/features/policy/open-policy.ts',
+        find: 'if (seals.isAuthentic(row)) return true',
+        replace: 'if (seals.isAuthentic(row) || rows.length > 0) return true',
+      },
+    ],
+  },
+  sealedSecrets: {
+    does: 'Each stored secret is encrypted for its own row by keys that are outside the database',
+    test: {
+      file: 'server/src/platform/envelope.test.ts',
+      name: 'opens at its own place only, by its own key only, and unchanged only',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/envelope.ts',
+        find: '.setAAD(Buffer.from(place))\n    .setAuthTag',
+        replace: '.setAAD(Buffer.from(place.slice(0, 0)))\n    .setAuthTag',
+      },
+      {
+        file: 'server/src/platform/envelope.ts',
+        find: "createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))",
+        replace: "createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place.slice(0, 0)))",
+      },
+    ],
+  },
+  hashedTokens: {
+    does: 'Tokens are stored as hashes, so that a copy of the database holds no usable credential',
+    test: {
+      file: 'server/src/features/accounts/stored-credentials.test.ts',
+      name: 'a copy of the database contains no credential that works',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/opaque-tokens.ts',
+        find: 'return { text, hash: sha256(text) }',
+        replace: 'return { text, hash: Buffer.from(text) }',
+      },
+      {
+        file: 'server/src/platform/opaque-tokens.ts',
+        find: 'timingSafeEqual(given, right) ? sha256(text) : null',
+        replace: 'timingSafeEqual(given, right) ? Buffer.from(text) : null',
+      },
+    ],
+  },
+  appendOnlyTrail: {
+    does: 'No statement of the product changes or removes an audit record',
+    test: {
+      file: 'server/src/features/audit/audit.test.ts',
+      name: 'can not be changed, deleted or emptied by the server',
+    },
+    removedBy: [
+      {
+        file: 'server/migrations/0001_platform.sql',
+        find: 'CREATE TRIGGER audit_records_append_only BEFORE UPDATE OR DELETE ON audit_records FOR EACH ROW EXECUTE FUNCTION refuse_change();',
+        replace: '',
+      },
+    ],
+  },
+  checkpoints: {
+    does: 'A changed audit trail no longer matches its signed checkpoints, which are also kept outside the database',
+    test: {
+      file: 'server/src/features/audit/verify-audit.test.ts',
+      name: 'that is changed in 1,000 ways is found out in 1,000, and what was touched first is named',
+    },
+    removedBy: [
+      {
+        file: 'domain/src/audit-verify.ts',
+        find: 'due?.auditTrailID === record && due.hash !== found.hash',
+        replace: 'due?.auditTrailID === record && due.hash === undefined',
+      },
+    ],
+  },
+  checkpointCopies: {
+    does: 'Copies of checkpoints outside the server reveal a trail that was rebuilt with the key file',
+    test: { file: 'server/src/features/audit/verify-audit.test.ts', name: 'compares copies of the checkpoints' },
+    removedBy: [
+      {
+        file: 'domain/src/audit-verify.ts',
+        find: 'left.value.text !== right.value.text',
+        replace: 'left.value.text === undefined',
+      },
+    ],
+  },
+  noKeysOverHttp: {
+    does: 'The key file is exported on the server’s command line only',
+    test: {
+      file: 'server/src/features/backup/key-file.test.ts',
+      name: 'finding 2: a backup with keys is refused over HTTP, says where it is made, and is recorded',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/backup/index.ts',
+        find: 'if (body?.withKeys === true) {',
+        replace: "if (body?.withKeys === true && actor.userName === '') {",
+      },
+    ],
+  },
+  serverReleaseKey: {
+    does: 'The server publishes no build that its configured release key did not sign; the key is never set over HTTP',
+    test: {
+      file: 'server/src/features/packages/release-key.test.ts',
+      name: 'finding 1: a server with one refuses a self-made build, by session and by API token, trusted or not',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/packages/packages.service.ts',
+        find: 'if (key.releaseKey !== header.releaseKey)\n      throw',
+        replace: "if (key.releaseKey === '')\n      throw",
+      },
+    ],
+  },
+})

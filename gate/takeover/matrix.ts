@@ -1,0 +1,8 @@
+import type { Attacker } from './axes.ts'
+import type { Row } from './cell.ts'
+import * as insiders from './rows/insiders.ts'
+import * as outsiders from './rows/outsiders.ts'
+import * as people from './rows/people.ts'
+
+/** What each attacker achieves. docs/security/README.md shows this table. */
+export const matrix: Readonly<Record<Attacker, Row>> = { ...outsiders, ...people, ...insiders }

@@ -1,0 +1,115 @@
+import { detected, needsApprover, notApplicable, possible, type Row, refused } from '../cell.ts'
+
+export const databaseReader: Row = {
+  runProgram: refused(['hashedTokens', 'agentReleaseKey']),
+  freeHost: refused(['hashedTokens', 'commandSignature']),
+  allowDevice: refused(['hashedTokens', 'ruleSeals', 'policySignature']),
+  readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the trail itself are readable.'),
+  impersonateHost: refused(['agentSession'], 'The database holds public keys of hosts only.'),
+  forgeEvent: notApplicable,
+  forgeTrail: notApplicable,
+  denyService: notApplicable,
+  lockOut: notApplicable,
+}
+
+const administratorRow =
+  'A database writer can insert an account with a password of their own, and so act as an Administrator within the gate’s limits; '
+
+export const databaseWriter: Row = {
+  runProgram: refused(['agentReleaseKey', 'commandRows']),
+  freeHost: possible(
+    `Commands, revocations and rules written by hand are ignored. ${administratorRow}a second inserted account can approve.`,
+    'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
+  ),
+  allowDevice: possible(
+    `A rule written by hand decides nothing. ${administratorRow}rules made that way are in the audit trail.`,
+    'The same as for freeing hosts. `portcullis doctor` lists rules that the server did not write.',
+  ),
+  readSecret: refused(['sealedSecrets', 'maskedSecrets']),
+  impersonateHost: possible(
+    'The public key of a host can be replaced, so that another machine reports in its name. It receives that host’s policy, and no other secret.',
+    'Enrol the host again. The real host reports that the server no longer knows it.',
+  ),
+  forgeEvent: possible(
+    'Events can be inserted, changed or deleted.',
+    'Send events to a SIEM, which keeps its own copy, and compare.',
+  ),
+  forgeTrail: detected(['checkpoints', 'appendOnlyTrail']),
+  denyService: possible(
+    'Tables can be emptied or dropped. Hosts keep enforcing their last signed policy.',
+    'Restore a backup.',
+  ),
+  lockOut: possible(
+    'Accounts can be deleted or disabled.',
+    'Restore a backup, or reset an account on the server’s command line.',
+  ),
+}
+
+export const databaseWriterWithKeys: Row = {
+  runProgram: refused(['agentReleaseKey']),
+  freeHost: possible(
+    'The key file signs commands and policies. Every host that the attacker can reach through the server can be freed.',
+    'Rotate the command key on the server (`portcullis command-key rotate`), restore the database, and arm the hosts again.',
+  ),
+  allowDevice: possible(
+    'The key file seals rules and signs policies.',
+    'Rotate the keys, restore the database, and review the rules.',
+  ),
+  readSecret: possible(
+    'All stored passwords of mail, directory, SSH hosts and webhooks can be decrypted. Passwords of accounts and tokens remain hashed.',
+    'Change every stored password at its source, rotate the sealing keys, and restore the database.',
+  ),
+  impersonateHost: possible('Session tokens of hosts can be made.', 'Rotate the key file and enrol the hosts again.'),
+  forgeEvent: possible('Events can be inserted, changed or deleted.', 'Compare with the SIEM.'),
+  forgeTrail: detected(
+    ['checkpointCopies'],
+    'Only where copies of the checkpoints are kept on another machine: the attacker can rebuild everything on this one.',
+  ),
+  denyService: possible('As for a database writer.', 'Restore a backup.'),
+  lockOut: possible('As for a database writer.', 'Restore a backup, or reset an account on the server’s command line.'),
+}
+
+export const proxy: Row = {
+  runProgram: refused(['agentReleaseKey']),
+  freeHost: needsApprover(
+    ['approverForFree', 'commandSignature', 'signedRevocation'],
+    'The proxy sees passwords and sessions of people, so it can act as each of them. Two people who sign in through it count as one attacker.',
+  ),
+  allowDevice: needsApprover(['approverForRules', 'policySignature'], 'The same holds as for freeing hosts.'),
+  readSecret: refused(
+    ['maskedSecrets', 'noKeysOverHttp'],
+    'Secrets that people type while the proxy listens are known to it. Stored ones are not sent.',
+  ),
+  impersonateHost: possible(
+    'The proxy sees the session tokens of hosts and can report in their names until the tokens expire (one hour).',
+    'Terminate TLS on machines you trust only, or pass TCP through. Hosts whose token pins the server refuse such a proxy.',
+  ),
+  forgeEvent: possible('Reports can be changed on their way.', 'The same as for impersonating a host.'),
+  forgeTrail: refused(['appendOnlyTrail']),
+  denyService: possible(
+    'The proxy can refuse all traffic. Hosts keep enforcing their last signed policy.',
+    'Replace the proxy.',
+  ),
+  lockOut: possible('The proxy can refuse all traffic.', 'Sign in on the server itself.'),
+}
+
+export const serverRoot: Row = {
+  runProgram: refused(['agentReleaseKey'], 'The private release key is not on the server.'),
+  freeHost: possible(
+    'Root can use the command key. Every connected host can be freed.',
+    'Rebuild the server from a trusted source, rotate the command key, restore a backup, and arm the hosts again.',
+  ),
+  allowDevice: possible(
+    'Root can write rules with valid seals.',
+    'Rebuild the server, and compare the rules with a backup.',
+  ),
+  readSecret: possible('Root can decrypt every stored secret.', 'Change every stored password at its source.'),
+  impersonateHost: possible('Root can make sessions of hosts.', 'Rebuild the server, and enrol the hosts again.'),
+  forgeEvent: possible('Root can change events.', 'Compare with the SIEM.'),
+  forgeTrail: detected(['checkpointCopies'], 'Only where copies of the checkpoints are kept on another machine.'),
+  denyService: possible(
+    'Root can stop the server. Hosts keep enforcing their last signed policy.',
+    'Rebuild the server and restore a backup.',
+  ),
+  lockOut: possible('Root can change every account.', 'Rebuild the server and restore a backup.'),
+}

@@ -1,0 +1,106 @@
+import { detected, notApplicable, possible, type Row, refused } from '../cell.ts'
+
+export const stranger: Row = {
+  runProgram: refused(['authentication', 'agentReleaseKey']),
+  freeHost: refused(['authentication', 'commandSignature']),
+  allowDevice: refused(['authentication', 'policySignature']),
+  readSecret: refused(['authentication']),
+  impersonateHost: refused(['agentSession']),
+  forgeEvent: refused(['agentSession']),
+  forgeTrail: refused(['authentication']),
+  denyService: refused(
+    ['machineCredentialFirst'],
+    'A flood that fills the network link must be filtered in front of the server. Hosts keep enforcing their last policy meanwhile.',
+  ),
+  lockOut: refused(['fairSignIn', 'accountGuesses']),
+}
+
+export const middle: Row = {
+  runProgram: refused(['pinnedServer', 'agentReleaseKey']),
+  freeHost: refused(['pinnedServer', 'commandSignature', 'signedRevocation']),
+  allowDevice: refused(['pinnedServer', 'policySignature']),
+  readSecret: refused(
+    ['pinnedServer'],
+    'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not click through warnings.',
+  ),
+  impersonateHost: refused(['pinnedServer', 'agentSession']),
+  forgeEvent: detected(
+    ['spooledChanges'],
+    'The attacker can delay reports. The host shows as disconnected, and its changes arrive once the path is open again.',
+  ),
+  forgeTrail: notApplicable,
+  denyService: possible(
+    'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy, and no report is lost.',
+    'Restore the path. Disconnected hosts raise an alert; watch for many at once.',
+  ),
+  lockOut: possible(
+    'Only people whose traffic passes the attacker lose access.',
+    'Sign in from another network or on the server itself.',
+  ),
+}
+
+export const localUser: Row = {
+  runProgram: refused(['privateState', 'agentReleaseKey']),
+  freeHost: refused(['privateState']),
+  allowDevice: refused(['policySignature', 'privateState']),
+  readSecret: refused(['enrolmentTokenHidden', 'privateState']),
+  impersonateHost: refused(['privateState']),
+  forgeEvent: refused(['privateState', 'agentSession']),
+  forgeTrail: notApplicable,
+  denyService: notApplicable,
+  lockOut: notApplicable,
+}
+
+export const hostRoot: Row = {
+  runProgram: refused(['agentAudience', 'agentReleaseKey']),
+  freeHost: refused(
+    ['agentAudience', 'ownAcknowledgements'],
+    'Root can free its own host; the server shows the host as disconnected or free.',
+  ),
+  allowDevice: refused(['agentAudience'], 'Root can let devices work on its own host.'),
+  readSecret: refused(['agentAudience']),
+  impersonateHost: refused(['agentSession', 'copiedKey']),
+  forgeEvent: possible(
+    'Root controls what its own host reports, and nothing that other hosts report.',
+    'Treat a compromised host as unknown: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
+  ),
+  forgeTrail: refused(['agentAudience']),
+  denyService: refused(['agentQuota', 'machineCredentialFirst']),
+  lockOut: refused(['fairSignIn']),
+}
+
+export const device: Row = {
+  runProgram: refused(
+    ['driverMismatch', 'hubShape'],
+    'On a host in Free mode the device works; the mismatch is reported.',
+  ),
+  freeHost: refused(['driverMismatch']),
+  allowDevice: possible(
+    'A device can copy the descriptors and the serial number of an approved device. It then gets that kind’s drivers only, on the hosts where that device is allowed.',
+    'Look at “spoofed” in Insights, allow by host instead of fleet-wide, and prefer short grants.',
+  ),
+  readSecret: notApplicable,
+  impersonateHost: notApplicable,
+  forgeEvent: refused(['deviceText']),
+  forgeTrail: refused(['deviceText']),
+  denyService: refused(['agentQuota']),
+  lockOut: notApplicable,
+}
+
+export const polledHost: Row = {
+  runProgram: refused(['deviceText'], 'The worker runs fixed commands and never executes what a host prints.'),
+  freeHost: notApplicable,
+  allowDevice: notApplicable,
+  readSecret: possible(
+    'A host that is polled with a password learns that password, after a person has confirmed its host key.',
+    'Poll with keys, or with a separate password for each group of hosts. Change the password when a polled host is compromised.',
+  ),
+  impersonateHost: refused(['polledIdentity']),
+  forgeEvent: possible(
+    'A polled host controls what it says about its own devices.',
+    'Install the agent where that matters. Compare with other sources.',
+  ),
+  forgeTrail: notApplicable,
+  denyService: refused(['pollBounds']),
+  lockOut: notApplicable,
+}
