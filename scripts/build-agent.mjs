@@ -51,7 +51,6 @@ try {
 
 function readKey() {
   const file = releaseKeyFile()
-  if (file === null) say('no release key is configured: hosts with this agent build will refuse updates')
   try {
     return readReleaseKey(file)
   } catch (error) {

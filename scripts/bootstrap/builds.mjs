@@ -30,6 +30,10 @@ const BUILDS = {
     ],
     // Part of the build as well: another key makes another agent.
     extra: releaseKeyFile,
+    note: () =>
+      releaseKeyFile() === null
+        ? 'no release key is configured: hosts with this agent build will refuse updates'
+        : null,
     result: 'build/agent/manifest.json',
     command: ['scripts/build-agent.mjs'],
   },
@@ -63,6 +67,8 @@ async function build(node, name) {
   if (!done.ok) throw new Refusal(`The ${name} could not be built:\n${tail(done.output)}`)
   mkdirSync(join(ROOT, 'build'), { recursive: true })
   writeFileSync(stampOf(name), before)
+  const note = BUILDS[name].note?.()
+  if (note) say(note)
   say(`${name} built in ${((Date.now() - began) / 1000).toFixed(1)} s`)
 }
 

@@ -72,7 +72,7 @@ export const PackagesPage = () => {
   return (
     <SettingsPage
       title="Agent builds"
-      intro="Hosts install builds that carry the signature of the release key, and nothing else. The server hands them out; it can not make one."
+      intro="Hosts install builds that carry the signature of the release key, and nothing else. The server offers builds; it cannot sign one."
       actions={
         <>
           {session.may('packages:manage') ? (
@@ -95,7 +95,7 @@ export const PackagesPage = () => {
       {packages.error === null ? null : (
         <ErrorState failure={packages.error} retry={() => void packages.refetch()} inline />
       )}
-      {failure === null ? null : <ErrorState failure={failure} retry={() => setFailure(null)} inline />}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
       <SmallTable
         label="Agent builds"
         head={[

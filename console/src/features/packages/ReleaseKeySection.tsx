@@ -4,7 +4,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './PackagesPage.module.css'
-import { keySteps } from './publish.ts'
+import { hostSteps, keySteps } from './publish.ts'
 import { Steps } from './Steps.tsx'
 
 const meaning: Record<HostsByReleaseKey['state'], string> = {
@@ -48,7 +48,7 @@ const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
 /** The key that signs agent builds, which hosts have it, and how to configure one. */
 export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPackages> }) => {
   const { releaseKey, formerlyPinned, hosts } = answer
-  const isIncomplete = releaseKey === null || hosts.some(({ state }) => state !== 'Current' && state !== 'Earlier')
+  const isIncomplete = hosts.some(({ state }) => state !== 'Current' && state !== 'Earlier')
   return (
     <>
       <h2>Release key</h2>
@@ -81,10 +81,15 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
         }))}
         empty="No host has an agent yet."
       />
-      {isIncomplete ? (
+      {releaseKey === null ? (
         <>
           <h2>How to configure a release key</h2>
-          <Steps steps={keySteps} />
+          <Steps steps={[...keySteps, ...hostSteps]} />
+        </>
+      ) : isIncomplete ? (
+        <>
+          <h2>How to pin the key on other hosts</h2>
+          <Steps steps={hostSteps} />
         </>
       ) : null}
     </>

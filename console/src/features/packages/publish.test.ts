@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { keySteps, signSteps } from './publish.ts'
+import { hostSteps, keySteps, signSteps } from './publish.ts'
 
 describe('how a build is published', () => {
   it('configures the key on the server, and never over the network', () => {
-    const commands = [...keySteps, ...signSteps].map(({ command }) => command ?? '')
+    const commands = [...keySteps, ...hostSteps, ...signSteps].map(({ command }) => command ?? '')
     expect(commands.join('\n')).toContain('release-key new')
     expect(commands.join('\n')).toContain('PORTCULLIS_RELEASE_KEY_FILE')
     expect(commands.join('\n')).not.toContain('--trust')

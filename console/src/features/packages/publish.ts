@@ -14,8 +14,12 @@ export const keySteps: readonly Step[] = [
     what: 'Copy release-key.pub to the server, name it in the environment of the server, and restart it. The server then builds its agent with the key.',
     command: 'PORTCULLIS_RELEASE_KEY_FILE=/etc/portcullis/release-key.pub',
   },
+]
+
+/** The step that brings the key onto hosts whose agent does not have it. */
+export const hostSteps: readonly Step[] = [
   {
-    what: 'Install the agent again on hosts without a key: run the install command of an enrolment token. Their identity is kept.',
+    what: 'On each host without this key, run the install command of an enrolment token again. The host keeps its identity. An older agent can be updated instead.',
   },
 ]
 

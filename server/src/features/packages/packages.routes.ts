@@ -53,6 +53,11 @@ export const registerPackageRoutes = (
     isPublishing = true
     try {
       return await packages.publish(actor, query.trust, { chunks: part.file, isCut: () => part.file.truncated })
+    } catch (error) {
+      // A browser shows the refusal only once its upload was read to the end.
+      request.raw.unpipe()
+      request.raw.resume()
+      throw error
     } finally {
       isPublishing = false
     }
