@@ -15,6 +15,7 @@ import { createKernel } from './enforcement/kernel.ts'
 import { RELEASED } from './enforcement/memory.ts'
 import { releaseRequest } from './enforcement/offline.ts'
 import { createPolicyFetch } from './enforcement/policy-fetch.ts'
+import { findRival } from './enforcement/rival.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
@@ -93,7 +94,7 @@ export const runAgent = async (
     const log = createLog(config.stateDir)
     log.info('agent_starting', { version, stateDir: config.stateDir, sysfsRoot: config.sysfsRoot })
     const state = createState(config.stateDir)
-    const kernel = createKernel(config)
+    const kernel = createKernel({ ...config, rival: () => findRival(config) })
     let localAddress = (): string => ''
     const releaseKey = createReleaseKey({ builtIn: builtInKey, stateDir: config.stateDir })
     const facts = createFactsCollector({
@@ -101,7 +102,7 @@ export const runAgent = async (
       etcRoot: config.etcRoot,
       agentVersion: version,
       localAddress: () => localAddress(),
-      enforcement: () => kernel.grade().grade,
+      enforcement: kernel.grade,
       releaseKey: () => {
         const known = releaseKey.known()
         return known === undefined ? '' : releaseKeyFingerprint(known)

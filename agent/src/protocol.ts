@@ -127,7 +127,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
 
   /** The policy of this agent as signed for `nonce`; not yet verified. */
   async policy(nonce: string, token: string, signal: AbortSignal): Promise<SignedText> {
-    const request: PolicyRequest = { nonce }
+    const request: PolicyRequest = { nonce, understands: ['options'] }
     const bounds = { maxAnswerBytes: MAX_POLICY_ANSWER_BYTES, isAside: true }
     const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal, bounds))
     return {

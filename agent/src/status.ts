@@ -5,14 +5,16 @@ import { blockedLines, type Lines, linesText, readPublicStatus } from './enforce
 import { createKernel } from './enforcement/kernel.ts'
 import { createMemoryFile } from './enforcement/memory.ts'
 import { createPolicyFile } from './enforcement/policy-file.ts'
+import { findRival } from './enforcement/rival.ts'
 import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { holderOf } from './lock.ts'
 import { createState, type Identity } from './state.ts'
 import { builtInReleaseKey, createReleaseKey } from './update/release-key.ts'
 
 /** How the host stands to its policy; only its grade on one that was never armed. */
-const enforcementLines = ({ stateDir, sysfsRoot }: StatusWhere, identity: Identity | undefined): Lines => {
-  const { grade, reason } = createKernel({ sysfsRoot }).grade()
+const enforcementLines = (where: StatusWhere, identity: Identity | undefined): Lines => {
+  const { stateDir, sysfsRoot } = where
+  const { grade, reason } = createKernel({ sysfsRoot, rival: () => findRival(where) }).grade()
   const lines: Lines = [['grade', reason === '' ? grade : `${grade} (${reason})`]]
   const memory = createMemoryFile(stateDir).load()
   if (memory === undefined) return lines
@@ -32,7 +34,7 @@ const enforcementLines = ({ stateDir, sysfsRoot }: StatusWhere, identity: Identi
   return [...lines, ...blockedLines(memory, contact)]
 }
 
-type StatusWhere = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'publicDir'>
+type StatusWhere = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'etcRoot' | 'publicDir'>
 
 /**
  * The state of the agent of a state directory, as lines for a person. Changes nothing; the agent may run meanwhile. A user

@@ -90,7 +90,7 @@ describe('facts', () => {
       etcRoot: etc,
       agentVersion: '1.2.3',
       localAddress: () => '10.0.0.7',
-      enforcement: () => 'before-driver',
+      enforcement: () => ({ grade: 'before-driver', reason: '' }),
       releaseKey: () => 'a'.repeat(64),
     })
   }
@@ -133,7 +133,7 @@ describe('facts', () => {
       etcRoot: '/etc',
       agentVersion: '1',
       localAddress: () => '',
-      enforcement: () => 'observe',
+      enforcement: () => ({ grade: 'observe', reason: 'The host shows no USB controller.' }),
       releaseKey: () => '',
     }).collect()
     expect(Value.Check(HostFacts, facts)).toBe(true)

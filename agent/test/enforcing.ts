@@ -47,9 +47,10 @@ export const startHost = async ({
   const tree = createTree(devices)
   const stateDir = temporaryDir()
   const procRoot = temporaryDir()
+  const etcRoot = temporaryDir()
   const args = [
     ...['--server', peer.url, '--token', peer.token, '--state-dir', stateDir, '--sysfs-root', tree.root],
-    ...['--proc-root', procRoot, ...more],
+    ...['--proc-root', procRoot, '--etc-root', etcRoot, ...more],
   ]
   const start = (as = version, key = builtInKey) =>
     startAgent(args, {
@@ -66,6 +67,7 @@ export const startHost = async ({
     tree,
     stateDir,
     procRoot,
+    etcRoot,
     args,
     path: (name: string) => join(stateDir, name),
     /** Has a command executed and returns its acknowledgement. */

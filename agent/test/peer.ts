@@ -109,6 +109,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
   const policy = {
     version: 1,
     rules: [] as PolicyRule[],
+    options: undefined as PolicyPayload['options'],
     contact: 'the help desk, 4711',
     knowledge: JSON.stringify({ attackTools: [], genuine: [] }),
     /** Falsifies the next answers. */
@@ -286,7 +287,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     if (!Value.Check(PolicyRequest, request)) return violation(response, 'policy schema')
     seen.policies++
     needPolicy = false
-    const { version, rules, contact, knowledge } = policy
+    const { version, rules, contact, knowledge, options } = policy
     const payload: PolicyPayload = {
       kind: 'policy',
       agentId: agent.id,
@@ -296,6 +297,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       rules,
       knowledgeHash: createHash('sha256').update(knowledge).digest('hex'),
       contact,
+      ...(options === undefined ? {} : { options }),
     }
     ok(response, JSON.stringify(policy.forge(signed(JSON.stringify(payload)))))
   }

@@ -60,10 +60,31 @@ export const PolicyRequest = Type.Object(
       pattern: '^[A-Za-z0-9_-]{22,64}$',
       description: 'Random; comes back in the signed payload, so that an old policy can not be played again.',
     }),
+    understands: Type.Optional(
+      Type.Array(Type.String({ maxLength: 32 }), {
+        maxItems: 16,
+        description: 'Optional members of the payload that the agent knows (`options`); others are left out.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
 export type PolicyRequest = Static<typeof PolicyRequest>
+
+/** How a host enforces, beyond its rules. Absent: the defaults. */
+export const PolicyOptions = Type.Object(
+  {
+    keepsLastKeyboard: Type.Boolean({
+      description: 'The last keyboard is spared the implicit block (default). False: it is blocked like any device.',
+    }),
+    failsClosed: Type.Boolean({
+      description:
+        'While the agent does not run, new devices stay blocked until root releases the host. False (default): the old defaults return.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type PolicyOptions = Static<typeof PolicyOptions>
 
 /** JSON text of `payload`, signed by the command key. The agent keeps text and signature, and verifies both at each start. */
 export const PolicyPayload = Type.Object(
@@ -79,6 +100,7 @@ export const PolicyPayload = Type.Object(
       description: 'SHA-256 of the text that GET knowledge/{hash} answers: attack tools and genuine descriptors.',
     }),
     contact: boundedText(200, 'Whom the user of a host should ask; empty when not configured.'),
+    options: Type.Optional(PolicyOptions),
   },
   { additionalProperties: false },
 )

@@ -142,6 +142,12 @@ export const HostFacts = Type.Object(
       description:
         'The best this host can do when armed: stop a device before a driver binds, after it, or only watch.',
     }),
+    enforcementReason: Type.Optional(
+      boundedText(
+        200,
+        'What is in the way of more than that, for people: another program, or what the kernel refused.',
+      ),
+    ),
     releaseKey: Type.Optional(
       Type.String({
         pattern: '^([0-9a-f]{64})?$',

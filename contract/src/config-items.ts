@@ -296,6 +296,18 @@ export const configGroups = {
       default: '168',
       range: [1, 8_760],
     }),
+    VENDORA_NO_LAST_KEYBOARD_TAGS: item(
+      'text',
+      'Last keyboard: tags without the exception',
+      'Tags separated by commas. Armed hosts with one of them block the last keyboard like any other device.',
+      { max: 500 },
+    ),
+    VENDORA_FAIL_CLOSED_TAGS: item(
+      'text',
+      'Fail closed: tags',
+      'Tags separated by commas. On armed hosts with one of them new devices stay blocked while the agent does not run, until root runs "portcullis-agent release".',
+      { max: 500 },
+    ),
     VENDORA_CONTACT: item('text', 'Contact', 'Whom the user of a host should ask about a blocked device.', {
       max: 200,
     }),

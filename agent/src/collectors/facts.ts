@@ -13,8 +13,8 @@ export interface FactsDeps {
   agentVersion: string
   /** The host's address on the connection to the server; empty before the first connection. */
   localAddress: () => string
-  /** How far the host can enforce. */
-  enforcement: () => HostFacts['enforcement']
+  /** How far the host can enforce, and what is in the way of more. */
+  enforcement: () => { grade: HostFacts['enforcement']; reason: string }
   /** Fingerprint of the release key of this host; empty without one. */
   releaseKey: () => string
 }
@@ -89,6 +89,7 @@ export const createFactsCollector = ({
   return {
     collect(): HostFacts {
       const os = osRelease()
+      const { grade, reason } = enforcement()
       return {
         hostname: cutText(hostName(), 255),
         address: cutText(localAddress(), 64),
@@ -102,7 +103,8 @@ export const createFactsCollector = ({
         sku: dmi('product_sku', 120),
         nics: nics(),
         agentVersion: cutText(agentVersion, 64),
-        enforcement: enforcement(),
+        enforcement: grade,
+        ...(reason === '' ? {} : { enforcementReason: cutText(reason, 200) }),
         releaseKey: releaseKey(),
       }
     },

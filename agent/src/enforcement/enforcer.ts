@@ -12,7 +12,14 @@ import type { HostNeeds } from './host-needs.ts'
 import type { Interfaces } from './interfaces.ts'
 import { createJudge } from './judge.ts'
 import type { Grade, Kernel } from './kernel.ts'
-import { type BlockedDevice, type EnforcementMemory, hasHold, type MemoryFile, RELEASED } from './memory.ts'
+import {
+  type BlockedDevice,
+  type EnforcementMemory,
+  hasHold,
+  type MemoryFile,
+  RELEASED,
+  staysClosed,
+} from './memory.ts'
 import type { Notify } from './notify.ts'
 import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
@@ -87,7 +94,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     wasPresent: (key) => present.has(key),
     truth,
     holds,
-    sparesLastKeyboard: () => true,
+    sparesLastKeyboard: () => judge.policy?.options?.keepsLastKeyboard !== false,
   })
   /** By port: what was decided about the attachment there. */
   let known = new Map<string, { outcome: Outcome; enforced: Enforced | undefined }>()
@@ -108,6 +115,11 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     }
   }
   const isArmed = (): boolean => memory.mode === 'Armed'
+  /** Durable, because it counts when no agent runs. */
+  const noteOptions = (): void => {
+    const failsClosed = judge.policy?.options?.failsClosed === true
+    if (judge.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
+  }
 
   const takeDefaults = (): void => {
     const taken = defaults.take(memory.defaults, (old) => remember({ defaults: old }))
@@ -279,6 +291,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       const wasArmed = isArmed()
       const before = memory
       judge.use(policy)
+      noteOptions()
       if (!wasArmed) {
         const works = (d: ScannedDevice): boolean => d.report.authorized !== false
         recent.clear()
@@ -322,6 +335,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /** Another policy counts from now on. */
     usePolicy(policy: HeldPolicy): void {
       judge.use(policy)
+      noteOptions()
       grantsUntil = judge.nextExpiry(clock.now())
       if (isArmed()) deps.look()
       deps.onState()
@@ -348,9 +362,14 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       deps.look()
     },
 
-    /** An orderly end: new devices work again, blocked ones stay blocked until the next start. */
+    /** An orderly end: new devices work again unless the host fails closed, blocked ones stay blocked until the next start. */
     stop(): void {
       if (!isArmed()) return
+      if (staysClosed(memory)) {
+        remember({ recent: recent.list() })
+        watchdog.end()
+        return
+      }
       try {
         for (const problem of defaults.giveBack(memory.defaults))
           log.error('default_not_restored', { message: problem })

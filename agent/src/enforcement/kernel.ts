@@ -30,13 +30,19 @@ export const writeAttribute = (path: string, value: string): void => {
   }
 }
 
+export interface KernelDeps {
+  sysfsRoot: string
+  /** Why another program decides about devices here (`rival.ts`). */
+  rival?: () => string | undefined
+}
+
 /**
  * The kernel's switches for USB devices (Documentation/usb/authorization.rst). Every write is read back: what the kernel
  * says afterwards is what counts.
  *
  * @param sysfsRoot stands for `/sys`
  */
-export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
+export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   /** `usb1` names the switch of a controller for devices, `usb1/interface` the one for interfaces. */
   const defaultPath = (name: string): string => {
@@ -105,6 +111,8 @@ export const createKernel = ({ sysfsRoot }: { sysfsRoot: string }) => {
     grade(): Grade {
       const all = controllers()
       if (all.length === 0) return { grade: 'observe', reason: 'The host shows no USB controller.' }
+      const other = rival()
+      if (other !== undefined) return { grade: 'observe', reason: other }
       const problems = all.flatMap((name) => {
         const problem = refusal(defaultPath(name))
         return problem === undefined ? [] : [`authorized_default of ${name}: ${problem}`]

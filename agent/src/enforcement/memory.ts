@@ -50,6 +50,8 @@ export interface EnforcementMemory {
   /** Ports held because of a driver mismatch; missing in what older versions wrote. */
   held?: Hold[]
   accepted?: AcceptedDrivers[]
+  /** The signed policy says that nothing new works while the agent does not run. */
+  failsClosed?: boolean
 }
 
 /** Why a host is Free that root at the host freed: the one way back that opens held ports, too. */
@@ -72,6 +74,10 @@ export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMem
 /** Whether something of ours may be in the kernel. On any other host what is de-authorised is somebody else's doing. */
 export const hasHold = ({ mode, defaults, blocked }: EnforcementMemory): boolean =>
   mode === 'Armed' || Object.keys(defaults).length > 0 || blocked.length > 0
+
+/** Whether the defaults stay closed though the agent does not run: until root releases the host. */
+export const staysClosed = ({ mode, failsClosed }: EnforcementMemory): boolean =>
+  mode === 'Armed' && failsClosed === true
 
 /** Identifier of the running kernel's boot; empty when it has none. */
 export const kernelBoot = (procRoot: string): string => {

@@ -8,7 +8,7 @@ import { acquireLock, holderOf } from '../lock.ts'
 import { createDefaults, lift, notRestored } from './defaults.ts'
 import { createInterfaces } from './interfaces.ts'
 import { createKernel } from './kernel.ts'
-import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot, RELEASED } from './memory.ts'
+import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot, RELEASED, staysClosed } from './memory.ts'
 
 type Where = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot'>
 
@@ -69,6 +69,7 @@ export const restoreDefaults = (where: Where): string => {
   const memory = recalled(where, kernel)
   if (memory === undefined || Object.keys(memory.defaults).length === 0) return 'Nothing to restore.'
   if (memory.kernelBoot !== kernelBoot(procRoot)) return 'The kernel was started since; nothing to restore.'
+  if (staysClosed(memory)) return 'This host fails closed: new devices stay blocked. To free it, run "release" as root.'
   return withLock(stateDir, () => {
     const problems = createDefaults(kernel).giveBack(memory.defaults)
     if (problems.length > 0) throw cannotStart(`The kernel refused: ${problems.join('; ')}`)

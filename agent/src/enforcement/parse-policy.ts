@@ -71,7 +71,13 @@ const payloadRequired = new Map<string, Check>([
   ['knowledgeHash', matches(/^[0-9a-f]{64}$/)],
   ['contact', isText(200)],
 ])
-const isPayload = (value: unknown): value is PolicyPayload => isShape(value, payloadRequired, new Map())
+const isBoolean: Check = (value) => typeof value === 'boolean'
+const optionsRequired = new Map<string, Check>([
+  ['keepsLastKeyboard', isBoolean],
+  ['failsClosed', isBoolean],
+])
+const payloadOptional = new Map<string, Check>([['options', (value) => isShape(value, optionsRequired, new Map())]])
+const isPayload = (value: unknown): value is PolicyPayload => isShape(value, payloadRequired, payloadOptional)
 
 /**
  * Reads the text of a policy, whose signature was verified before.

@@ -70,7 +70,7 @@ export const registerAgentPolicy = (
     claim(asking, agentId)
     try {
       await slots.enter()
-      const signed = await policy.forAgent(agentId, body.nonce).finally(slots.leave)
+      const signed = await policy.forAgent(agentId, body).finally(slots.leave)
       if (signed === null) throw new AppError('agent_unknown')
       return signed
     } finally {

@@ -51,17 +51,22 @@ const enforcementWords: Readonly<Record<string, string>> = {
   observe: 'can only be observed',
 }
 
+interface ModeFacts {
+  armed: boolean
+  whitelist: boolean
+  enforcement: string
+  facts: { enforcementReason?: string } | null
+}
+
 /** What is in force on a host, and why, in sentences. */
-const modeSummary = (
-  { armed, whitelist, enforcement }: { armed: boolean; whitelist: boolean; enforcement: string },
-  rules: number,
-): string => {
+const modeSummary = ({ armed, whitelist, enforcement, facts }: ModeFacts, rules: number): string => {
   const mode = armed
     ? 'Armed: what no rule allows is kept from being used.'
     : 'Free: devices are observed, nothing is blocked.'
   const inForce = rules === 0 ? 'No rule speaks to it' : `${rules} ${rules === 1 ? 'rule speaks' : 'rules speak'} to it`
   const listed = whitelist ? ', so what they do not allow counts as unapproved' : ''
-  return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.`
+  const why = facts?.enforcementReason ?? ''
+  return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.${why === '' ? '' : ` ${why}`}`
 }
 
 export const createAgentsService = ({

@@ -61,6 +61,7 @@ describe('notification groups', () => {
       hashtags: ['Kiosk', 'lab'],
       notifications: [
         { id: 'attackTool', name: 'Attack tool', isEnabled: true },
+        { id: 'driverMismatch', name: 'Driver mismatch', isEnabled: true },
         { id: 'keyClone', name: 'Copied agent key', isEnabled: false },
       ],
       quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },

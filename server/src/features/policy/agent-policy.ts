@@ -1,4 +1,4 @@
-import { agentLimits, type PolicyPayload, type SignedText } from '@portcullis/contract'
+import { agentLimits, type PolicyPayload, type PolicyRequest, type SignedText } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Keys } from '#platform/keys.ts'
@@ -22,7 +22,7 @@ export interface AgentPolicyDeps {
 /** The policy of one host as it is handed out: signed for that host and that question, so that none can be played again. */
 export const createAgentPolicy =
   ({ db, clock, log, hosts, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
-  async (agentId: string, nonce: string): Promise<SignedText | null> => {
+  async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
     let commandKey = 0
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
       const host = await hosts.clearDue(tx, agentId)
@@ -38,6 +38,8 @@ export const createAgentPolicy =
           { agentId, rules: rules.length },
           'a host has more rules than an agent takes; the widest are left out',
         )
+      // An agent that does not know the member would refuse the whole policy.
+      const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
       return {
         kind: 'policy',
         agentId,
@@ -50,6 +52,7 @@ export const createAgentPolicy =
           .slice(0, agentLimits.rules),
         knowledgeHash: knowledgeHash(),
         contact: (await settings.read(tx)).contact,
+        ...(options === undefined ? {} : { options }),
       }
     })
     if (policy === null) return null

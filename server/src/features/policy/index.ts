@@ -23,7 +23,7 @@ import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
-import { createPolicySettings } from './policy.settings.ts'
+import { createPolicySettings, optionNames } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
 import { createPolicyHostsStore } from './policy-hosts.store.ts'
 import { createPolicyTest } from './policy-test.service.ts'
@@ -44,7 +44,7 @@ export interface PolicyDeps {
   log: Log
   bus: Bus
   /** The general configuration, where the settings are kept. */
-  config: Pick<SettingsApi, 'values' | 'write'>
+  config: Pick<SettingsApi, 'values' | 'write' | 'onChange'>
   audit: Pick<AuditApi, 'write'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'reports' | 'resolve'>
@@ -96,8 +96,16 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const drafts = createDrafts({ db, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({ ...deps, read, settings })
-  bus.on(changedTopic, () => {
+  const drainAfterChange = (): void => {
     reassess.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+  }
+  bus.on(changedTopic, drainAfterChange)
+  // Options of hosts are part of their signed policies.
+  deps.config.onChange((names) => {
+    if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
+    db.transaction((tx) => hosts.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
+      log.warn({ err: error }, 'hosts learn of the changed options with their next policy'),
+    )
   })
   jobs.handle(jobKind, {
     run: async () => {

@@ -1,4 +1,4 @@
-import type { PolicySettings } from '@portcullis/contract'
+import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -14,6 +14,29 @@ export const settingsOf = (text: (name: SettingName) => string): PolicySettings 
   }
 }
 
+/** Options of a host by its tags; undefined where all are as by default. */
+export const optionsOf = (text: (name: OptionName) => string, hashtags: string): PolicyOptions | undefined => {
+  const own = tagNames(hashtags)
+  const has = (name: OptionName): boolean => [...tagNames(text(name))].some((tag) => own.has(tag))
+  const options = {
+    keepsLastKeyboard: !has('VENDORA_NO_LAST_KEYBOARD_TAGS'),
+    failsClosed: has('VENDORA_FAIL_CLOSED_TAGS'),
+  }
+  return options.keepsLastKeyboard && !options.failsClosed ? undefined : options
+}
+
+const tagNames = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .split(',')
+      .map((tag) => tag.trim().toLowerCase())
+      .filter((tag) => tag !== ''),
+  )
+
+/** Items that name the tags of hosts with other options than the default. */
+export const optionNames = ['VENDORA_NO_LAST_KEYBOARD_TAGS', 'VENDORA_FAIL_CLOSED_TAGS'] as const
+type OptionName = (typeof optionNames)[number]
+
 export type SettingName =
   | 'VENDORA_TWO_PERSON_LIMIT'
   | 'VENDORA_GRANT_MAX_HOURS'
@@ -23,6 +46,9 @@ export type SettingName =
 /** Settings of the policy, kept as items of the general configuration. */
 export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write'>) => ({
   read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
+  /** Options of a host with these tags, separated by commas. */
+  options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
+    optionsOf((await config.values(db, 'vendorA')).text, hashtags),
   write: (tx: Tx, actor: Actor, settings: PolicySettings): Promise<void> =>
     config.write(tx, actor, {
       VENDORA_TWO_PERSON_LIMIT: String(settings.twoPersonHosts ?? 0),

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const DAEMON = 'usbguard-daemon'
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const processes = (procRoot: string): string[] => {
+  try {
+    return readdirSync(procRoot).filter((name) => /^[0-9]+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Says why another program decides about the USB devices of this host; undefined when none does. Two that write the same
+ * switches would undo each other's work.
+ */
+export const findRival = ({ procRoot, etcRoot }: { procRoot: string; etcRoot: string }): string | undefined => {
+  if (processes(procRoot).some((pid) => read(join(procRoot, pid, 'comm')).trim() === DAEMON))
+    return `USBGuard runs on this host (${DAEMON}).`
+  if (/^\s*ImplicitPolicyTarget\s*=/m.test(read(join(etcRoot, 'usbguard/usbguard-daemon.conf'))))
+    return 'USBGuard is configured on this host (ImplicitPolicyTarget in usbguard-daemon.conf).'
+  return undefined
+}
