@@ -86,6 +86,8 @@ const accountExample = {
   mustChangePassword: false,
   lastSignIn: null,
   createdAt: '2031-05-04T10:11:12.345Z',
+  suspendedUntil: null,
+  suspendedBy: null,
 } as const
 
 export const getAllUsers = operation({

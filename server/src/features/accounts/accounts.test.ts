@@ -108,6 +108,8 @@ describe('accounts', () => {
         mustChangePassword: false,
         lastSignIn: null,
         createdAt: '2031-05-04T10:11:12.000Z',
+        suspendedUntil: null,
+        suspendedBy: null,
         setPasswordUrl: null,
         setPasswordExpiresAt: null,
         isMailed: false,
