@@ -1,5 +1,6 @@
 import { cpuSecondsOf, ownWorkerOf } from '../rig/proc.ts'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
+import { farmFingerprint } from './farm/host-key.ts'
 import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
 import { type BenchResult, round } from './result.ts'
 
@@ -73,6 +74,7 @@ const poll = async (server: BenchServer, port: number, hosts: number, isFirst: b
         port,
         userName: `host-${at + i}`,
         password: 'a password for benchmarks only',
+        hostKeyFingerprint: farmFingerprint,
         intervalMinutes: 1_440,
       }))
       await ask(`${base}/connectiondetails`, { connections })

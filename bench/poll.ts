@@ -1,5 +1,6 @@
 import type { Poll } from '@portcullis/contract'
 import { pollHost } from '../poller/src/poll.ts'
+import { farmFingerprint } from './farm/host-key.ts'
 import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
@@ -28,7 +29,7 @@ export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResu
       password: 'bench',
       privateKey: null,
       passphrase: null,
-      hostKeyFingerprint: null,
+      hostKeyFingerprint: farmFingerprint,
       limits: { connectMs: 30_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 },
     })
     const never = new AbortController().signal

@@ -1,5 +1,6 @@
 import { eventCodes, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { farmFingerprint } from '../bench/farm/host-key.ts'
 import { startFarm } from '../bench/farm/index.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../rig/poll-log.ts'
 import { ownWorkerOf } from '../rig/proc.ts'
@@ -46,6 +47,7 @@ const setUp = async (server: ServerProcess, port: number, polls: number) => {
     port,
     userName: `host-${i}`,
     password: 'a password for the rig only',
+    hostKeyFingerprint: farmFingerprint,
     intervalMinutes: 10_080,
   }))
   await call(`${base}/connectiondetails`, { connections }, admin)

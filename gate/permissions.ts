@@ -52,6 +52,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
   ],
   'fleet:write': [
     'addConnections',
+    'confirmHostKeys',
     'addHashtags',
     'agentsConfiguration',
     'approveChangeRequest',

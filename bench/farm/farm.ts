@@ -4,9 +4,10 @@
  * answers back (`hold`), give them (`go`), take so many milliseconds for one, half more or less (a number), and say how
  * many connections are open (`count`, answered with the number) and how often each host was read so far (`reads`).
  */
-import { createHash, generateKeyPairSync } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
 import ssh2 from 'ssh2'
+import { farmHostKey } from './host-key.ts'
 
 /** As `od -An -v -tx1` prints. */
 const dump = (bytes: Buffer): string => {
@@ -48,19 +49,13 @@ const answerOf = (name: string): string => {
   return `portcullis 1\nLinux\n${dump(Buffer.from(values))}${blocks}end\n`
 }
 
-const { privateKey } = generateKeyPairSync('ec', {
-  namedCurve: 'prime256v1',
-  privateKeyEncoding: { type: 'sec1', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-})
-
 let isHolding = false
 let held: (() => void)[] = []
 let open = 0
 let slowMs = 0
 const reads = new Map<string, number>()
 
-const server = new ssh2.Server({ hostKeys: [privateKey] }, (client) => {
+const server = new ssh2.Server({ hostKeys: [farmHostKey] }, (client) => {
   let name = ''
   open++
   client.on('close', () => {

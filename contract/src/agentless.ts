@@ -44,7 +44,8 @@ const connectionInput = {
       Type.String({
         pattern: '^SHA256:[A-Za-z0-9+/]{43}$|^$',
         examples: ['SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM'],
-        description: '`SHA256:...` as ssh-keygen -l prints it; empty: pin the key of the next contact.',
+        description:
+          '`SHA256:...` as ssh-keygen -l prints it; empty: wait for a person to confirm the key of the next contact.',
       }),
     ),
   ),
@@ -88,7 +89,11 @@ export const Connection = closed({
   hasPassword: Type.Boolean(),
   hasPrivateKey: Type.Boolean(),
   hasPassphrase: Type.Boolean(),
-  hostKeyFingerprint: Type.String({ description: 'Pinned key; empty before the first contact.' }),
+  hostKeyFingerprint: Type.String({ description: 'Pinned key; empty before one is confirmed.' }),
+  shownHostKeyFingerprint: Type.String({
+    description:
+      'Key that the computer showed last and that is not the pinned one; empty: none. Before it is confirmed, no password is sent.',
+  }),
   intervalMinutes: nullable(intervalMinutes, { description: 'null: the default of the worker.' }),
   isOverrideDefaults: Type.Boolean(),
   hashtags: Type.String({ description: 'Names joined by commas.' }),
@@ -174,6 +179,40 @@ export const updateConnection = operation({
   }),
   response: Connection,
   errors: ['not_found', 'conflict', 'forbidden_object'],
+})
+
+export const confirmHostKeys = operation({
+  id: 'confirmHostKeys',
+  method: 'POST',
+  path: `${base}/connectiondetails/confirmhostkeys`,
+  tag,
+  summary: 'Confirms host keys of computers, one by one or by a list to compare',
+  description:
+    'No password is sent to a computer before its host key is confirmed. Give `hosts` with the fingerprint of each, or `list` with lines of `known_hosts`, of `ssh-keygen -l` or `name SHA256:...`. A list confirms what computers showed; it changes nothing where they showed another key. Computers with a pinned key are left out: that is changed in the connection. Only Administrators confirm computers that use the default credentials.',
+  permission: 'fleet:write',
+  body: closed({
+    hosts: Type.Optional(
+      Type.Array(
+        closed({
+          computerName: connectionInput.computerName,
+          hostKeyFingerprint: Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$' }),
+        }),
+        { minItems: 1, maxItems: 10_000 },
+      ),
+    ),
+    list: Type.Optional(Type.String({ minLength: 1, maxLength: 4_194_304, description: 'Text of a list.' })),
+  }),
+  response: closed({
+    confirmed: Type.Array(Type.String(), { description: 'Names of computers that are polled now.' }),
+    different: Type.Array(
+      closed({ computerName: Type.String(), shown: Type.String({ description: 'Fingerprint that it showed.' }) }),
+      { description: 'Computers that showed another key than the one given. Nothing was changed there.' },
+    ),
+    notShown: Type.Array(Type.String(), { description: 'Computers of a list that showed no key yet.' }),
+    unknown: Type.Integer({ minimum: 0, description: 'Names without a connection that waits for a confirmation.' }),
+    unreadableLines: Type.Array(Type.Integer({ minimum: 1 }), { description: 'Lines of the list, at most 100.' }),
+  }),
+  errors: ['forbidden_object'],
 })
 
 export const deleteConnections = operation({

@@ -43,6 +43,7 @@ export const pollFailures = [
   'connect-timeout',
   'connection-lost',
   'no-common-algorithm',
+  'host-key-unconfirmed',
   'host-key-changed',
   'sign-in-refused',
   'key-unusable',
@@ -83,9 +84,13 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
     title: 'The SSH server is too old or of another kind',
     cure: 'It offers none of the algorithms that are still safe: update the SSH server of the host.',
   },
+  'host-key-unconfirmed': {
+    title: 'Confirm the host key',
+    cure: 'This is the first contact, so no password was sent. Compare the fingerprint with the one that the computer prints (ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub), then confirm it in the connection, or upload a list of host keys.',
+  },
   'host-key-changed': {
-    title: 'The host key is another one',
-    cure: 'If the host was set up anew, enter its new fingerprint in the connection. If not, somebody may stand in between: nothing was sent to it.',
+    title: 'The host key changed',
+    cure: 'If the computer was set up again, enter its new fingerprint in the connection. If not, someone may be in the middle. No credential was sent.',
   },
   'sign-in-refused': {
     title: 'User name, password or key is refused',
@@ -196,8 +201,14 @@ export const Poll = closed({
   passphrase: nullable(boundedText(1_024, 'Passphrase of the key.')),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), {
     description:
-      '`SHA256:...` as OpenSSH prints it. Any other key ends the poll before a credential is sent; null: first contact.',
+      '`SHA256:...` as OpenSSH prints it. Any other key ends the poll before a credential is sent; null: first contact, where no password is sent.',
   }),
+  isPasswordWithheld: Type.Optional(
+    Type.Boolean({
+      description:
+        'There is a password, which is not handed out before the host key is confirmed. Absent with a confirmed key.',
+    }),
+  ),
   limits: closed({
     connectMs: Type.Integer({ minimum: 1, description: 'For TCP and key exchange.' }),
     totalMs: Type.Integer({ minimum: 1, description: 'For the whole poll.' }),

@@ -112,7 +112,11 @@ const overheadBytes = 1024 * 1024
  * peer misbehaved, and counts nothing of what it brings but the output of the command.
  */
 export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {
-  if (poll.userName === '' || (poll.password === null && poll.privateKey === null))
+  // Whoever answers for a host that was never seen must not get its password. Its private key tells it nothing.
+  const isFirstContact = poll.hostKeyFingerprint === null
+  const password = isFirstContact ? null : poll.password
+  const isWithheld = isFirstContact && (poll.password !== null || poll.isPasswordWithheld === true)
+  if (poll.userName === '' || (password === null && poll.privateKey === null && !isWithheld))
     throw new PollError('no-credentials')
   onStep('resolve')
   const host = await addressOf(poll.host)
@@ -147,7 +151,13 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
       resolve()
     })
     client.on('error', (error: Error & { code?: string; level?: string }) =>
-      reject(reasonOf(new PollError(failureOf(error), step === 'sign-in' ? '' : error.message))),
+      reject(
+        reasonOf(
+          isWithheld && step === 'sign-in' && failureOf(error) === 'sign-in-refused'
+            ? new PollError('host-key-unconfirmed', `it shows ${shown}; its private key did not suffice`)
+            : new PollError(failureOf(error), step === 'sign-in' ? '' : error.message),
+        ),
+      ),
     )
     client.once('close', () => reject(reasonOf(new PollError('connection-lost'))))
     let questions = 0
@@ -163,14 +173,14 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
       else if (prompt === undefined) finish([])
       else {
         isAnswered = true
-        finish([poll.password ?? ''])
+        finish([password ?? ''])
       }
     })
     try {
       client.connect({
         sock: socket,
         username: poll.userName,
-        ...(poll.password === null ? {} : { password: poll.password, tryKeyboard: true }),
+        ...(password === null ? {} : { password, tryKeyboard: true }),
         ...(poll.privateKey === null ? {} : { privateKey: poll.privateKey }),
         ...(poll.passphrase === null ? {} : { passphrase: poll.passphrase }),
         readyTimeout: poll.limits.connectMs,
@@ -179,7 +189,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         // A key tells a host nothing that it could use elsewhere; a password does, so it comes last.
         authHandler: [
           ...(poll.privateKey === null ? [] : (['publickey'] as const)),
-          ...(poll.password === null ? [] : (['password', 'keyboard-interactive'] as const)),
+          ...(password === null ? [] : (['password', 'keyboard-interactive'] as const)),
         ],
         hostVerifier: (key: Buffer) => {
           const fingerprint = fingerprintOf(key)
@@ -190,7 +200,11 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
           shown = fingerprint
           onHostKey(shown)
           if (poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint) {
-            failure = new PollError('host-key-changed', `it shows ${shown}`)
+            failure = new PollError('host-key-changed', `expected ${poll.hostKeyFingerprint}, it shows ${shown}`)
+            return false
+          }
+          if (isWithheld && poll.privateKey === null) {
+            failure = new PollError('host-key-unconfirmed', `it shows ${shown}`)
             return false
           }
           step = 'sign-in'

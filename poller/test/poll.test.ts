@@ -3,9 +3,9 @@ import type { Server } from 'node:net'
 import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
 import { POSIX_COMMAND } from '@portcullis/domain'
 import { Value } from 'typebox/value'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pollHost } from '../src/poll.ts'
-import { startSshPeer } from './ssh-peer.ts'
+import { knownKeys, startSshPeer } from './ssh-peer.ts'
 import { canHavePasswords, type Sshd, sshdPath, startPeer, startSshd } from './sshd.ts'
 
 if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
@@ -47,7 +47,8 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     password: null,
     privateKey: sshd.privateKey,
     passphrase: null,
-    hostKeyFingerprint: null,
+    // A password goes to confirmed hosts only; a key may go first.
+    hostKeyFingerprint: change.password == null ? null : (knownKeys.get(change.port ?? sshd.port) ?? null),
     limits,
     ...change,
   })
@@ -200,9 +201,49 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
       expect([host, (await failing({ host })).failure]).toEqual([host, 'address-refused'])
   })
 
-  it('tells the key of a host that refuses the sign-in, so that it is pinned at first contact', async () => {
-    const { result } = await run({ userName: 'nobody-of-this-name', password: 'wrong', privateKey: null })
-    expect(result).toMatchObject({ failure: 'sign-in-refused', hostKeyFingerprint: sshd.fingerprint })
+  it('finding 10: a server that logs passwords sees none at the first contact, and its key is shown', async () => {
+    const seen: string[] = []
+    const logs = await startSshPeer({
+      answer: () => '',
+      authenticate: (context) => {
+        seen.push(context.method)
+        if (context.method === 'password') seen.push(context.password)
+        if (context.method === 'keyboard-interactive')
+          context.prompt([{ prompt: 'Password:', echo: false }], (answers) => seen.push(...answers))
+        else context.reject(['password', 'keyboard-interactive', 'publickey'])
+      },
+    })
+    onTestFinished(logs.close)
+    const first = { port: logs.port, password: 'the secret', hostKeyFingerprint: null }
+    const unconfirmed = { failure: 'host-key-unconfirmed', hostKeyFingerprint: logs.fingerprint }
+    expect((await run({ ...first, privateKey: null })).result).toMatchObject(unconfirmed)
+    // Nor does a server that withholds the password change what is seen.
+    expect((await run({ ...first, privateKey: null, password: null, isPasswordWithheld: true })).result).toMatchObject(
+      unconfirmed,
+    )
+    expect(seen).toEqual([])
+    // A private key may go first: it tells nobody anything.
+    expect((await run(first)).result).toMatchObject(unconfirmed)
+    expect([seen.includes('publickey'), seen.includes('password'), seen.includes('the secret')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    // Confirmed, it gets the password.
+    await run({ ...first, privateKey: null, hostKeyFingerprint: logs.fingerprint })
+    expect(seen).toContain('the secret')
+  })
+
+  it('finding 10: a real server is signed in to by a key at the first contact, and shows its own', async () => {
+    expect((await run({ password: 'never sent', hostKeyFingerprint: null })).result).toMatchObject({
+      failure: null,
+      hostKeyFingerprint: sshd.fingerprint,
+    })
+    expect((await run({ password: 'never sent', privateKey: null, hostKeyFingerprint: null })).result).toMatchObject({
+      failure: 'host-key-unconfirmed',
+      message: `it shows ${sshd.fingerprint}`,
+      hostKeyFingerprint: sshd.fingerprint,
+    })
   })
 
   it('signs in by a key with a passphrase, and says when it can not be read', async () => {
@@ -217,7 +258,10 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     const other = await startSshd('127.0.0.2')
     try {
       const answer = await onceUp({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
-      expect(answer).toEqual({ failure: 'host-key-changed', message: `it shows ${other.fingerprint}` })
+      expect(answer).toEqual({
+        failure: 'host-key-changed',
+        message: `expected ${sshd.fingerprint}, it shows ${other.fingerprint}`,
+      })
     } finally {
       other.stop()
     }

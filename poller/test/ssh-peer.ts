@@ -1,5 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto'
-import ssh2, { type AuthContext } from 'ssh2'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import ssh2, { type AuthContext, type ParsedKey } from 'ssh2'
+
+/** Host keys of the servers of a test, by port: what a person would have confirmed. */
+export const knownKeys = new Map<number, string>()
+
+const fingerprintOf = (key: Buffer): string =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
 export interface SshPeerOptions {
   /** What a command is answered with. */
@@ -58,8 +64,12 @@ export const startSshPeer = async ({ answer, ident, delayMs = 0, authenticate, r
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  const { port } = server.address() as { port: number }
+  const fingerprint = fingerprintOf((ssh2.utils.parseKey(privateKey) as ParsedKey).getPublicSSH())
+  knownKeys.set(port, fingerprint)
   return {
-    port: (server.address() as { port: number }).port,
+    fingerprint,
+    port,
     /** What it was asked, in order. */
     commands,
     /** Connections that are open, and attempts to sign in so far. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer, type Server } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { knownKeys } from './ssh-peer.ts'
 
 /** Debian's server; a test skips itself aloud where it is not installed. */
 export const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(path))
@@ -81,6 +82,7 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(dir, 'host.pub')], { encoding: 'utf8' }).split(
     ' ',
   )[1]
+  knownKeys.set(port, fingerprint as string)
   return {
     host,
     port,

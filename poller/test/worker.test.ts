@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { Refused, type WorkerClient } from '../src/client.ts'
 import { pollHost } from '../src/poll.ts'
 import { createWorkerProcess } from '../src/worker.ts'
-import { startSshPeer } from './ssh-peer.ts'
+import { knownKeys, startSshPeer } from './ssh-peer.ts'
 import { startPeer } from './sshd.ts'
 
 const peers: { close(): void }[] = []
@@ -22,7 +22,7 @@ const poll = (id: string, change: Partial<Poll>): Poll => ({
   password: 'p',
   privateKey: null,
   passphrase: null,
-  hostKeyFingerprint: null,
+  hostKeyFingerprint: knownKeys.get(change.port ?? 22) ?? null,
   limits: { connectMs: 500, totalMs: 1_000, outputBytes: 100_000 },
   ...change,
 })

@@ -1,10 +1,12 @@
 /** Worker processes as they are run, against hosts that answer over SSH; what happens when they die or are not wanted. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { pageOf } from '#test/builders.ts'
+import { farmFingerprint } from '../../../bench/farm/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'
 const root = new URL('../../../', import.meta.url)
@@ -61,6 +63,7 @@ const addHosts = async (names: readonly string[]): Promise<void> => {
     port,
     userName: `host-${computerName.replaceAll('.', '-')}`,
     password: 'p',
+    hostKeyFingerprint: farmFingerprint,
   }))
   expect((await (await t.admin()).post(`${base}/connectiondetails`, { connections })).statusCode).toBe(200)
 }

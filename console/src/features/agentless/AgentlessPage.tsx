@@ -22,6 +22,7 @@ import { useView } from '../../ui/useView.ts'
 import classes from './agentless.module.css'
 import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
+import { CompareKeysDialog } from './CompareKeysDialog.tsx'
 import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
 import { ConnectionsBar } from './ConnectionsBar.tsx'
 import { exportedLists } from './connection-exports.ts'
@@ -39,7 +40,7 @@ export const AgentlessPage = () => {
   const { api, session } = useServices()
   const view = useView(statusView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
-  const [dialog, setDialog] = useState<'defaults' | 'upload' | null>(null)
+  const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
   const list = useRef<HTMLDivElement>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, statusView), [filters, search, sort])
@@ -70,6 +71,11 @@ export const AgentlessPage = () => {
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
                 Upload a file…
+              </Button>
+            ) : null}
+            {canWrite ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('keys')}>
+                Compare host keys…
               </Button>
             ) : null}
             {add}
@@ -131,6 +137,7 @@ export const AgentlessPage = () => {
         }
         selection={canWrite ? <ConnectionsBar selection={selection} filtered={counts?.filtered ?? null} /> : null}
       />
+      <CompareKeysDialog opened={dialog === 'keys'} close={() => setDialog(null)} />
       <UploadDialog opened={dialog === 'upload'} close={() => setDialog(null)} />
       <DefaultsDialog opened={dialog === 'defaults'} close={() => setDialog(null)} />
     </>

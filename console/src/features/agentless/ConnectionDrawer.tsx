@@ -86,7 +86,7 @@ const Details = ({ connection }: { connection: Connection }) => (
       ...(connection.isOverrideDefaults
         ? [['User', <DeviceText key="user" value={connection.userName} />] as const]
         : []),
-      ['Host key', connection.hostKeyFingerprint === '' ? 'pinned at the next contact' : connection.hostKeyFingerprint],
+      ['Host key', connection.hostKeyFingerprint === '' ? 'not confirmed' : connection.hostKeyFingerprint],
       ['Tags', <TagList key="tags" tags={connection.hashtags} />],
     ]}
   />
@@ -109,6 +109,37 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
           </Button>
         </>
       ) : null}
+    </p>
+  )
+}
+
+/** The key that a computer showed before anybody confirmed one; until then it gets no password. */
+const HostKey = ({ connection }: { connection: Connection }) => {
+  const { session } = useServices()
+  const actions = useConnectionActions(() => undefined)
+  const { computerName, hostKeyFingerprint, shownHostKeyFingerprint: shown } = connection
+  if (shown === '') return null
+  if (hostKeyFingerprint !== '')
+    return (
+      <p className={classes.text} role="note">
+        The host key changed, and nothing was sent. Pinned: <code>{hostKeyFingerprint}</code>. Shown now:{' '}
+        <code>{shown}</code>. If the computer was set up again, enter the new fingerprint below.
+      </p>
+    )
+  return (
+    <p className={classes.text} role="note">
+      First contact: no password was sent. The computer shows the host key <code>{shown}</code>. Compare it with the
+      output of <code>ssh-keygen -l</code> on that computer.
+      {session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write') ? (
+        <>
+          {' '}
+          <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
+            Confirm host key…
+          </Button>
+        </>
+      ) : (
+        ' An Administrator can confirm it.'
+      )}
     </p>
   )
 }
@@ -161,6 +192,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
       </header>
       <div className={classes.drawerBody}>
         {status.data === undefined || status.data === null ? null : <LastRun status={status.data} />}
+        <HostKey connection={connection.data} />
         <Unconfirmed connection={connection.data} />
         {canWrite ? (
           <ConnectionForm connection={connection.data} close={close} onSaved={onSaved} />

@@ -1,4 +1,10 @@
-import { deleteConnections, registerConnections, unregisterConnections, updateConnection } from '@portcullis/contract'
+import {
+  confirmHostKeys,
+  deleteConnections,
+  registerConnections,
+  unregisterConnections,
+  updateConnection,
+} from '@portcullis/contract'
 import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
@@ -39,6 +45,33 @@ export const useConnectionActions = (onDone: () => void) => {
           await done('Confirmed; it is polled anew.')
         },
       }),
+    /** Pins the host key that a computer showed, after a person compared it. */
+    confirmKey: (computerName: string, hostKeyFingerprint: string) =>
+      confirm({
+        title: 'Confirm host key',
+        names: [computerName],
+        kind: ['computer', 'computers'],
+        consequence: `${hostKeyFingerprint} is pinned, and passwords are sent to whoever holds this key.`,
+        action: 'Confirm host key',
+        run: async () => {
+          const { confirmed } = await api.call(confirmHostKeys, {
+            body: { hosts: [{ computerName, hostKeyFingerprint }] },
+          })
+          await done(
+            confirmed.length === 1
+              ? 'Host key confirmed. The computer is polled again.'
+              : 'Not confirmed: the computer showed another key meanwhile.',
+          )
+        },
+      }),
+    /** Confirms all computers that showed a key of this list. */
+    compareKeys: async (list: string) => {
+      const { confirmed, different, notShown, unknown, unreadableLines } = await api.call(confirmHostKeys, {
+        body: { list },
+      })
+      await rereadConnections(queries)
+      return { confirmed, different, notShown, unknown, unreadableLines }
+    },
     stop: (names: string[]) =>
       confirm({
         title: 'Stop polling',

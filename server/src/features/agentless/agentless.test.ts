@@ -1,4 +1,4 @@
-import type { Agent, FleetEvent, Poll, PollResult } from '@portcullis/contract'
+import type { Agent, Connection, FleetEvent, Poll, PollResult } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentlessOf, agentlessBase as base, failure, ok, success } from '#test/agentless.ts'
@@ -37,7 +37,8 @@ describe('a host that is polled', () => {
         host: 'Build-7.example.org',
         port: 22,
         userName: 'inventory',
-        password: 'the password',
+        password: null,
+        isPasswordWithheld: true,
         hostKeyFingerprint: null,
       },
     ])
@@ -140,7 +141,7 @@ describe('a host that is polled', () => {
     )
     expect(errors.data.find((row) => row.uuid === uuid)).toMatchObject({
       errorsCount: 4,
-      lastError: expect.stringContaining('The host key is another one (it shows SHA256:x)'),
+      lastError: expect.stringContaining('The host key changed (it shows SHA256:x)'),
     })
   })
 
@@ -245,14 +246,89 @@ describe('a host that is polled', () => {
     expect((await agentless.status('victim-1')).uuid).not.toBe(victim.uuid)
   })
 
-  it('is pinned by its first contact, even when that one fails', async () => {
-    ok(await agentless.post('connectiondetails', { computerName: 'pin-1', password: 'p', userName: 'u' }))
+  it('finding 10: gets its password only after a person confirmed the host key that it shows', async () => {
+    const manager = await person(t, { profile: 20 })
+    const [key, other] = ['k', 'o'].map((c) => `SHA256:${c.repeat(43)}`) as [string, string]
+    const own = { password: 'p', userName: 'u' }
+    for (const name of ['pin-1', 'pin-2', 'pin-3'])
+      ok(await agentless.post('connectiondetails', { computerName: name, ...own }))
+    ok(await agentless.post('connectiondetails', { computerName: 'pin-4', hostKeyFingerprint: '' }))
     const w = await agentless.registerWorker()
-    const poll = (await w.lease(50)).polls.find((one) => one.host === 'pin-1') as Poll
-    const key = `SHA256:${'k'.repeat(43)}`
-    await w.results([{ ...failure(poll, 'sign-in-refused'), hostKeyFingerprint: key }])
-    t.clock.advance(24 * 60 * minute)
-    expect((await w.lease(50)).polls.find((one) => one.host === 'pin-1')).toMatchObject({ hostKeyFingerprint: key })
+    const leased = async () => {
+      t.clock.advance(24 * 60 * minute)
+      return new Map((await w.lease(50)).polls.map((one) => [one.host, one]))
+    }
+    const polls = await leased()
+    expect(polls.get('pin-1')).toMatchObject({ password: null, isPasswordWithheld: true, hostKeyFingerprint: null })
+    for (const name of ['pin-1', 'pin-2', 'pin-4'])
+      await w.results([{ ...failure(polls.get(name) as Poll, 'host-key-unconfirmed'), hostKeyFingerprint: key }])
+    const shown = async (name: string) =>
+      (await pageOf<Connection>(t, `agents/agentless/connectiondetails?ComputerName=${name}`)).data.map((one) => [
+        one.hostKeyFingerprint,
+        one.shownHostKeyFingerprint,
+      ])[0]
+    expect(await shown('pin-1')).toEqual(['', key])
+    expect((await agentless.status('pin-1')).statusErrorDescription).toContain('Confirm the host key')
+    // Asked again, it still gets no password.
+    expect((await leased()).get('pin-1')).toMatchObject({ password: null, hostKeyFingerprint: null })
+
+    // Sessions are over when the clock moves by days.
+    const managing = async () => t.as(await t.signIn(manager.userName, manager.password))
+    const confirm = async (body: unknown, api?: Awaited<ReturnType<TestApp['admin']>>) =>
+      (api ?? (await managing())).post(`${base}/connectiondetails/confirmhostkeys`, body)
+    expect((await confirm({})).statusCode).toBe(400)
+    expect(ok(await confirm({ hosts: [{ computerName: 'pin-1', hostKeyFingerprint: other }] }))).toMatchObject({
+      confirmed: [],
+      different: [{ computerName: 'pin-1', shown: key }],
+    })
+    expect(await shown('pin-1')).toEqual(['', key])
+    expect(ok(await confirm({ hosts: [{ computerName: 'PIN-1', hostKeyFingerprint: key }] }))).toMatchObject({
+      confirmed: ['pin-1'],
+    })
+    expect(await shown('pin-1')).toEqual([key, ''])
+    expect((await leased()).get('pin-1')).toMatchObject({ password: 'p', hostKeyFingerprint: key })
+
+    const list = [
+      '# a list to compare',
+      `pin-2 ${other}`,
+      `256 ${key} pin-2 (ED25519)`,
+      `pin-3 ${key}`,
+      `nowhere ${key}`,
+      'nonsense',
+      '|1|aGFzaGVk|bmFtZQ== ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBvW2Uq1nT9H0V5c2z2c7l3y9l3r0h6b7j8k9m0n1p2q',
+    ].join('\n')
+    expect(ok(await confirm({ list }))).toEqual({
+      confirmed: ['pin-2'],
+      different: [],
+      notShown: ['pin-3'],
+      unknown: 1,
+      unreadableLines: [6, 7],
+    })
+    // The default credentials are an Administrator's to give away.
+    const ofDefaults = { hosts: [{ computerName: 'pin-4', hostKeyFingerprint: key }] }
+    expect((await confirm(ofDefaults)).json().code).toBe('forbidden_object')
+    expect(ok(await confirm(ofDefaults, await t.admin()))).toMatchObject({ confirmed: ['pin-4'] })
+    const trail = (await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=50')).body
+    expect(trail).toContain('connection.host_key_confirmed')
+  })
+
+  it('finding 10: a host that a private key signs in to is pinned, one that shows another key is told apart', async () => {
+    const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
+    ok(await agentless.post('connectiondetails', { computerName: 'keyed-1', userName: 'u', privateKey }))
+    const w = await agentless.registerWorker()
+    const next = async () => {
+      t.clock.advance(24 * 60 * minute)
+      return (await w.lease(50)).polls.find((one) => one.host === 'keyed-1') as Poll
+    }
+    const [key, other] = ['k', 'o'].map((c) => `SHA256:${c.repeat(43)}`) as [string, string]
+    await w.results([{ ...success(await next()), hostKeyFingerprint: key }])
+    const poll = await next()
+    expect(poll.hostKeyFingerprint).toBe(key)
+    await w.results([
+      { ...failure(poll, 'host-key-changed', `expected ${key}, it shows ${other}`), hostKeyFingerprint: other },
+    ])
+    expect((await agentless.status('keyed-1')).statusErrorDescription).toContain(`expected ${key}, it shows ${other}`)
+    expect((await next()).hostKeyFingerprint).toBe(key)
   })
 
   it('can not be kept for ever by a worker that only says it runs', async () => {
@@ -273,10 +349,11 @@ describe('a host that is polled', () => {
     const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
     const defaults = { userName: 'svc', password: 'the default secret', privateKey: key }
     ok(await agentless.put('workerpollerdetails', { defaults }))
+    const hostKeyFingerprint = `SHA256:${'a'.repeat(43)}`
     for (const computerName of ['evil-1', 'evil-2'])
-      ok(await manager.api.post(`${base}/connectiondetails`, { computerName }))
-    ok(await manager.api.post(`${base}/connectiondetails/test`, { computerName: 'evil-3' }))
-    ok(await agentless.post('connectiondetails', { computerName: 'good-1' }))
+      ok(await manager.api.post(`${base}/connectiondetails`, { computerName, hostKeyFingerprint }))
+    ok(await manager.api.post(`${base}/connectiondetails/test`, { computerName: 'evil-3', hostKeyFingerprint }))
+    ok(await agentless.post('connectiondetails', { computerName: 'good-1', hostKeyFingerprint }))
     ok(await agentless.post('registration', { computerNames: ['evil-1'] }))
     expect(
       (await manager.api.put(`${base}/connectiondetails`, { computerName: 'evil-2', isConfirmed: true })).statusCode,

@@ -19,7 +19,7 @@ const anyOf = (column: string, values: readonly string[]) =>
 
 const rowSelect = `c.computer_name as "computerName", c.port as "port", c.platform as "platform", c.user_name as "userName",
     c.password is not null as "hasPassword", c.private_key is not null as "hasPrivateKey", c.passphrase is not null as "hasPassphrase",
-    c.host_key as "hostKeyFingerprint", c.interval_minutes as "intervalMinutes", c.is_override as "isOverrideDefaults",
+    c.host_key as "hostKeyFingerprint", c.shown_host_key as "shownHostKeyFingerprint", c.interval_minutes as "intervalMinutes", c.is_override as "isOverrideDefaults",
     ${tags} as "hashtags", c.is_registered as "isRegistered", c.is_confirmed as "isConfirmed", coalesce(c.agent_id::text, '') as "uuid",
     ${utcSql('c.created_at')} as "createdAt", ${utcSql('c.changed_at')} as "changedAt"`
 
@@ -43,6 +43,7 @@ export const connectionsList: ListSpec = {
     hasPrivateKey: { sort: 'c.private_key is not null' },
     hasPassphrase: { sort: 'c.passphrase is not null' },
     hostKeyFingerprint: { sort: 'c.host_key' },
+    shownHostKeyFingerprint: { sort: 'c.shown_host_key' },
     intervalMinutes: { sort: 'c.interval_minutes' },
     isOverrideDefaults: { sort: 'c.is_override', filter: isTrue('c.is_override') },
     hashtags: {

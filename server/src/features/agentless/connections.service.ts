@@ -4,6 +4,7 @@ import {
   type BulkResult,
   type Connection,
   type ConnectionInput,
+  type confirmHostKeys,
   profiles,
   type ResponseOf,
   type updateConnection,
@@ -18,6 +19,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
 import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import { readHostKeys } from './host-keys.ts'
 import { keptSecrets, sealed } from './secrets.ts'
 
 export interface ConnectionsDeps {
@@ -30,6 +32,8 @@ export interface ConnectionsDeps {
   /** A connection as it is shown. */
   shown(tx: Tx, key: string): Promise<Connection>
 }
+
+type ConfirmedKeys = ResponseOf<typeof confirmHostKeys>
 
 /** Row and member that a secret of a connection is bound to. */
 export const placeOf = (connectionId: string): string => `connection ${connectionId}`
@@ -220,6 +224,52 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
           severity: 4,
         })
         return shown(tx, next.name_key)
+      })
+    },
+
+    /** Pins keys that a person compared; a computer that shows another one than was given stays as it is. */
+    confirmKeys: (actor: Actor, { hosts, list }: BodyOf<typeof confirmHostKeys>): Promise<ConfirmedKeys> => {
+      if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'give either hosts or list')
+      const { keys, unreadable } =
+        list === undefined
+          ? {
+              keys: new Map((hosts ?? []).map((one) => [nameKey(one.computerName), new Set([one.hostKeyFingerprint])])),
+              unreadable: [],
+            }
+          : readHostKeys(list)
+      return transactionAgain(db, async (tx) => {
+        const rows = (await store.lockByKeys(tx, [...keys.keys()])).filter((row) => row.host_key === '')
+        const answer: ConfirmedKeys = {
+          confirmed: [],
+          different: [],
+          notShown: [],
+          unknown: keys.size - rows.length,
+          unreadableLines: unreadable.slice(0, 100),
+        }
+        for (const row of rows) {
+          const given = keys.get(row.name_key) as ReadonlySet<string>
+          const shown = row.shown_host_key ?? ''
+          // One that a person names counts before the first contact, too; a list only confirms what was seen.
+          const key = shown === '' && list === undefined ? [...given][0] : shown
+          if (key === undefined || key === '') answer.notShown.push(row.computer_name)
+          else if (!given.has(key)) answer.different.push({ computerName: row.computer_name, shown: key })
+          else {
+            if (!row.is_override && !isAdministrator(actor))
+              throw new AppError('forbidden_object', {
+                detail: `${row.computer_name} uses the default credentials: only an Administrator confirms its host key.`,
+              })
+            await write(tx, row, { ...row, host_key: key })
+            answer.confirmed.push(row.computer_name)
+          }
+        }
+        if (answer.confirmed.length > 0)
+          await audit.write(tx, actor, {
+            action: 'connection.host_key_confirmed',
+            entity: plural(answer.confirmed.length),
+            details: namesIn(answer.confirmed),
+            severity: 4,
+          })
+        return answer
       })
     },
 

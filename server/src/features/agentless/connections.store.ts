@@ -14,6 +14,8 @@ export interface ConnectionRow {
   private_key: Buffer | null
   passphrase: Buffer | null
   host_key: string
+  /** What it showed last and is not pinned; empty: none. */
+  shown_host_key?: string
   interval_minutes: number | null
   is_override: boolean
   tags: string[]
@@ -35,7 +37,7 @@ export interface DefaultsRow {
 }
 
 const columns = sql`c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
-  c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
+  c.host_key, c.shown_host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
 
 export const createConnectionsStore = () => ({
   byKeys: (q: Queryable, keys: readonly string[]): Promise<ConnectionRow[]> =>
@@ -85,7 +87,7 @@ export const createConnectionsStore = () => ({
     await tx.execute(sql`
       update connections c set computer_name = ${r.computer_name}, name_key = ${r.name_key}, port = ${r.port}::int, platform = ${r.platform},
         user_name = ${r.user_name}, password = ${r.password}::bytea, private_key = ${r.private_key}::bytea, passphrase = ${r.passphrase}::bytea,
-        host_key = ${r.host_key}, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[], is_confirmed = ${r.is_confirmed},
+        host_key = ${r.host_key}, shown_host_key = case when ${r.host_key}::text = c.shown_host_key then '' else c.shown_host_key end, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[], is_confirmed = ${r.is_confirmed},
         changed_at = ${now} where c.connection_id = ${r.connection_id}::uuid`)
   },
 

@@ -155,7 +155,12 @@ describe('connections', () => {
 
   it('are tried step by step, and nothing of it is stored', async () => {
     const test = ok<ConnectionTest>(
-      await agentless.post('connectiondetails/test', { computerName: 'try-1', userName: 'u', password: 'p' }),
+      await agentless.post('connectiondetails/test', {
+        computerName: 'try-1',
+        userName: 'u',
+        password: 'p',
+        hostKeyFingerprint: `SHA256:${'a'.repeat(43)}`,
+      }),
     )
     expect(test).toMatchObject({ state: 'waiting', ok: null })
     const w = await agentless.registerWorker()

@@ -1,6 +1,7 @@
 import {
   activateWorker,
   addConnections,
+  confirmHostKeys,
   connectionCauses,
   connectionDetailsStatus,
   createWorkerToken,
@@ -123,6 +124,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
 
   app.register(listConnections, ({ query }) => list.page(query))
   app.register(addConnections, ({ actor, body }) => connections.add(actor, body))
+  app.register(confirmHostKeys, ({ actor, body }) => connections.confirmKeys(actor, body))
   app.register(updateConnection, ({ actor, body }) => connections.change(actor, body))
   app.register(deleteConnections, ({ actor, query, body }) => {
     const named = (query.computerName ?? '')

@@ -80,13 +80,16 @@ export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: Def
     : // A rogue host keeps what a password shows it; a key shows it nothing.
       opened(envelope, defaultsPlace, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
+  // Before a person confirmed the host key, or a private key signed in, nobody gets the password: not even the worker.
+  const isUnconfirmed = row.host_key === ''
   return {
     host: row.computer_name,
     port: row.port ?? d.port,
     platform: platform === 'auto' ? null : (platform as Poll['platform']),
     userName: row.is_override ? row.user_name : d.user_name,
     ...secrets,
-    hostKeyFingerprint: row.host_key === '' ? null : row.host_key,
+    ...(isUnconfirmed ? { password: null, isPasswordWithheld: secrets.password !== null } : {}),
+    hostKeyFingerprint: isUnconfirmed ? null : row.host_key,
     limits,
   }
 }
@@ -227,7 +230,6 @@ export const createPolls = (deps: PollsDeps) => {
             error: failure === null ? '' : failureText(failure, result.message),
             nextRun: new Date(clock.now() + jittered(wait)),
             peripherals: failure === null ? result.devices.length : null,
-            // Pinned by the first contact, whatever came of it: the password is not sent to another one next time.
             hostKey: result.hostKeyFingerprint,
             platform: failure === null ? result.platform : null,
           }

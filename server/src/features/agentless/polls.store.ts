@@ -162,9 +162,13 @@ export const createPollsStore = () => ({
         select u.* from l join ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform) on u.id = l.connection_id
         join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null),
       k as (
-        update connections c set host_key = case when c.host_key = '' then coalesce(u.host_key, '') else c.host_key end,
+        -- Pinned where a private key signed in; else shown until a person confirms it.
+        update connections c set host_key = case when c.host_key = '' and u.cause is null then coalesce(u.host_key, '') else c.host_key end,
+          shown_host_key = case when u.host_key is null then c.shown_host_key
+            when u.cause is null or u.host_key = c.host_key then '' else u.host_key end,
           platform = case when c.platform = 'auto' then coalesce(u.platform, 'auto') else c.platform end
-        from u where c.connection_id = u.id and ((c.host_key = '' and u.host_key is not null) or (c.platform = 'auto' and u.platform is not null)))
+        from u where c.connection_id = u.id and ((u.host_key is not null and (u.host_key <> c.host_key or c.shown_host_key <> ''))
+          or (c.platform = 'auto' and u.platform is not null)))
       update connection_runs r set state = case when u.cause is null then 'Success' else 'Failed' end, cause = u.cause, error = u.error,
         ended_at = ${now}, duration_ms = u.duration, lease_until = null, attempts = 0, step = '',
         failures = case when u.cause is null then 0 else r.failures + 1 end,
