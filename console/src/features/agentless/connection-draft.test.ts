@@ -11,6 +11,7 @@ const stored: Connection = {
   hasPrivateKey: false,
   hasPassphrase: false,
   hostKeyFingerprint: 'SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM',
+  shownHostKeyFingerprint: '',
   intervalMinutes: 30,
   isOverrideDefaults: true,
   hashtags: 'lab,kiosk',
