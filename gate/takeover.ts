@@ -12,12 +12,20 @@ interface TestRun {
   testResults: { name: string; assertionResults: { title: string; status: string }[] }[]
 }
 
+/** Whether a copy of the checkout is the one that lacks exactly this guard. */
+const isRemovedIn = (root: string, { removedBy }: Guard): boolean => {
+  const expected = new Map<string, string>()
+  for (const { file, find, replace } of removedBy)
+    expected.set(
+      file,
+      (expected.get(file) ?? readFileSync(join(ownRoot, file), 'utf8')).replace(find, () => replace),
+    )
+  return [...expected].every(([file, text]) => readFileSync(join(root, file), 'utf8') === text)
+}
+
 /** All guards in the checkout itself; in a broken copy the guards that are missing there. */
 const guardsToTry = (root: string): Guard[] =>
-  Object.values(guards).filter(
-    ({ removedBy }: Guard) =>
-      root === ownRoot || removedBy.some(({ file, find }) => !readFileSync(join(root, file), 'utf8').includes(find)),
-  )
+  Object.values<Guard>(guards).filter((guard) => root === ownRoot || isRemovedIn(root, guard))
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 

@@ -19,7 +19,7 @@ export const agentGuards = defineGuards({
     removedBy: [
       {
         file: 'agent/src/commands.ts',
-        find: "if (!verifySignature(commandKey, signed.payload, signed.signature)) return 'the signature does not verify'",
+        find: "if (!keys.verify(signed.payload, signed.signature)) return 'the signature does not verify'",
         replace: '',
       },
     ],
@@ -33,7 +33,7 @@ export const agentGuards = defineGuards({
     removedBy: [
       {
         file: 'agent/src/enforcement/policy-file.ts',
-        find: "if (!verifySignature(commandKey, payload, signature)) throw new Error('the signature of the policy does not verify')",
+        find: "if (!isSigned(payload, signature)) throw new Error('the signature of the policy does not verify')",
         replace: '',
       },
     ],

@@ -11,9 +11,9 @@ export const storageGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/commands/commands.store.ts',
-        find: 'select due.agent_id, due.payload, due.signature from due',
+        find: 'select due.agent_id, due.payload, due.signature, due.key_number',
         replace:
-          'select due.agent_id, replace(due.payload, \'"Free"\', \'"Armed"\') as payload, due.signature from due',
+          'select due.agent_id, replace(due.payload, \'"Free"\', \'"Armed"\') as payload, due.signature, due.key_number',
       },
     ],
   },
