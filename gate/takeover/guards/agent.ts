@@ -132,4 +132,18 @@ export const agentGuards = defineGuards({
       },
     ],
   },
+  attackToolNeverSpared: {
+    does: 'Attack tools and denied devices never keep working as the last keyboard',
+    test: {
+      file: 'agent/test/no-exception.test.ts',
+      name: 'finding 8: an attack tool that is the only keyboard is blocked, also when it was there before the agent',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/enforcement/pass.ts',
+        find: "decision.source === 'default' &&\n        isKeyboard(judged)",
+        replace: 'isKeyboard(judged)',
+      },
+    ],
+  },
 })

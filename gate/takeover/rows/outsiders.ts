@@ -71,10 +71,10 @@ export const hostRoot: Row = {
 
 export const device: Row = {
   runProgram: refused(
-    ['driverMismatch', 'hubShape'],
+    ['driverMismatch', 'hubShape', 'attackToolNeverSpared'],
     'On a host in Free mode the device works; the mismatch is reported.',
   ),
-  freeHost: refused(['driverMismatch']),
+  freeHost: refused(['driverMismatch', 'attackToolNeverSpared']),
   allowDevice: possible(
     'A device can copy the descriptors and the serial number of an approved device. It then gets that kind’s drivers only, on the hosts where that device is allowed.',
     'Look at “spoofed” in Insights, allow by host instead of fleet-wide, and prefer short grants.',
