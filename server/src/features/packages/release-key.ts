@@ -12,8 +12,6 @@ export interface ReleaseKeySource {
 }
 
 /** The release key of this server with everything that refusals and answers need of it. */
-export type TrustedKey = ReturnType<typeof trustedKey>
-
 export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
   const { releaseKey, accepted } = followRotations({ releaseKey: file.releaseKey, sequence: 0 }, file.rotations)
   const keys = [file.releaseKey, ...accepted.map((rotation) => rotation.releaseKey)].map(releaseKeyFingerprint)
@@ -30,7 +28,7 @@ export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
 }
 
 /** Digits of a fingerprint that are enough to tell the keys of one fleet apart in its list. */
-export const shortFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16)
+const shortFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16)
 
 /** How hosts with this reported key relate to the key of this server. */
 export const hostKeyState = (reported: string, key: ReleaseKey | null): HostsByReleaseKey['state'] => {
