@@ -44,13 +44,14 @@ const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
 const KERNEL = join(ROOT, 'build', 'kernel')
 /** Says what was unpacked: another list is unpacked anew. */
 const CONTENTS = join(KERNEL, 'contents')
-/** Of a kernel of 400 MB only what gadgets, the USB host side, input, disks, a network card and a console depend on. */
+/** Of a kernel of 400 MB only what gadgets, the USB host side and its drivers, input, disks, network, sound and a console need. */
 const KERNEL_PARTS = [
   './boot/vmlinuz-*',
-  ...['block', 'crypto', 'lib', 'fs', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
-  ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel', 'virtio', 'char'].map(
+  ...['block', 'crypto', 'lib', 'fs', 'sound', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
+  ...['usb', 'hid', 'input', 'scsi', 'net/ethernet/intel', 'net/usb', 'net/phy', 'media/mc', 'virtio', 'char'].map(
     (dir) => `./lib/modules/*/kernel/drivers/${dir}/*`,
   ),
+  './lib/modules/*/kernel/drivers/net/mii.ko',
 ]
 
 /** Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CpioEntry, cpio } from './cpio.ts'
@@ -13,10 +14,20 @@ const MODULES = [
   'libcomposite',
   'usb_f_hid',
   'usb_f_mass_storage',
+  'usb_f_fs',
+  'usb_f_midi',
+  'gadgetfs',
+  'xhci-pci',
   'usbhid',
   'hid-generic',
+  'hid-mcp2221',
   'evdev',
   'usb-storage',
+  'uas',
+  'rtl8150',
+  'iowarrior',
+  'snd-usb-audio',
+  'ftdi_sio',
   'sd_mod',
   'crc32c_generic',
   'ext4',
@@ -53,6 +64,9 @@ export const writeInitramfs = (files: KernelFiles, to: string): void => {
     { path: 'bin/busybox', mode: 0o755, content: readFileSync(files.busybox) },
     { path: 'init', mode: 0o755, content: guest('init.sh') },
     { path: 'guest.sh', content: guest('guest.sh') },
+    { path: 'use.sh', mode: 0o755, content: guest('use.sh') },
+    { path: 'device.mjs', content: Buffer.from(stripTypeScriptTypes(guest('device.ts').toString())) },
+    ...program(process.execPath, 'usr/local/bin/node'),
     { path: 'modules/order', content: Buffer.from(modules.map(({ name }) => `${name}\n`).join('')) },
     ...modules.map(({ name, content }) => ({ path: `modules/${name}.ko`, content })),
     ...program(files.udevadm, 'bin/udevadm', files.unpacked),

@@ -74,8 +74,11 @@ record() {
 stop_recording() { kill $(cat /tmp/recorder); }
 
 # keystrokes: how many keys were pressed since record. An event is 24 bytes: time (16), type, code, value; a press is type 1, value 1.
-keystrokes() {
-  for file in /tmp/keys/*; do
+keystrokes() { pressed /tmp/keys; }
+
+# pressed FOLDER: the same of a folder of recorded input devices.
+pressed() {
+  for file in $1/*; do
     [ ! -e "$file" ] || hexdump -v -e '8/2 " %d" 2/2 " %d" 1/4 " %d\n"' "$file"
   done | awk '$9 == 1 && $11 == 1 { n++ } END { print n + 0 }'
 }
@@ -132,3 +135,46 @@ usb_disk() { for disk in /sys/block/*; do case $(readlink $disk) in *dummy_hcd*)
 
 # uptime_ms: to 10 ms.
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+
+# start_device: the program that is the device side of gadgetfs and FunctionFS gadgets.
+start_device() {
+  mkdir -p /dev/gadget
+  mount -t gadgetfs gadgetfs /dev/gadget
+  mkfifo /tmp/device.in /tmp/device.out
+  UV_THREADPOOL_SIZE=32 setsid node --no-warnings /device.mjs </dev/null >/tmp/device.log 2>&1 &
+}
+
+# device JSON: has that program do something; prints its answer.
+device() {
+  echo "$1" >/tmp/device.in
+  cat /tmp/device.out
+}
+
+# use_everything: from here on whatever appears is used (see use.sh), and drivers that are bound are on record.
+use_everything() {
+  mkdir -p /tmp/used /tmp/typed
+  setsid uevent /use.sh </dev/null >/dev/null 2>&1 &
+  setsid udevadm monitor --kernel --property --subsystem-match=usb --subsystem-match=hid </dev/null >>/tmp/bindings 2>/dev/null &
+  until grep -q KERNEL /tmp/bindings; do usleep 10000; done
+}
+
+# forget_use: the record begins anew.
+forget_use() {
+  rm -f /tmp/used/* /tmp/typed/*
+  : >/tmp/bindings
+}
+
+# used: what was got out of devices since then, one "what number" per line.
+used() {
+  for what in networks frames disks sectors sounds; do
+    echo $what $(cat /tmp/used/$what.* 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+  done
+  echo keystrokes $(pressed /tmp/typed)
+}
+
+# bindings: drivers bound and unbound since then, one "seconds action path driver" per line.
+bindings() {
+  awk '/^KERNEL/ { sub(/.*\[/, "", $1); sub(/\]/, "", $1); event = $1 " " $2 " " $3; isBinding = $2 ~ /^(bind|unbind|remove)$/; driver = "" }
+    /^DRIVER=/ { driver = substr($0, 8) }
+    /^$/ { if (isBinding) print event " " driver; isBinding = 0 }' /tmp/bindings
+}

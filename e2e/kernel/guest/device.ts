@@ -1,0 +1,289 @@
+/**
+ * The device side of gadgets that answer for themselves, by gadgetfs (all descriptors are the device's own) and by
+ * FunctionFS (one function of a configfs gadget). Runs in the machine; obeys one JSON command per line.
+ */
+import fs from 'node:fs'
+import { promisify } from 'node:util'
+import type { DeviceCommand, DeviceCounts, EndpointOf } from '../device-commands.ts'
+
+/** A read of length 0 acknowledges a control request without data; the public functions make none. */
+const raw = (
+  process as unknown as {
+    binding(name: 'fs'): { read(fd: number, buffer: Buffer, offset: number, length: number, position: number): number }
+  }
+).binding('fs')
+const acknowledge = (fd: number): void => void raw.read(fd, Buffer.alloc(1), 0, 0, -1)
+
+const read = promisify(fs.read)
+const write = promisify(fs.write)
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const SECTOR = 512
+const SECTORS = 2048
+const FRAME_EVERY_MS = 20
+const KEY_EVERY_MS = 20
+const GADGETFS = { dir: '/dev/gadget', ep0: '/dev/gadget/dummy_udc' }
+const UDC = '/sys/class/udc/dummy_udc.0'
+
+type Fate = { isOver: boolean }
+const counts = new Map<string, DeviceCounts>()
+const countsOf = (name: string): DeviceCounts => {
+  const known = counts.get(name) ?? { framesIn: 0, framesOut: 0, sectors: 0, keystrokes: 0, resets: 0 }
+  counts.set(name, known)
+  return known
+}
+
+/** An Ethernet broadcast of 60 bytes, and the four bytes by which the adapter says how it was received. */
+const frame = Buffer.alloc(64)
+frame.fill(0xff, 0, 6).set([0x02, 0, 0, 0, 0, 0x66], 6)
+frame.writeUInt16BE(0x88b5, 12)
+
+/** What endpoints do until the device is gone; an error is the host, which took the endpoint away. */
+const endpointLoops: Record<EndpointOf, (fd: number, name: string, fate: Fate) => Promise<void>> = {
+  'frames-in': async (fd, name, fate) => {
+    while (!fate.isOver) {
+      await write(fd, frame, 0, frame.length)
+      countsOf(name).framesIn++
+      await pause(FRAME_EVERY_MS)
+    }
+  },
+  'frames-out': async (fd, name, fate) => {
+    const buffer = Buffer.alloc(2048)
+    while (!fate.isOver) {
+      await read(fd, buffer, 0, buffer.length, null)
+      countsOf(name).framesOut++
+    }
+  },
+  keys: async (fd, name, fate) => {
+    for (let i = 0; !fate.isOver; i++) {
+      await write(fd, Buffer.from([0, 0, 4 + (i % 26), 0, 0, 0, 0, 0]), 0, 8)
+      countsOf(name).keystrokes++
+      await pause(KEY_EVERY_MS)
+    }
+  },
+  silent: () => Promise.resolve(),
+}
+
+const inquiry = Buffer.concat([Buffer.from([0, 0x80, 2, 2, 31, 0, 0, 0]), Buffer.from('Liar    Disk            0001')])
+
+/** SCSI commands of a disk; undefined: not known. */
+const scsi = (command: Buffer, name: string): Buffer | undefined => {
+  const code = command[0]
+  if (code === 0x12) return inquiry
+  if (code === 0x03) return Buffer.from([0x70, 0, 5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0])
+  if (code === 0x1a) return Buffer.from([3, 0, 0, 0])
+  if (code === 0x25) {
+    const capacity = Buffer.alloc(8)
+    capacity.writeUInt32BE(SECTORS - 1, 0)
+    capacity.writeUInt32BE(SECTOR, 4)
+    return capacity
+  }
+  if (code === 0x28) {
+    const sectors = command.readUInt16BE(7)
+    countsOf(name).sectors += sectors
+    return Buffer.alloc(sectors * SECTOR, 0x5a)
+  }
+  return code === 0x00 || code === 0x1b || code === 0x1e || code === 0x35 ? Buffer.alloc(0) : undefined
+}
+
+/** Bulk-only transport. When `spoil` says so it fails in a way for which the host resets the device. */
+const disk = async (toHost: number, fromHost: number, name: string, fate: Fate, spoil: () => boolean) => {
+  const buffer = Buffer.alloc(64 * 1024)
+  while (!fate.isOver) {
+    try {
+      const { bytesRead } = await read(fromHost, buffer, 0, 512, null)
+      if (bytesRead !== 31 || buffer.toString('latin1', 0, 4) !== 'USBC') continue
+      const request = Buffer.from(buffer.subarray(0, 31))
+      const wanted = request.readUInt32LE(8)
+      const isIn = ((request[12] ?? 0) & 0x80) !== 0
+      const answer = scsi(request.subarray(15), name)
+      let left = wanted
+      if (wanted > 0 && isIn) {
+        // What it has less than wanted is made up with zeros: no endpoint has to be halted.
+        const data = Buffer.alloc(wanted)
+        answer?.copy(data)
+        await write(toHost, data, 0, wanted)
+        left = 0
+      } else if (wanted > 0) for (; left > 0; ) left -= (await read(fromHost, buffer, 0, Math.min(left, 65536), null)).bytesRead
+      const status = Buffer.alloc(13)
+      status.write('USBS')
+      request.copy(status, 4, 4, 8)
+      // 2: the phase error, after which the host resets the device.
+      status[12] = spoil() ? 2 : answer === undefined ? 1 : 0
+      await write(toHost, status, 0, 13)
+    } catch {
+      await pause(20)
+    }
+  }
+}
+
+/** Answers to control requests of drivers; undefined: stalled. */
+const control = (setup: Buffer, report: Buffer | undefined): Buffer | undefined => {
+  const [type = 0, request = 0] = setup
+  const [value, length] = [setup.readUInt16LE(2), setup.readUInt16LE(6)]
+  // A register of the network adapter. 0x0120 is its address; bit 3 of 0x014C says that a cable is plugged in.
+  if (type === 0xc0 && request === 0x05) {
+    const answer = Buffer.alloc(length, 0)
+    if (value === 0x0120) Buffer.from([2, 0, 0, 0, 0, 0x66]).copy(answer)
+    if (value === 0x014c) answer[0] = 0x08
+    return answer
+  }
+  if (type === 0x81 && request === 0x06 && value >>> 8 === 0x22) return report?.subarray(0, length)
+  // GET_MAX_LUN
+  if (type === 0xa1 && request === 0xfe) return Buffer.from([0])
+  return undefined
+}
+
+/** Reads and answers what the host sends to endpoint 0, until `onEvent` says that it is over. */
+const serveControl = async (
+  fd: number,
+  { isGadgetfs, report, onEvent }: { isGadgetfs: boolean; report: Buffer | undefined; onEvent: (event: string, setup: Buffer) => boolean },
+): Promise<void> => {
+  const names = isGadgetfs
+    ? ['nop', 'connect', 'disconnect', 'setup', 'suspend']
+    : ['bind', 'unbind', 'enable', 'disable', 'setup', 'suspend', 'resume']
+  for (;;) {
+    const events = Buffer.alloc(12)
+    let bytesRead = 0
+    try {
+      bytesRead = (await read(fd, events, 0, 12, null)).bytesRead
+    } catch {
+      // A request before was given up half way, by a reset for instance.
+    }
+    if (bytesRead < 12) continue
+    const event = names[events[8] ?? 0] ?? ''
+    const setup = events.subarray(0, 8)
+    if (!onEvent(event, setup)) return
+    if (event !== 'setup') continue
+    const isIn = ((setup[0] ?? 0) & 0x80) !== 0
+    const length = setup.readUInt16LE(6)
+    try {
+      if (isIn) {
+        const answer = control(setup, report)
+        // To read where the host waits for data is how a request is stalled.
+        if (answer === undefined) acknowledge(fd)
+        else fs.writeSync(fd, answer)
+      } else if (length > 0) {
+        // And to write where it sends some. No driver here needs an answer to that, and a read could wait for ever.
+        fs.writeSync(fd, Buffer.alloc(1))
+      } else acknowledge(fd)
+    } catch {
+      // Stalled, or another request came before it was answered.
+    }
+  }
+}
+
+let gadgetfs: { fate: Fate; name: string; ended: Promise<void> } | undefined
+
+const plugGadgetfs = ({ name, descriptors, endpoints, report }: Extract<DeviceCommand, { do: 'plug' }>): void => {
+  const ep0 = fs.openSync(GADGETFS.ep0, 'r+')
+  const fate = { isOver: false }
+  const opened: number[] = []
+  const loops: Promise<void>[] = []
+  const openEndpoints = (): void => {
+    if (opened.length > 0) return
+    for (const { file, config, does } of endpoints) {
+      const fd = fs.openSync(`${GADGETFS.dir}/${file}`, 'r+')
+      opened.push(fd)
+      fs.writeSync(fd, Buffer.from(config, 'base64'))
+      loops.push(endpointLoops[does](fd, name, fate).catch(() => {}))
+    }
+  }
+  fs.writeSync(ep0, Buffer.from(descriptors, 'base64'))
+  const onEvent = (event: string, setup: Buffer): boolean => {
+    const isConfigured = event === 'setup' && setup[0] === 0 && setup[1] === 0x09 && setup[2] !== 0
+    if (isConfigured) openEndpoints()
+    return !(event === 'disconnect' && fate.isOver)
+  }
+  const ended = serveControl(ep0, {
+    isGadgetfs: true,
+    report: report === undefined ? undefined : Buffer.from(report, 'base64'),
+    onEvent,
+  })
+    .catch((error) => console.error(name, error))
+    .then(async () => {
+      // Closed while one of them is in use, the kernel would wait for ever.
+      await Promise.all(loops)
+      for (const fd of [...opened, ep0]) fs.closeSync(fd)
+    })
+  gadgetfs = { fate, name, ended }
+}
+
+const unplugGadgetfs = async (): Promise<void> => {
+  if (gadgetfs === undefined) return
+  gadgetfs.fate.isOver = true
+  fs.writeFileSync(`${UDC}/soft_connect`, 'disconnect')
+  await gadgetfs.ended
+  gadgetfs = undefined
+}
+
+/** One function of a configfs gadget. Its folder is mounted; it becomes usable once this has written its descriptors. */
+const offerFunction = ({ name, does, dir, descriptors, strings, becomes }: Extract<DeviceCommand, { do: 'offer' }>): void => {
+  const ep0 = fs.openSync(`${dir}/ep0`, 'r+')
+  fs.writeSync(ep0, Buffer.from(descriptors, 'base64'))
+  fs.writeSync(ep0, Buffer.from(strings, 'base64'))
+  const fate = { isOver: false }
+  let answers = 0
+  const spoil = (): boolean => {
+    if (becomes === undefined || ++answers < becomes.afterAnswers) return false
+    for (const [file, value] of Object.entries(becomes.attributes)) fs.writeFileSync(file, value)
+    countsOf(name).resets++
+    return true
+  }
+  if (does === 'disk') void disk(fs.openSync(`${dir}/ep1`, 'r+'), fs.openSync(`${dir}/ep2`, 'r+'), name, fate, spoil)
+  serveControl(ep0, {
+    isGadgetfs: false,
+    report: undefined,
+    onEvent: (event) => {
+      if (event === 'bind') answers = 0
+      return true
+    },
+  }).catch((error) => console.error(name, error))
+}
+
+/** Boot keyboard by usb_f_hid: it has a node while its gadget is plugged in. */
+const typeOnto = async (node: string, name: string): Promise<void> => {
+  for (let i = 0; ; i++) {
+    try {
+      const fd = fs.openSync(node, 'r+')
+      try {
+        for (; ; i++) {
+          await write(fd, Buffer.from([0, 0, 4 + (i % 26), 0, 0, 0, 0, 0]), 0, 8)
+          countsOf(name).keystrokes++
+          await pause(KEY_EVERY_MS)
+        }
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch {
+      await pause(50)
+    }
+  }
+}
+
+const obey = async (command: DeviceCommand): Promise<unknown> => {
+  if (command.do === 'plug') plugGadgetfs(command)
+  else if (command.do === 'unplug') await unplugGadgetfs()
+  else if (command.do === 'offer') offerFunction(command)
+  else if (command.do === 'type') void typeOnto(command.node, command.name)
+  else return countsOf(command.name)
+  return 'done'
+}
+
+const serve = async (): Promise<void> => {
+  // Opened for writing as well: no end of file when a writer closes.
+  const commands = fs.openSync('/tmp/device.in', 'r+')
+  let text = ''
+  const buffer = Buffer.alloc(65536)
+  for (;;) {
+    const { bytesRead } = await read(commands, buffer, 0, buffer.length, null)
+    text += buffer.toString('utf8', 0, bytesRead)
+    const lines = text.split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) {
+      const answer = await obey(JSON.parse(line)).catch((error: Error) => `failed: ${error.stack}`)
+      fs.writeFileSync('/tmp/device.out', `${JSON.stringify(answer)}\n`)
+    }
+  }
+}
+await serve()

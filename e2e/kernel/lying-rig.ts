@@ -1,0 +1,172 @@
+import { remove, temporaryDir } from '../harness.ts'
+import type { DeviceCommand, DeviceCounts } from './device-commands.ts'
+import { writeInitramfs } from './initramfs.ts'
+import { type KernelFiles, kernelFiles } from './kernel-files.ts'
+import { type Lie, lies } from './lies.ts'
+import { startPeer } from './peer.ts'
+import { bootVm, eventually } from './vm.ts'
+
+/** What a device got out of the host while it was plugged in. */
+export interface Loot {
+  /** Ethernet frames that the host took from it, and that it took from the host. */
+  frames: number
+  sectors: number
+  keystrokes: number
+  networks: number
+  disks: number
+  sounds: number
+  /** Drivers that are not of what it claims to be, and for how long each was bound, ms. */
+  foreign: { driver: string; ms: number }[]
+  /** Of those, how many are bound still. */
+  stillBound: number
+}
+
+/** Time that an unstopped device gets to do harm. */
+const STOPPED_MS = 5_000
+
+const portOf = ({ device }: Lie): { controller: number; path: string } =>
+  'plug' in device ? { controller: 0, path: '1-1' } : { controller: 1, path: '2-1' }
+
+/** Bound drivers by device, from the lines of `bindings` (guest.sh). A device of the bus itself has the driver `usb`. */
+const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
+  const open = new Map<string, { driver: string; at: number }>()
+  const foreign: { driver: string; ms: number }[] = []
+  for (const line of lines.split('\n')) {
+    const [at = '', action, path = '', driver = ''] = line.split(' ')
+    if (!path.includes('/dummy_hcd.')) continue
+    const bound = open.get(path)
+    if (action === 'bind' && driver !== 'usb' && !honest.includes(driver)) open.set(path, { driver, at: Number(at) })
+    else if (action !== 'bind' && bound !== undefined) {
+      foreign.push({ driver: bound.driver, ms: (Number(at) - bound.at) * 1000 })
+      open.delete(path)
+    }
+  }
+  for (const { driver, at } of open.values()) foreign.push({ driver, ms: (now - at) * 1000 })
+  return { foreign, stillBound: open.size }
+}
+
+export type LyingRig = Awaited<ReturnType<typeof startLyingRig>>
+
+/** A machine into which devices that lie are plugged, its agent, and the server that the agent obeys. */
+export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
+  const dir = temporaryDir()
+  const peer = await startPeer()
+  const initramfs = `${dir}/initramfs`
+  writeInitramfs(files, initramfs)
+  const vm = await bootVm({ ...files, initramfs, dir })
+  const obey = async (command: DeviceCommand): Promise<unknown> => {
+    const answer: unknown = JSON.parse(await vm.run(`device '${JSON.stringify(command)}'`))
+    if (typeof answer === 'string' && answer !== 'done') throw new Error(answer)
+    return answer
+  }
+  const countsOf = async ({ name }: Lie): Promise<DeviceCounts> =>
+    (await obey({ do: 'counts', name })) as unknown as DeviceCounts
+
+  await vm.run('start_device; use_everything')
+  for (const { name, device } of lies) {
+    if ('plug' in device) continue
+    await vm.run([`gadget ${name} 1d6b 0104 0110 '' '' ''`, `g=$gadgets/${name}`, ...device.functions].join('\n'))
+    for (const command of device.offers) await obey(command)
+    if (device.types === true) await obey({ do: 'type', name, node: await vm.run(`hidg ${name}`) })
+  }
+
+  let before: DeviceCounts | undefined
+  const rig = {
+    vm,
+    peer,
+    startAgent: async (): Promise<void> => {
+      await vm.run(`start_agent --server ${peer.url} --token ${peer.token} --insecure-http`)
+      await eventually('the first inventory is here', () => peer.seen.facts !== undefined)
+    },
+    arm: async (): Promise<void> => {
+      await peer.command('configure', { mode: 'Armed', applyToPresent: false })
+      await eventually('the agent says that it is armed', () => peer.seen.enforcement?.mode === 'Armed')
+    },
+    /** From here on the host has the rules that a device would like to slip through. */
+    setRules: async ({ rules }: Lie): Promise<void> => {
+      peer.setRules(...rules)
+      await peer.command('policy', { version: peer.policyVersion() })
+    },
+    /** Plugs it into the armed host, waits until it is judged, and pulls it out; a port that is held is released after. */
+    tryArmed: async (lie: Lie): Promise<{ loot: Loot; isHeld: boolean; isAuthorized: boolean }> => {
+      await rig.plug(lie)
+      if (lie.changesTo !== undefined)
+        await eventually(`${lie.name} has changed`, async () => (await rig.productId(lie)) === lie.changesTo)
+      await eventually(`${lie.name} is judged`, () => {
+        const report = rig.reported(lie)
+        const isThis = lie.changesTo === undefined || report?.pid === lie.changesTo
+        return isThis && report?.enforced !== undefined
+      })
+      // What was let in may do harm from here on: a test that would not wait for it would not see it.
+      await eventually(`${lie.name} is stopped`, async () => !(await rig.isAuthorized(lie)), STOPPED_MS).catch(() => {})
+      const isAuthorized = await rig.isAuthorized(lie)
+      const loot = await rig.loot(lie)
+      await rig.unplug(lie)
+      await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
+      return { loot, isHeld: await rig.releasePorts(), isAuthorized }
+    },
+    /** As a person does: whether there was any port to release. */
+    releasePorts: async (): Promise<boolean> => {
+      const held = peer.seen.enforcement?.held ?? []
+      if (held.length === 0) return false
+      await peer.command('release-ports', { releases: held.map(({ id }) => ({ id, accept: false })) })
+      await eventually('no port is held', () => (peer.seen.enforcement?.held ?? []).length === 0)
+      return true
+    },
+    /** Plugs it in and waits until the kernel knows it. */
+    plug: async (lie: Lie): Promise<void> => {
+      const { device, name } = lie
+      await vm.run('forget_use')
+      before = await countsOf(lie)
+      if ('plug' in device) {
+        await vm.run(`mark 'plug ${name}'`)
+        await obey(device.plug)
+      } else {
+        const set = Object.entries(device.attributes).map(([file, value]) => `echo ${value} >$gadgets/${name}/${file}`)
+        await vm.run([...set, `plug ${name} ${portOf(lie).controller}`].join('\n'))
+      }
+      await eventually(`${name} is known to the kernel`, async () =>
+        (await vm.run(`log_since_plug ${name}`)).includes('New USB device found'),
+      )
+    },
+    unplug: async (lie: Lie): Promise<void> => {
+      if ('plug' in lie.device) await obey({ do: 'unplug' })
+      else await vm.run(`unplug ${lie.name}`)
+      const { path } = portOf(lie)
+      await eventually(
+        `${lie.name} is gone`,
+        async () => (await vm.attempt(`test -e /sys/bus/usb/devices/${path}`)).code === 1,
+      )
+    },
+    /** What it got so far. */
+    loot: async (lie: Lie): Promise<Loot> => {
+      const [uptime = '', ...rest] = (await vm.run('uptime_ms; used; echo; bindings')).split('\n')
+      const split = rest.indexOf('')
+      const end = split < 0 ? rest.length : split
+      const used = new Map(rest.slice(0, end).map((line) => line.split(' ') as [string, string]))
+      const get = (what: string): number => Number(used.get(what) ?? 0)
+      const counts = await countsOf(lie)
+      const since = (what: keyof DeviceCounts): number => counts[what] - (before?.[what] ?? 0)
+      return {
+        frames: Math.max(get('frames'), since('framesIn')) + since('framesOut'),
+        sectors: Math.max(get('sectors'), since('sectors')),
+        keystrokes: get('keystrokes'),
+        networks: get('networks'),
+        disks: get('disks'),
+        sounds: get('sounds'),
+        ...foreignOf(rest.slice(end + 1).join('\n'), Number(uptime) / 1000, lie.honest),
+      }
+    },
+    isAuthorized: async (lie: Lie): Promise<boolean> =>
+      (await vm.run(`authorized ${portOf(lie).controller}`)) === '1',
+    productId: async (lie: Lie): Promise<string> =>
+      (await vm.attempt(`cat /sys/bus/usb/devices/${portOf(lie).path}/idProduct`)).output.trim(),
+    reported: (lie: Lie) => peer.devices.get(portOf(lie).path),
+    stop: async (): Promise<void> => {
+      await vm.stop()
+      await peer.stop()
+      remove(dir)
+    },
+  }
+  return rig
+}
