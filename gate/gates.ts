@@ -6,6 +6,7 @@ import { contentTypes } from './content-types.ts'
 import { fuzz } from './fuzz.ts'
 import { hostileStrings } from './hostile-strings.ts'
 import { idor } from './idor.ts'
+import { lyingDevices } from './lying-devices.ts'
 import { massAssignment } from './mass-assignment.ts'
 import { matrix } from './matrix.ts'
 import { redos } from './redos.ts'
@@ -24,6 +25,7 @@ export const gates: readonly Check[] = [
   fuzz,
   hostileStrings,
   idor,
+  lyingDevices,
   massAssignment,
   matrix,
   redos,

@@ -13,7 +13,6 @@ export type DeviceCommand =
       /** Its HID report descriptor. */
       report?: string
     }
-  | { do: 'unplug' }
   | {
       /** One function by FunctionFS; the gadget it belongs to is plugged and unplugged through configfs. */
       do: 'offer'
@@ -30,7 +29,7 @@ export type DeviceCommand =
   | { do: 'type'; name: string; node: string }
   | { do: 'counts'; name: string }
 
-/** What the host took from a device or sent to it, since the machine was booted. */
+/** What the host took from a device or sent to it, since its process began. */
 export interface DeviceCounts {
   /** Ethernet frames that the host read, and that it sent. */
   framesIn: number

@@ -114,7 +114,12 @@ export const lies: readonly Lie[] = [
     foreign: 'rtl8150',
     honest: ['hub'],
     rules: [],
-    device: plug('hub-adapter', { ...RTL8150, deviceClass: 9 }, [{ of: HUB, endpoints: adapterEndpoints }], adapterFiles),
+    device: plug(
+      'hub-adapter',
+      { ...RTL8150, deviceClass: 9 },
+      [{ of: HUB, endpoints: adapterEndpoints }],
+      adapterFiles,
+    ),
   },
   {
     name: 'strict-hub',
@@ -122,7 +127,12 @@ export const lies: readonly Lie[] = [
     foreign: 'iowarrior',
     honest: ['hub'],
     rules: [],
-    device: plug('strict-hub', { vid: 0x07c0, pid: 0x1501, deviceClass: 9 }, [{ of: HUB, endpoints: [interrupt(0x85)] }], []),
+    device: plug(
+      'strict-hub',
+      { vid: 0x07c0, pid: 0x1501, deviceClass: 9 },
+      [{ of: HUB, endpoints: [interrupt(0x85)] }],
+      [],
+    ),
   },
   {
     name: 'vendor-class',
@@ -190,7 +200,7 @@ export const lies: readonly Lie[] = [
   },
   {
     name: sounding,
-    what: "a disk that is a sound device (MIDI) besides",
+    what: 'a disk that is a sound device (MIDI) besides',
     harm: 'sectors',
     foreign: 'snd-usb-audio',
     honest: ['usb-storage'],
@@ -235,14 +245,19 @@ export const lies: readonly Lie[] = [
       attributes: { idVendor: '0x0781', idProduct: '0x5567', bDeviceClass: '0' },
       functions: [ownFunction(changing)],
       offers: [
-        offer(changing, 'disk', { of: DISK, endpoints: [...disk, interrupt(0x85)] }, {
-          afterAnswers: 12,
-          attributes: {
-            [`/sys/kernel/config/usb_gadget/${changing}/idVendor`]: '0x07c0',
-            [`/sys/kernel/config/usb_gadget/${changing}/idProduct`]: '0x1501',
-            [`/sys/kernel/config/usb_gadget/${changing}/bDeviceClass`]: '0xff',
+        offer(
+          changing,
+          'disk',
+          { of: DISK, endpoints: [...disk, interrupt(0x85)] },
+          {
+            afterAnswers: 12,
+            attributes: {
+              [`/sys/kernel/config/usb_gadget/${changing}/idVendor`]: '0x07c0',
+              [`/sys/kernel/config/usb_gadget/${changing}/idProduct`]: '0x1501',
+              [`/sys/kernel/config/usb_gadget/${changing}/bDeviceClass`]: '0xff',
+            },
           },
-        }),
+        ),
       ],
     },
   },

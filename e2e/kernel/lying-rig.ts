@@ -1,9 +1,12 @@
+import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { remove, temporaryDir } from '../harness.ts'
 import type { DeviceCommand, DeviceCounts } from './device-commands.ts'
+import { genuineHardware } from './genuine.ts'
 import { writeInitramfs } from './initramfs.ts'
 import { type KernelFiles, kernelFiles } from './kernel-files.ts'
 import { type Lie, lies } from './lies.ts'
 import { startPeer } from './peer.ts'
+import { connectQmp } from './qmp.ts'
 import { bootVm, eventually } from './vm.ts'
 
 /** What a device got out of the host while it was plugged in. */
@@ -45,6 +48,10 @@ const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
   return { foreign, stillBound: open.size }
 }
 
+/** From its device descriptor; empty without a report. */
+const productIdOf = (report: { descriptors: string } | undefined): string =>
+  report === undefined ? '' : Buffer.from(report.descriptors, 'base64').readUInt16LE(10).toString(16).padStart(4, '0')
+
 export type LyingRig = Awaited<ReturnType<typeof startLyingRig>>
 
 /** A machine into which devices that lie are plugged, its agent, and the server that the agent obeys. */
@@ -53,27 +60,31 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
   const peer = await startPeer()
   const initramfs = `${dir}/initramfs`
   writeInitramfs(files, initramfs)
-  const vm = await bootVm({ ...files, initramfs, dir })
-  const obey = async (command: DeviceCommand): Promise<unknown> => {
-    const answer: unknown = JSON.parse(await vm.run(`device '${JSON.stringify(command)}'`))
+  const hardware = genuineHardware(dir)
+  const vm = await bootVm({ ...files, initramfs, dir, options: hardware.options })
+  const qmp = await connectQmp(hardware.control)
+  const obey = async (channel: string, command: DeviceCommand): Promise<unknown> => {
+    const answer: unknown = JSON.parse(await vm.run(`device ${channel} '${JSON.stringify(command)}'`))
     if (typeof answer === 'string' && answer !== 'done') throw new Error(answer)
     return answer
   }
-  const countsOf = async ({ name }: Lie): Promise<DeviceCounts> =>
-    (await obey({ do: 'counts', name })) as unknown as DeviceCounts
+  const countsOf = async ({ name, device }: Lie): Promise<DeviceCounts> =>
+    (await obey('plug' in device ? 'gadgetfs' : 'functions', { do: 'counts', name })) as DeviceCounts
 
-  await vm.run('start_device; use_everything')
+  await vm.run('mount_gadgetfs; start_device functions; start_device gadgetfs; use_everything')
   for (const { name, device } of lies) {
     if ('plug' in device) continue
     await vm.run([`gadget ${name} 1d6b 0104 0110 '' '' ''`, `g=$gadgets/${name}`, ...device.functions].join('\n'))
-    for (const command of device.offers) await obey(command)
-    if (device.types === true) await obey({ do: 'type', name, node: await vm.run(`hidg ${name}`) })
+    for (const command of device.offers) await obey('functions', command)
+    if (device.types === true) await obey('functions', { do: 'type', name, node: await vm.run(`hidg ${name}`) })
   }
 
   let before: DeviceCounts | undefined
   const rig = {
     vm,
     peer,
+    hardware,
+    qmp,
     startAgent: async (): Promise<void> => {
       await vm.run(`start_agent --server ${peer.url} --token ${peer.token} --insecure-http`)
       await eventually('the first inventory is here', () => peer.seen.facts !== undefined)
@@ -83,7 +94,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       await eventually('the agent says that it is armed', () => peer.seen.enforcement?.mode === 'Armed')
     },
     /** From here on the host has the rules that a device would like to slip through. */
-    setRules: async ({ rules }: Lie): Promise<void> => {
+    setRules: async (...rules: PolicyRule[]): Promise<void> => {
       peer.setRules(...rules)
       await peer.command('policy', { version: peer.policyVersion() })
     },
@@ -94,7 +105,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         await eventually(`${lie.name} has changed`, async () => (await rig.productId(lie)) === lie.changesTo)
       await eventually(`${lie.name} is judged`, () => {
         const report = rig.reported(lie)
-        const isThis = lie.changesTo === undefined || report?.pid === lie.changesTo
+        const isThis = lie.changesTo === undefined || productIdOf(report) === lie.changesTo
         return isThis && report?.enforced !== undefined
       })
       // What was let in may do harm from here on: a test that would not wait for it would not see it.
@@ -120,7 +131,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       before = await countsOf(lie)
       if ('plug' in device) {
         await vm.run(`mark 'plug ${name}'`)
-        await obey(device.plug)
+        await obey('gadgetfs', device.plug)
       } else {
         const set = Object.entries(device.attributes).map(([file, value]) => `echo ${value} >$gadgets/${name}/${file}`)
         await vm.run([...set, `plug ${name} ${portOf(lie).controller}`].join('\n'))
@@ -130,7 +141,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       )
     },
     unplug: async (lie: Lie): Promise<void> => {
-      if ('plug' in lie.device) await obey({ do: 'unplug' })
+      if ('plug' in lie.device) await vm.run('unplug_gadgetfs')
       else await vm.run(`unplug ${lie.name}`)
       const { path } = portOf(lie)
       await eventually(
@@ -138,6 +149,14 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         async () => (await vm.attempt(`test -e /sys/bus/usb/devices/${path}`)).code === 1,
       )
     },
+    /** What was got out of all USB devices together since something was last plugged in: one number by name. */
+    used: async (): Promise<ReadonlyMap<string, number>> =>
+      new Map(
+        (await vm.run('used')).split('\n').map((line) => {
+          const [what = '', count = ''] = line.split(' ')
+          return [what, Number(count)]
+        }),
+      ),
     /** What it got so far. */
     loot: async (lie: Lie): Promise<Loot> => {
       const [uptime = '', ...rest] = (await vm.run('uptime_ms; used; echo; bindings')).split('\n')
@@ -157,12 +176,12 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         ...foreignOf(rest.slice(end + 1).join('\n'), Number(uptime) / 1000, lie.honest),
       }
     },
-    isAuthorized: async (lie: Lie): Promise<boolean> =>
-      (await vm.run(`authorized ${portOf(lie).controller}`)) === '1',
+    isAuthorized: async (lie: Lie): Promise<boolean> => (await vm.run(`authorized ${portOf(lie).controller}`)) === '1',
     productId: async (lie: Lie): Promise<string> =>
       (await vm.attempt(`cat /sys/bus/usb/devices/${portOf(lie).path}/idProduct`)).output.trim(),
     reported: (lie: Lie) => peer.devices.get(portOf(lie).path),
     stop: async (): Promise<void> => {
+      qmp.close()
       await vm.stop()
       await peer.stop()
       remove(dir)

@@ -1,7 +1,10 @@
+import { connect } from 'node:net'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { whyNoKernel } from './kernel-files.ts'
 import { lies } from './lies.ts'
 import { type LyingRig, startLyingRig } from './lying-rig.ts'
+import type { Qmp } from './qmp.ts'
 import { eventually } from './vm.ts'
 
 if (whyNoKernel !== undefined) console.log(`SKIPPED: lying USB devices on a real kernel: ${whyNoKernel}`)
@@ -42,7 +45,7 @@ describe('lying USB devices on a real kernel', () => {
   })
 
   it.each(lies)('finding 3: an armed host stops $what', async (lie) => {
-    await rig.setRules(lie)
+    await rig.setRules(...lie.rules)
     for (let i = 0; i < PLUGS; i++) {
       const { loot, isHeld } = await rig.tryArmed(lie)
       const { frames, sectors, keystrokes, networks, disks, sounds, stillBound, foreign } = loot
@@ -52,5 +55,78 @@ describe('lying USB devices on a real kernel', () => {
       // Whatever was bound for a moment is on record, and its port is held.
       expect(isHeld).toBe(foreign.length > 0)
     }
+  })
+
+  const plugGenuine = async (kinds: PolicyRule['kinds'], ...plugged: Parameters<Qmp['plug']>): Promise<void> => {
+    await rig.setRules({ id: 'genuine', effect: 'allow', level: 'global', ...(kinds === undefined ? {} : { kinds }) })
+    await rig.vm.run('forget_use')
+    await rig.qmp.plug(...plugged)
+  }
+  const reported = (product: string) => [...rig.peer.devices.values()].find((device) => device.product === product)
+  const uses = (what: string, count: number) =>
+    eventually(`${count} ${what} are used`, async () => ((await rig.used()).get(what) ?? 0) >= count)
+  const pullOut = async (id: string, product: string): Promise<void> => {
+    await rig.qmp.unplug(id)
+    await eventually(`${product} is gone`, () => reported(product) === undefined)
+    expect(rig.peer.seen.enforcement?.held ?? []).toEqual([])
+  }
+
+  it('an armed host lets a genuine hub and the allowed keyboard behind it work', async () => {
+    await plugGenuine(['Keyboard'], 'usb-hub', 'hub', '2')
+    await eventually('the hub is reported', () => reported('QEMU USB Hub')?.enforced?.source === 'hub')
+    await plugGenuine(['Keyboard'], 'usb-kbd', 'keyboard', '2.1')
+    await eventually('the keyboard types', async () => {
+      await rig.qmp.type('a')
+      return ((await rig.used()).get('keystrokes') ?? 0) >= 5
+    })
+    expect(reported('QEMU USB Keyboard')).toMatchObject({ authorized: true, enforced: { effect: 'allow' } })
+    await pullOut('keyboard', 'QEMU USB Keyboard')
+    await pullOut('hub', 'QEMU USB Hub')
+  })
+
+  it('an armed host lets an allowed genuine stick be read', async () => {
+    await plugGenuine(['Mass Storage'], 'usb-storage', 'stick', '1', { drive: 'stick' })
+    await uses('sectors', 64)
+    await pullOut('stick', 'QEMU USB HARDDRIVE')
+  })
+
+  it('an armed host lets an allowed genuine headset be a sound card', async () => {
+    await plugGenuine(['Audio'], 'usb-audio', 'headset', '1', { audiodev: 'sound' })
+    await uses('sounds', 1)
+    expect(await rig.vm.run('cat /proc/asound/cards')).toContain('QEMU USB Audio')
+    await pullOut('headset', 'QEMU USB Audio')
+  })
+
+  it('an armed host lets programs use an allowed genuine phone', async () => {
+    await plugGenuine(['Phone', 'Imaging'], 'usb-mtp', 'phone', '1', { rootdir: rig.hardware.phone })
+    const path = await eventually('it is reported as allowed', () => {
+      const device = reported('QEMU USB MTP')
+      return device?.enforced?.effect === 'allow' && device.authorized === true && device.portPath
+    })
+    const folder = `/sys/bus/usb/devices/${path.value}:1.0`
+    // A program claims it through /dev/bus/usb, which the kernel allows for interfaces that are authorised.
+    await eventually('its interface is authorised', async () => (await rig.vm.run(`cat ${folder}/authorized`)) === '1')
+    expect((await rig.vm.attempt(`readlink ${folder}/driver`)).output).toBe('')
+    await pullOut('phone', 'QEMU USB MTP')
+  })
+
+  it('an armed host lets bytes through an allowed genuine serial adapter, both ways', async () => {
+    const line = connect(rig.hardware.serial)
+    let heard = ''
+    line.on('data', (chunk) => {
+      heard += chunk.toString()
+    })
+    await plugGenuine(['Communication', 'Unknown'], 'usb-serial', 'serial', '1', { chardev: 'serial' })
+    await eventually('it has a terminal', async () => (await rig.vm.attempt('test -c /dev/ttyUSB0')).code === 0)
+    await rig.vm.run(
+      'stty -F /dev/ttyUSB0 raw -echo; (head -n 1 /dev/ttyUSB0 >/tmp/heard) & echo from the host >/dev/ttyUSB0',
+    )
+    await eventually('the line hears the host', () => heard.includes('from the host'))
+    await eventually('the host hears the line', async () => {
+      line.write('from the line\n')
+      return (await rig.vm.run('cat /tmp/heard')).includes('from the line')
+    })
+    line.destroy()
+    await pullOut('serial', 'QEMU USB SERIAL')
   })
 })

@@ -10,6 +10,8 @@ export interface VmOptions {
   initramfs: string
   /** Folder for the console log and the control socket. */
   dir: string
+  /** More arguments of QEMU. */
+  options?: readonly string[]
 }
 
 export interface Answer {
@@ -44,7 +46,7 @@ export type Vm = Awaited<ReturnType<typeof bootVm>>
  * Boots a kernel in QEMU and gives a shell in it. Emulated on purpose (`tcg`): hardware virtualisation is missing or
  * broken where the tests run, and a test that behaves differently there proves nothing here.
  */
-export const bootVm = async ({ qemu, kernel, initramfs, dir }: VmOptions) => {
+export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmOptions) => {
   const consoleLog = join(dir, 'console.log')
   const socketPath = join(dir, 'shell')
   writeFileSync(consoleLog, '')
@@ -83,6 +85,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir }: VmOptions) => {
       ...['-chardev', `socket,id=shell,path=${socketPath}`, '-device', 'virtio-serial-pci'],
       ...['-device', 'virtserialport,chardev=shell,name=shell'],
       ...['-netdev', 'user,id=net', '-device', 'e1000,netdev=net'],
+      ...options,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )

@@ -23,9 +23,6 @@ const SECTORS = 2048
 const FRAME_EVERY_MS = 20
 const KEY_EVERY_MS = 20
 const GADGETFS = { dir: '/dev/gadget', ep0: '/dev/gadget/dummy_udc' }
-const UDC = '/sys/class/udc/dummy_udc.0'
-
-type Fate = { isOver: boolean }
 const counts = new Map<string, DeviceCounts>()
 const countsOf = (name: string): DeviceCounts => {
   const known = counts.get(name) ?? { framesIn: 0, framesOut: 0, sectors: 0, keystrokes: 0, resets: 0 }
@@ -33,29 +30,32 @@ const countsOf = (name: string): DeviceCounts => {
   return known
 }
 
-/** An Ethernet broadcast of 60 bytes, and the four bytes by which the adapter says how it was received. */
-const frame = Buffer.alloc(64)
+/**
+ * An Ethernet broadcast, and the four bytes by which the adapter says how it was received. More than 64 bytes: dummy_hcd
+ * takes the first 64 from the device whether a host reads them or not.
+ */
+const frame = Buffer.alloc(128)
 frame.fill(0xff, 0, 6).set([0x02, 0, 0, 0, 0, 0x66], 6)
 frame.writeUInt16BE(0x88b5, 12)
 
 /** What endpoints do until the device is gone; an error is the host, which took the endpoint away. */
-const endpointLoops: Record<EndpointOf, (fd: number, name: string, fate: Fate) => Promise<void>> = {
-  'frames-in': async (fd, name, fate) => {
-    while (!fate.isOver) {
+const endpointLoops: Record<EndpointOf, (fd: number, name: string) => Promise<void>> = {
+  'frames-in': async (fd, name) => {
+    for (;;) {
       await write(fd, frame, 0, frame.length)
       countsOf(name).framesIn++
       await pause(FRAME_EVERY_MS)
     }
   },
-  'frames-out': async (fd, name, fate) => {
+  'frames-out': async (fd, name) => {
     const buffer = Buffer.alloc(2048)
-    while (!fate.isOver) {
+    for (;;) {
       await read(fd, buffer, 0, buffer.length, null)
       countsOf(name).framesOut++
     }
   },
-  keys: async (fd, name, fate) => {
-    for (let i = 0; !fate.isOver; i++) {
+  keys: async (fd, name) => {
+    for (let i = 0; ; i++) {
       await write(fd, Buffer.from([0, 0, 4 + (i % 26), 0, 0, 0, 0, 0]), 0, 8)
       countsOf(name).keystrokes++
       await pause(KEY_EVERY_MS)
@@ -87,9 +87,9 @@ const scsi = (command: Buffer, name: string): Buffer | undefined => {
 }
 
 /** Bulk-only transport. When `spoil` says so it fails in a way for which the host resets the device. */
-const disk = async (toHost: number, fromHost: number, name: string, fate: Fate, spoil: () => boolean) => {
+const disk = async (toHost: number, fromHost: number, name: string, spoil: () => boolean) => {
   const buffer = Buffer.alloc(64 * 1024)
-  while (!fate.isOver) {
+  for (;;) {
     try {
       const { bytesRead } = await read(fromHost, buffer, 0, 512, null)
       if (bytesRead !== 31 || buffer.toString('latin1', 0, 4) !== 'USBC') continue
@@ -104,7 +104,8 @@ const disk = async (toHost: number, fromHost: number, name: string, fate: Fate, 
         answer?.copy(data)
         await write(toHost, data, 0, wanted)
         left = 0
-      } else if (wanted > 0) for (; left > 0; ) left -= (await read(fromHost, buffer, 0, Math.min(left, 65536), null)).bytesRead
+      } else if (wanted > 0)
+        for (; left > 0; ) left -= (await read(fromHost, buffer, 0, Math.min(left, 65536), null)).bytesRead
       const status = Buffer.alloc(13)
       status.write('USBS')
       request.copy(status, 4, 4, 8)
@@ -134,10 +135,14 @@ const control = (setup: Buffer, report: Buffer | undefined): Buffer | undefined 
   return undefined
 }
 
-/** Reads and answers what the host sends to endpoint 0, until `onEvent` says that it is over. */
+/** Reads and answers what the host sends to endpoint 0. */
 const serveControl = async (
   fd: number,
-  { isGadgetfs, report, onEvent }: { isGadgetfs: boolean; report: Buffer | undefined; onEvent: (event: string, setup: Buffer) => boolean },
+  {
+    isGadgetfs,
+    report,
+    onEvent,
+  }: { isGadgetfs: boolean; report: Buffer | undefined; onEvent: (event: string, setup: Buffer) => void },
 ): Promise<void> => {
   const names = isGadgetfs
     ? ['nop', 'connect', 'disconnect', 'setup', 'suspend']
@@ -153,7 +158,7 @@ const serveControl = async (
     if (bytesRead < 12) continue
     const event = names[events[8] ?? 0] ?? ''
     const setup = events.subarray(0, 8)
-    if (!onEvent(event, setup)) return
+    onEvent(event, setup)
     if (event !== 'setup') continue
     const isIn = ((setup[0] ?? 0) & 0x80) !== 0
     const length = setup.readUInt16LE(6)
@@ -173,56 +178,41 @@ const serveControl = async (
   }
 }
 
-let gadgetfs: { fate: Fate; name: string; ended: Promise<void> } | undefined
-
+/** The whole device; it is pulled out by killing this process, which takes it from whatever the kernel is doing. */
 const plugGadgetfs = ({ name, descriptors, endpoints, report }: Extract<DeviceCommand, { do: 'plug' }>): void => {
   const ep0 = fs.openSync(GADGETFS.ep0, 'r+')
-  const fate = { isOver: false }
-  const opened: number[] = []
-  const loops: Promise<void>[] = []
-  const openEndpoints = (): void => {
-    if (opened.length > 0) return
+  let isOpen = false
+  fs.writeSync(ep0, Buffer.from(descriptors, 'base64'))
+  const onEvent = (event: string, setup: Buffer): void => {
+    const isConfigured = event === 'setup' && setup[0] === 0 && setup[1] === 0x09 && setup[2] !== 0
+    if (!isConfigured || isOpen) return
+    isOpen = true
     for (const { file, config, does } of endpoints) {
       const fd = fs.openSync(`${GADGETFS.dir}/${file}`, 'r+')
-      opened.push(fd)
       fs.writeSync(fd, Buffer.from(config, 'base64'))
-      loops.push(endpointLoops[does](fd, name, fate).catch(() => {}))
+      const run = (): void => void endpointLoops[does](fd, name).catch(() => pause(50).then(run))
+      run()
     }
   }
-  fs.writeSync(ep0, Buffer.from(descriptors, 'base64'))
-  const onEvent = (event: string, setup: Buffer): boolean => {
-    const isConfigured = event === 'setup' && setup[0] === 0 && setup[1] === 0x09 && setup[2] !== 0
-    if (isConfigured) openEndpoints()
-    return !(event === 'disconnect' && fate.isOver)
-  }
-  const ended = serveControl(ep0, {
+  void serveControl(ep0, {
     isGadgetfs: true,
     report: report === undefined ? undefined : Buffer.from(report, 'base64'),
     onEvent,
   })
-    .catch((error) => console.error(name, error))
-    .then(async () => {
-      // Closed while one of them is in use, the kernel would wait for ever.
-      await Promise.all(loops)
-      for (const fd of [...opened, ep0]) fs.closeSync(fd)
-    })
-  gadgetfs = { fate, name, ended }
-}
-
-const unplugGadgetfs = async (): Promise<void> => {
-  if (gadgetfs === undefined) return
-  gadgetfs.fate.isOver = true
-  fs.writeFileSync(`${UDC}/soft_connect`, 'disconnect')
-  await gadgetfs.ended
-  gadgetfs = undefined
 }
 
 /** One function of a configfs gadget. Its folder is mounted; it becomes usable once this has written its descriptors. */
-const offerFunction = ({ name, does, dir, descriptors, strings, becomes }: Extract<DeviceCommand, { do: 'offer' }>): void => {
+const offerFunction = ({
+  name,
+  does,
+  dir,
+  descriptors,
+  strings,
+  becomes,
+}: Extract<DeviceCommand, { do: 'offer' }>): void => {
   const ep0 = fs.openSync(`${dir}/ep0`, 'r+')
   fs.writeSync(ep0, Buffer.from(descriptors, 'base64'))
   fs.writeSync(ep0, Buffer.from(strings, 'base64'))
-  const fate = { isOver: false }
   let answers = 0
   const spoil = (): boolean => {
     if (becomes === undefined || ++answers < becomes.afterAnswers) return false
@@ -230,15 +220,14 @@ const offerFunction = ({ name, does, dir, descriptors, strings, becomes }: Extra
     countsOf(name).resets++
     return true
   }
-  if (does === 'disk') void disk(fs.openSync(`${dir}/ep1`, 'r+'), fs.openSync(`${dir}/ep2`, 'r+'), name, fate, spoil)
-  serveControl(ep0, {
+  if (does === 'disk') void disk(fs.openSync(`${dir}/ep1`, 'r+'), fs.openSync(`${dir}/ep2`, 'r+'), name, spoil)
+  void serveControl(ep0, {
     isGadgetfs: false,
     report: undefined,
     onEvent: (event) => {
       if (event === 'bind') answers = 0
-      return true
     },
-  }).catch((error) => console.error(name, error))
+  })
 }
 
 /** Boot keyboard by usb_f_hid: it has a node while its gadget is plugged in. */
@@ -261,18 +250,17 @@ const typeOnto = async (node: string, name: string): Promise<void> => {
   }
 }
 
-const obey = async (command: DeviceCommand): Promise<unknown> => {
+const obey = (command: DeviceCommand): unknown => {
   if (command.do === 'plug') plugGadgetfs(command)
-  else if (command.do === 'unplug') await unplugGadgetfs()
   else if (command.do === 'offer') offerFunction(command)
   else if (command.do === 'type') void typeOnto(command.node, command.name)
   else return countsOf(command.name)
   return 'done'
 }
 
-const serve = async (): Promise<void> => {
+const serve = async (channel: string): Promise<void> => {
   // Opened for writing as well: no end of file when a writer closes.
-  const commands = fs.openSync('/tmp/device.in', 'r+')
+  const commands = fs.openSync(`${channel}.in`, 'r+')
   let text = ''
   const buffer = Buffer.alloc(65536)
   for (;;) {
@@ -281,9 +269,14 @@ const serve = async (): Promise<void> => {
     const lines = text.split('\n')
     text = lines.pop() ?? ''
     for (const line of lines) {
-      const answer = await obey(JSON.parse(line)).catch((error: Error) => `failed: ${error.stack}`)
-      fs.writeFileSync('/tmp/device.out', `${JSON.stringify(answer)}\n`)
+      let answer: unknown
+      try {
+        answer = obey(JSON.parse(line))
+      } catch (error) {
+        answer = `failed: ${(error as Error).stack}`
+      }
+      fs.writeFileSync(`${channel}.out`, `${JSON.stringify(answer)}\n`)
     }
   }
 }
-await serve()
+await serve(process.argv[2] ?? '')

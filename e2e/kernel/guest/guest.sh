@@ -136,18 +136,31 @@ usb_disk() { for disk in /sys/block/*; do case $(readlink $disk) in *dummy_hcd*)
 # uptime_ms: to 10 ms.
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
-# start_device: the program that is the device side of gadgetfs and FunctionFS gadgets.
+# start_device NAME: a process that is the device side of gadgets: of all that use FunctionFS, or of one by gadgetfs.
 start_device() {
-  mkdir -p /dev/gadget
-  mount -t gadgetfs gadgetfs /dev/gadget
-  mkfifo /tmp/device.in /tmp/device.out
-  UV_THREADPOOL_SIZE=32 setsid node --no-warnings /device.mjs </dev/null >/tmp/device.log 2>&1 &
+  [ -e /tmp/$1.in ] || mkfifo /tmp/$1.in /tmp/$1.out
+  UV_THREADPOOL_SIZE=32 setsid node --no-warnings /device.mjs /tmp/$1 </dev/null >>/tmp/device.log 2>&1 &
+  echo $! >/tmp/$1.pid
 }
 
-# device JSON: has that program do something; prints its answer.
+# device NAME JSON: has that process do something; prints its answer.
 device() {
-  echo "$1" >/tmp/device.in
-  cat /tmp/device.out
+  echo "$2" >/tmp/$1.in
+  timeout 30 cat /tmp/$1.out
+}
+
+# mount_gadgetfs: it has one device at a time.
+mount_gadgetfs() {
+  mkdir -p /dev/gadget
+  mount -t gadgetfs gadgetfs /dev/gadget
+}
+
+# unplug_gadgetfs: pulls its device out, and starts the process of the next one.
+unplug_gadgetfs() {
+  pid=$(cat /tmp/gadgetfs.pid)
+  kill -9 $pid
+  while kill -0 $pid; do usleep 10000; done 2>/dev/null
+  start_device gadgetfs
 }
 
 # use_everything: from here on whatever appears is used (see use.sh), and drivers that are bound are on record.

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
-# Run for every event of the kernel: uses what came from a gadget as a desktop does that brings up networks, reads disks
+# Run for every event of the kernel: uses what came by USB as a desktop does that brings up networks, reads disks
 # and listens to keyboards. Each finding is a file of its own, so that none is lost when the device goes.
-case $ACTION:$DEVPATH in add:*/dummy_hcd.*) ;; *) exit ;; esac
+case $ACTION:$DEVPATH in add:*/usb[0-9]*/*) ;; *) exit ;; esac
 to=/tmp/used
 case $SUBSYSTEM in
   net)

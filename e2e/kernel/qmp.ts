@@ -1,0 +1,41 @@
+import { connect } from 'node:net'
+
+export type Qmp = Awaited<ReturnType<typeof connectQmp>>
+
+/** The control socket of QEMU: devices that it emulates are plugged in and pulled out through it. */
+export const connectQmp = async (path: string) => {
+  const socket = connect(path)
+  socket.setEncoding('utf8')
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  let text = ''
+  const waiting: ((answer: { error?: { desc: string } }) => void)[] = []
+  socket.on('error', () => {})
+  socket.on('data', (chunk: string) => {
+    text += chunk
+    const lines = text.split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) {
+      const message = JSON.parse(line)
+      // What is neither greeting nor event is the answer to the oldest command.
+      if ('return' in message || 'error' in message) waiting.shift()?.(message)
+    }
+  })
+  const execute = async (command: string, args: Record<string, unknown> = {}): Promise<void> => {
+    const answer = new Promise<{ error?: { desc: string } }>((resolve) => waiting.push(resolve))
+    socket.write(`${JSON.stringify({ execute: command, arguments: args })}\n`)
+    const { error } = await answer
+    if (error !== undefined) throw new Error(`${command}: ${error.desc}`)
+  }
+  await execute('qmp_capabilities')
+  return {
+    plug: (driver: string, id: string, port: string, more: Record<string, unknown> = {}) =>
+      execute('device_add', { driver, id, bus: 'xhci.0', port, ...more }),
+    unplug: (id: string) => execute('device_del', { id }),
+    /** Types one letter on the keyboard that was plugged in last. */
+    type: (letter: string) => execute('send-key', { keys: [{ type: 'qcode', data: letter }] }),
+    close: () => socket.destroy(),
+  }
+}
