@@ -91,5 +91,28 @@ export const lyingDevices: Check = {
       await rig.stop()
     }
   },
-  sabotages: [],
+  sabotages: [
+    {
+      what: 'interfaces are let in with their device, and the kernel binds any driver that matches',
+      red: 'network interfaces',
+      edits: [
+        {
+          file: 'agent/src/enforcement/kernel.ts',
+          find: "of === undefined ? 'authorized_default' : 'interface_authorized_default'",
+          replace: "'authorized_default'",
+        },
+      ],
+    },
+    {
+      what: 'the drivers that the kernel bound are not compared with the claim',
+      red: 'foreign drivers that stayed bound',
+      edits: [
+        {
+          file: 'agent/src/enforcement/truth.ts',
+          find: 'return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch',
+          replace: 'return null',
+        },
+      ],
+    },
+  ],
 }

@@ -18,7 +18,7 @@ export const genuineHardware = (dir: string) => {
     phone,
     /** Arguments of QEMU. */
     options: [
-      ...['-device', 'qemu-xhci,id=xhci', '-qmp', `unix:${control},server=on,wait=off`],
+      ...['-device', 'qemu-xhci,id=xhci,p2=8,p3=8', '-qmp', `unix:${control},server=on,wait=off`],
       ...['-drive', `if=none,id=stick,format=raw,file=${image}`, '-audiodev', 'none,id=sound'],
       ...['-chardev', `socket,id=serial,path=${serial},server=on,wait=off`],
     ],

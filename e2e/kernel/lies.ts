@@ -32,7 +32,7 @@ export interface Lie {
   rules: readonly PolicyRule[]
   /** By gadgetfs at controller 0, or as a gadget of configfs at controller 1. */
   device: { plug: Plug } | ConfigfsDevice
-  /** Product id that it has after it made the host reset it. */
+  /** Product id that it has after it made the host reset it; until then it is the disk that a rule allows. */
   changesTo?: string
 }
 

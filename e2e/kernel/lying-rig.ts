@@ -111,7 +111,9 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       // What was let in may do harm from here on: a test that would not wait for it would not see it.
       await eventually(`${lie.name} is stopped`, async () => !(await rig.isAuthorized(lie)), STOPPED_MS).catch(() => {})
       const isAuthorized = await rig.isAuthorized(lie)
-      const loot = await rig.loot(lie)
+      const all = await rig.loot(lie)
+      // Before it changed it was a disk that a rule allows.
+      const loot = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
       await rig.unplug(lie)
       await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
       return { loot, isHeld: await rig.releasePorts(), isAuthorized }

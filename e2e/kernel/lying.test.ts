@@ -91,23 +91,23 @@ describe('lying USB devices on a real kernel', () => {
   })
 
   it('an armed host lets an allowed genuine headset be a sound card', async () => {
-    await plugGenuine(['Audio'], 'usb-audio', 'headset', '1', { audiodev: 'sound' })
+    await plugGenuine(['Audio'], 'usb-audio', 'headset', '3', { audiodev: 'sound' })
     await uses('sounds', 1)
     expect(await rig.vm.run('cat /proc/asound/cards')).toContain('QEMU USB Audio')
     await pullOut('headset', 'QEMU USB Audio')
   })
 
   it('an armed host lets programs use an allowed genuine phone', async () => {
-    await plugGenuine(['Phone', 'Imaging'], 'usb-mtp', 'phone', '1', { rootdir: rig.hardware.phone })
+    await plugGenuine(['Phone', 'Imaging'], 'usb-mtp', 'phone', '4', { rootdir: rig.hardware.phone })
     const path = await eventually('it is reported as allowed', () => {
-      const device = reported('QEMU USB MTP')
+      const device = reported('QEMU filesharing')
       return device?.enforced?.effect === 'allow' && device.authorized === true && device.portPath
     })
     const folder = `/sys/bus/usb/devices/${path.value}:1.0`
     // A program claims it through /dev/bus/usb, which the kernel allows for interfaces that are authorised.
     await eventually('its interface is authorised', async () => (await rig.vm.run(`cat ${folder}/authorized`)) === '1')
     expect((await rig.vm.attempt(`readlink ${folder}/driver`)).output).toBe('')
-    await pullOut('phone', 'QEMU USB MTP')
+    await pullOut('phone', 'QEMU filesharing')
   })
 
   it('an armed host lets bytes through an allowed genuine serial adapter, both ways', async () => {
@@ -116,7 +116,7 @@ describe('lying USB devices on a real kernel', () => {
     line.on('data', (chunk) => {
       heard += chunk.toString()
     })
-    await plugGenuine(['Communication', 'Unknown'], 'usb-serial', 'serial', '1', { chardev: 'serial' })
+    await plugGenuine(['Communication', 'Unknown'], 'usb-serial', 'serial', '5', { chardev: 'serial' })
     await eventually('it has a terminal', async () => (await rig.vm.attempt('test -c /dev/ttyUSB0')).code === 0)
     await rig.vm.run(
       'stty -F /dev/ttyUSB0 raw -echo; (head -n 1 /dev/ttyUSB0 >/tmp/heard) & echo from the host >/dev/ttyUSB0',

@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 
+const HOLD_MS = 100
+
 export type Qmp = Awaited<ReturnType<typeof connectQmp>>
 
 /** The control socket of QEMU: devices that it emulates are plugged in and pulled out through it. */
@@ -34,8 +36,11 @@ export const connectQmp = async (path: string) => {
     plug: (driver: string, id: string, port: string, more: Record<string, unknown> = {}) =>
       execute('device_add', { driver, id, bus: 'xhci.0', port, ...more }),
     unplug: (id: string) => execute('device_del', { id }),
-    /** Types one letter on the keyboard that was plugged in last. */
-    type: (letter: string) => execute('send-key', { keys: [{ type: 'qcode', data: letter }] }),
+    /** Types one letter on the keyboard that was plugged in last, and waits until the key is up again. */
+    type: async (letter: string): Promise<void> => {
+      await execute('send-key', { keys: [{ type: 'qcode', data: letter }], 'hold-time': HOLD_MS })
+      await new Promise((resolve) => setTimeout(resolve, 3 * HOLD_MS))
+    },
     close: () => socket.destroy(),
   }
 }
