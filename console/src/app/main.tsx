@@ -87,6 +87,17 @@ const live = createLive({
       })
     }),
 })
+// The first listener of all: the form below the question would close itself, with what was typed into it.
+window.addEventListener(
+  'keydown',
+  (event) => {
+    if (event.key !== 'Escape' || event.isComposing || !identity.isAsked()) return
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    identity.settle(false)
+  },
+  true,
+)
 const work = createWork({ clock: systemClock, save: saveFile })
 const keys = createKeys(systemClock, domFocus)
 document.addEventListener('keydown', (event) => keys.press(event))

@@ -92,7 +92,6 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
     value: text,
     required: true,
     withAsterisk: false,
-    'data-autofocus': true,
     onChange: (event: { currentTarget: HTMLInputElement }) => setText(event.currentTarget.value),
   }
   return (
@@ -120,6 +119,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
         <PasswordInput
           {...input}
           key="password"
+          autoFocus
           label={account.authSource === 'LDAP' ? 'Directory password' : 'Password'}
           name="password"
           autoComplete="current-password"

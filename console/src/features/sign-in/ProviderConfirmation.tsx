@@ -1,6 +1,6 @@
 import { Alert, Button, Group } from '@mantine/core'
 import { startOidcReauthentication } from '@portcullis/contract'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type IdentityNews, identityChannel } from '../../lib/identity.ts'
 import { problemText } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -16,6 +16,10 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
   const [url, setUrl] = useState<string | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
   const [attempt, setAttempt] = useState(0)
+  const link = useRef<HTMLAnchorElement>(null)
+  useEffect(() => {
+    if (url !== null) link.current?.focus()
+  }, [url])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt needs an address of its own
   useEffect(() => {
     let isShown = true
@@ -56,7 +60,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
             Open identity provider
           </Button>
         ) : (
-          <Button component="a" href={url} target="_blank" rel="noopener" data-autofocus>
+          <Button component="a" href={url} target="_blank" rel="noopener" ref={link}>
             Open identity provider
           </Button>
         )}

@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { permissionsOf } from '@portcullis/contract'
 import { exportJWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { createAuthority } from '#test/certificates.ts'
+import { person } from '#test/people.ts'
 import { readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '#test/slapd.ts'
 
 const base = '/prime/webui'
@@ -13,8 +15,10 @@ const minute = 60_000
 
 const authority = createAuthority()
 let t: TestApp
+let target: string
 beforeAll(async () => {
   t = await startTestApp()
+  target = (await person(t)).userName
 })
 afterAll(() => t.close())
 
@@ -24,8 +28,8 @@ const save = async (path: string, items: object) => {
   expect(answer.statusCode, answer.body).toBe(200)
 }
 /** An operation that needs fresh authentication and changes nothing: the account has no factors. */
-const tryFresh = async (token: string, userName: string): Promise<string> => {
-  const answer = await post('admin/resetmfa', { userName }, token)
+const tryFresh = async (token: string): Promise<string> => {
+  const answer = await post('admin/resetmfa', { userName: target }, token)
   return answer.statusCode === 200 ? 'done' : answer.json().code
 }
 
@@ -60,16 +64,16 @@ describe.skipIf(noDirectory !== null)('fresh authentication of a directory accou
 
   it('is a bind with the password, and only the right one', async () => {
     const token = await signIn('ada')
-    expect(await tryFresh(token, 'admin')).toBe('done')
+    expect(await tryFresh(token)).toBe('done')
     t.clock.advance(6 * minute)
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
     for (const wrong of ['not this one', 'the password of bob', readerPassword])
       expect(await prove(token, { password: wrong })).toBe('reauthentication_failed')
     expect(await prove(token, { code: '123456' })).toBe('unprocessable')
     expect(await prove(token, { password: '' })).toBe('validation_failed')
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
     expect(await prove(token, { password })).toBe('fresh')
-    expect(await tryFresh(token, 'admin')).toBe('done')
+    expect(await tryFresh(token)).toBe('done')
   })
 
   it('counts wrong passwords and not a directory that is away', async () => {
@@ -79,7 +83,7 @@ describe.skipIf(noDirectory !== null)('fresh authentication of a directory accou
     for (let i = 0; i < 9; i++) expect(await prove(token, { password: 'wrong' })).toBe('reauthentication_failed')
     await slapd.halt()
     for (let i = 0; i < 3; i++) expect(await prove(token, { password })).toBe('directory_unavailable')
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
     await slapd.start()
     t.clock.advance(minute)
     expect(await prove(token, { password: 'wrong' })).toBe('reauthentication_failed')
@@ -184,18 +188,18 @@ describe('fresh authentication of an account of an identity provider', () => {
   it('asks the provider for the password, and counts from the time it says', async () => {
     const token = await signIn()
     // A sign-in that does not say when the password was entered is not fresh.
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
     const { url } = await begin(token)
     const asked = new URL(url).searchParams
     expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '300'])
     const done = await confirm(token, { auth_time: serverSeconds() - 100 })
     // It opens no session.
     expect(done).toEqual({ location: '/identity-confirmed', cookie: '' })
-    expect(await tryFresh(token, 'admin')).toBe('done')
+    expect(await tryFresh(token)).toBe('done')
     t.clock.advance(199_000)
-    expect(await tryFresh(token, 'admin')).toBe('done')
+    expect(await tryFresh(token)).toBe('done')
     t.clock.advance(2_000)
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
   })
 
   it.each<[string, () => JWTPayload, string]>([
@@ -210,7 +214,7 @@ describe('fresh authentication of an account of an identity provider', () => {
     t.clock.advance(16 * minute)
     const token = await signIn()
     expect(await confirm(token, said())).toEqual({ location: refused(code), cookie: '' })
-    expect(await tryFresh(token, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('reauthentication_required')
   })
 
   it('is bound to the session that began it, to its browser, and works once', async () => {
@@ -227,15 +231,15 @@ describe('fresh authentication of an account of an identity provider', () => {
     expect((await back(url, mixed, said)).location).toBe(refused('oidc_answer_refused'))
     expect((await back(url, cookie, said)).location).toBe('/identity-confirmed')
     expect((await back(url, cookie, said)).location).toBe(refused('oidc_answer_refused'))
-    expect(await tryFresh(token, 'admin')).toBe('done')
-    expect(await tryFresh(other, 'admin')).toBe('reauthentication_required')
+    expect(await tryFresh(token)).toBe('done')
+    expect(await tryFresh(other)).toBe('reauthentication_required')
   })
 
   it('is not for tokens and local accounts, and no password stands in for it', async () => {
     t.clock.advance(16 * minute)
     const token = await signIn({ auth_time: serverSeconds() })
-    expect(await tryFresh(token, 'admin')).toBe('done')
-    const made = await post('admin/apiTokens', { name: 'of grace' }, token)
+    expect(await tryFresh(token)).toBe('done')
+    const made = await post('admin/apiTokens', { name: 'of grace', scopes: permissionsOf(10) }, token)
     expect((await post('Auth/Oidc/reauthenticate', undefined, made.json().token)).json().code).toBe('session_required')
     expect((await post('Auth/Oidc/reauthenticate', undefined, await t.signIn())).json().code).toBe('unprocessable')
     expect((await post('auth/reauthenticate', { password: 'anything' }, token)).json().code).toBe('unprocessable')

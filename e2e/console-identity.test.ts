@@ -1,0 +1,122 @@
+import { Secret, TOTP } from 'otpauth'
+import pg from 'pg'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+describe.skipIf(chromiumPath === undefined)('confirming the identity in the console', () => {
+  let server: RunningServer
+  let browser: Browser
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    await server.post('admin/adduser', { userName: 'mia', password: adminPassword, userProfile: 10 })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  /** Makes the sessions of mia stale: in the database, because nothing waits for six minutes to pass. */
+  const makeStale = async (firstName: string): Promise<void> => {
+    const client = new pg.Client(runningEmbedded(dir)?.connection)
+    await client.connect()
+    try {
+      await client.query(
+        "update sessions set authenticated_at = now() - interval '6 minutes' where account_id = (select account_id from accounts where user_name = 'mia')",
+      )
+    } finally {
+      await client.end()
+    }
+    // Has the server forget what it remembers of them.
+    await server.post('admin/updateuser', { userName: 'mia', firstName })
+  }
+  const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
+  const password = (page: Page) => question(page).getByLabel('Password', { exact: true })
+  const userNames = async () => (await server.get<{ userName: string }[]>('admin/all')).map(({ userName }) => userName)
+  const signedIn = async (path: string) => {
+    const opened = await openWindow(browser, server.url, 1440, 900)
+    const { page } = opened
+    await page.goto(path)
+    await page.getByLabel('User name').fill('mia')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return opened
+  }
+
+  it('asks in place, keeps what was typed, changes nothing when cancelled and goes on when confirmed', async () => {
+    const { page, context, wrong } = await signedIn('/settings/accounts')
+    await makeStale('Mia')
+    await page.getByRole('button', { name: 'New account' }).click()
+    const form = page.getByRole('dialog').filter({ has: page.getByLabel('User name') })
+    await form.getByLabel('User name').fill('otto')
+    await form.getByLabel('Profile').selectOption('Administrator')
+    await form.getByLabel('First name').fill('Otto')
+    await form.getByRole('button', { name: 'Make the account' }).click()
+
+    // The keyboard is in the question, and Escape ends only that.
+    await password(page).waitFor()
+    await expect.poll(() => password(page).evaluate((field) => field === document.activeElement)).toBe(true)
+    await page.keyboard.press('Escape')
+    await question(page).waitFor({ state: 'detached' })
+    await form.getByText('You did not confirm your identity, so nothing was changed.').waitFor()
+    expect(await form.getByLabel('User name').inputValue()).toBe('otto')
+    expect(await form.getByLabel('First name').inputValue()).toBe('Otto')
+    expect(await userNames()).not.toContain('otto')
+
+    await form.getByRole('button', { name: 'Make the account' }).click()
+    await password(page).waitFor()
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await question(page).getByRole('alert').getByText('The password is incorrect.').waitFor()
+    expect(await userNames()).not.toContain('otto')
+
+    await password(page).fill(adminPassword)
+    await page.keyboard.press('Enter')
+    await question(page).waitFor({ state: 'detached' })
+    await page.getByRole('table', { name: 'Accounts' }).getByRole('row').filter({ hasText: 'otto' }).waitFor()
+    expect(await userNames()).toContain('otto')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('takes a code of the authenticator app in place of the password', async () => {
+    const token = await server.signIn('mia')
+    const post = async (path: string, body: object) =>
+      JSON.parse(
+        (
+          await server.request(`/prime/webui/Auth/Mfa/totp/${path}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          })
+        ).text,
+      )
+    const { page, context, wrong } = await signedIn('/settings/tokens')
+    const { secret } = await post('start', { password: adminPassword })
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    await post('confirm', { code: totp.generate({ timestamp: Date.now() - 30_000 }) })
+    await page.reload()
+    await server.signIn()
+    await makeStale('Mia Maria')
+    await page.getByRole('button', { name: 'New token' }).click()
+    await page.getByLabel('What it is for').fill('automation')
+    await page.getByLabel('What it may do at most').selectOption('Administrator')
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    await question(page).getByRole('button', { name: 'Use a code of the authenticator app' }).click()
+    await question(page).getByLabel('Code of your authenticator app').fill(totp.generate())
+    await question(page).getByRole('button', { name: 'Confirm' }).click()
+    await question(page).waitFor({ state: 'detached' })
+    await page.getByText(/pct_/).first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
