@@ -40,6 +40,10 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
   }
   const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
   const password = (page: Page) => question(page).getByLabel('Password', { exact: true })
+  const isFocused = async (page: Page): Promise<void> => {
+    await password(page).waitFor()
+    await expect.poll(() => password(page).evaluate((field) => field === document.activeElement)).toBe(true)
+  }
   const userNames = async () => (await server.get<{ userName: string }[]>('admin/all')).map(({ userName }) => userName)
   const signedIn = async (path: string) => {
     const opened = await openWindow(browser, server.url, 1440, 900)
@@ -63,8 +67,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
     await form.getByRole('button', { name: 'Make the account' }).click()
 
     // The keyboard is in the question, and Escape ends only that.
-    await password(page).waitFor()
-    await expect.poll(() => password(page).evaluate((field) => field === document.activeElement)).toBe(true)
+    await isFocused(page)
     await page.keyboard.press('Escape')
     await question(page).waitFor({ state: 'detached' })
     await form.getByText('You did not confirm your identity, so nothing was changed.').waitFor()
@@ -73,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
     expect(await userNames()).not.toContain('otto')
 
     await form.getByRole('button', { name: 'Make the account' }).click()
-    await password(page).waitFor()
+    await isFocused(page)
     await page.keyboard.type('not the password')
     await page.keyboard.press('Enter')
     await question(page).getByRole('alert').getByText('The password is incorrect.').waitFor()

@@ -92,6 +92,8 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
     value: text,
     required: true,
     withAsterisk: false,
+    // For the dialog, whose focus comes after that of a form that is loaded already.
+    'data-autofocus': true,
     onChange: (event: { currentTarget: HTMLInputElement }) => setText(event.currentTarget.value),
   }
   return (

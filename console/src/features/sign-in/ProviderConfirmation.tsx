@@ -60,7 +60,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
             Open identity provider
           </Button>
         ) : (
-          <Button component="a" href={url} target="_blank" rel="noopener" ref={link}>
+          <Button component="a" href={url} target="_blank" rel="noopener" ref={link} data-autofocus>
             Open identity provider
           </Button>
         )}
