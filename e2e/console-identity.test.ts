@@ -40,10 +40,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
   }
   const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
   const password = (page: Page) => question(page).getByLabel('Password', { exact: true })
-  const isFocused = async (page: Page): Promise<void> => {
-    await password(page).waitFor()
-    await expect.poll(() => password(page).evaluate((field) => field === document.activeElement)).toBe(true)
-  }
+  const isFocused = (page: Page) => question(page).locator('input[name=password]:focus').waitFor()
   const userNames = async () => (await server.get<{ userName: string }[]>('admin/all')).map(({ userName }) => userName)
   const signedIn = async (path: string) => {
     const opened = await openWindow(browser, server.url, 1440, 900)
