@@ -15,7 +15,7 @@ export const settingsOf = (text: (name: SettingName) => string): PolicySettings 
 }
 
 /** Options of a host by its tags; undefined where all are as by default. */
-export const optionsOf = (text: (name: OptionName) => string, hashtags: string): PolicyOptions | undefined => {
+const optionsOf = (text: (name: OptionName) => string, hashtags: string): PolicyOptions | undefined => {
   const own = tagNames(hashtags)
   const has = (name: OptionName): boolean => [...tagNames(text(name))].some((tag) => own.has(tag))
   const options = {
