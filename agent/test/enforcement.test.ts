@@ -24,7 +24,7 @@ describe('an armed host', () => {
       authorized: false,
       enforced: { effect: 'block', source: 'default', ruleId: null, policyVersion: 1 },
     })
-    expect(peer.seen.enforcement.at(-1)).toEqual({ mode: 'Armed', policyVersion: 1, reason: '' })
+    expect(peer.seen.enforcement.at(-1)).toEqual({ mode: 'Armed', policyVersion: 1, reason: '', held: [] })
     expect(await free()).toMatchObject({ outcome: 'confirmed' })
     expect(tree.read('usb1', 'authorized_default')).toBe('1')
     expect(tree.isAuthorized('1-2')).toBe(true)

@@ -37,7 +37,7 @@ describe('what an action on many hosts would do', () => {
       '1 host is armed already.',
       '40 hosts are not connected and get it when back.',
     ])
-    expect(texts(one, true)[1]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
+    expect(texts(one, true)[2]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
   })
 
   it('counts what was selected with what is left out', () => {
