@@ -18,8 +18,8 @@ export interface CommandKeys {
   numberOf(id: string): number | undefined
   /** Rotations after a key, oldest first. */
   rotationsAfter(number: number): CommandKeyRotation[]
-  /** Whether the key of this number signed a text. */
-  isSignedBy(number: number, text: string, signature: string): boolean
+  /** Whether the key of this number signed a text. A retired key vouches for nothing: someone else may hold it. */
+  isSignedBy(number: number, text: string, signature: string, now: number): boolean
   list(): readonly StoredCommandKey[]
   /** Makes a new key, signed by the newest, which goes on signing for hosts that hold it for `keepMs`. */
   rotate(now: number, keepMs: number): CommandKeyRotation
@@ -89,8 +89,8 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
         return key.number <= number || before === undefined || key.signature === null ? [] : [rotationOf(key, before)]
       })
     },
-    isSignedBy: (number, text, signature) => {
-      const key = all().find((one) => one.number === number)
+    isSignedBy: (number, text, signature, now) => {
+      const key = all().find((one) => one.number === number && !isOver(one, now))
       return key !== undefined && isSignedBy(key.publicKey, text, signature)
     },
     list: all,

@@ -141,6 +141,17 @@ describe('rotation of the command key', () => {
     expect(stored.find(({ number }: { number: number }) => number === held.number).privateKey).toBeNull()
   }, 60_000)
 
+  it('finding 2: a stored command of a retired key is not signed again', async () => {
+    const agent = await enrol()
+    const held = keys().newest()
+    await collect(agent)
+    await commandKey('rotate', '--keep-days', '0')
+    await follow(agent, held.publicKey)
+    expect(await signers(agent)).toEqual([])
+    await collect(agent)
+    expect(await signers(agent)).toEqual([held.number + 1])
+  }, 60_000)
+
   it('finding 2: one host that was away during three rotations gets all of them at once', async () => {
     const agent = await enrol()
     const held = keys().newest()

@@ -138,8 +138,12 @@ export const createCommandsService = ({
     const signer = commandKeys.signerFor(command_key, clock.now())
     if (signer.number === key_number) return { payload, signature }
     // The host took another key over since: only what the key of then signed gets the signature of now.
-    if (commandKeys.isSignedBy(key_number, payload, signature)) return { payload, signature: signer.sign(payload) }
-    log.error({ agentId: agent_id, key: key_number }, 'a stored command is not signed by the key that it names')
+    if (commandKeys.isSignedBy(key_number, payload, signature, clock.now()))
+      return { payload, signature: signer.sign(payload) }
+    log.error(
+      { agentId: agent_id, key: key_number },
+      'a stored command is not signed by the key that it names, or that key is retired',
+    )
     return null
   }
 
