@@ -149,4 +149,18 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  firstContact: {
+    does: 'A password is sent to a polled host only after a person has confirmed its host key',
+    test: {
+      file: 'poller/test/poll.test.ts',
+      name: 'finding 10: a server that logs passwords sees none at the first contact, and its key is shown',
+    },
+    removedBy: [
+      {
+        file: 'poller/src/ssh.ts',
+        find: 'const isFirstContact = poll.hostKeyFingerprint === null',
+        replace: 'const isFirstContact = false',
+      },
+    ],
+  },
 })

@@ -95,7 +95,7 @@ export const polledHost: Row = {
     'A host that is polled with a password learns that password, after a person has confirmed its host key.',
     'Poll with keys, or with a separate password for each group of hosts. Change the password when a polled host is compromised.',
   ),
-  impersonateHost: refused(['polledIdentity']),
+  impersonateHost: refused(['polledIdentity', 'firstContact']),
   forgeEvent: possible(
     'A polled host controls what it says about its own devices.',
     'Install the agent where that matters. Compare with other sources.',
