@@ -58,8 +58,27 @@ const pemMatches = (pem: string, hash: string): boolean => {
  * @throws AgentExit(1) without identity and token, AgentExit(2) when refused, AgentExit(3) when revoked before
  */
 export const createEnrolment = ({ config, state, facts, clock, log, backoff }: EnrolDeps) => {
+  const targetOf = (server: URL, hash: string) => ({
+    host: server.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(server.port || 443),
+    hash,
+    timeoutMs: TLS_TIMEOUT_MS,
+  })
+
   const transportTo = (server: URL): Transport =>
-    createTransport({ server, ca: server.protocol === 'https:' ? state.pinnedCa() : undefined, now: clock.now })
+    createTransport({
+      server,
+      ca: server.protocol === 'https:' ? state.pinnedCa() : undefined,
+      otherCa: {
+        fetch: (present, signal) =>
+          fetchPin({ ...targetOf(server, spkiHash(new X509Certificate(present))), except: present, signal }),
+        keep: (pem) => {
+          state.savePinnedCa(pem)
+          log.info('ca_fetched_again', { server: server.origin })
+        },
+      },
+      now: clock.now,
+    })
 
   /** Repeats what may succeed later, until it does or the agent is stopped. */
   const persist = async <T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> => {
@@ -84,8 +103,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     if (hash === undefined) return removeIfThere(join(state.dir, 'ca.pem'))
     const pinned = state.pinnedCa()
     if (pinned !== undefined && pemMatches(pinned, hash)) return
-    const target = { host: server.hostname.replace(/^\[|\]$/g, ''), port: Number(server.port || 443), hash }
-    state.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...target, timeoutMs: TLS_TIMEOUT_MS, signal })))
+    state.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...targetOf(server, hash), signal })))
     log.info('ca_pinned', { hash })
   }
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -79,6 +79,55 @@ describe('TLS', () => {
     const agent = startAgent(args)
     await until('refusal', () => agent.lines.some((line) => line.includes('check_in_waits')))
     expect(peer.seen.sessions).toHaveLength(sessions)
+  })
+
+  describe('finding 11: a forged certificate that carries the genuine public key', () => {
+    /** The same certificate under another name: its key is the genuine one, its signature worth nothing. */
+    const forged = (pem: string): string => {
+      const der = Buffer.from(new X509Certificate(pem).raw)
+      for (let at = der.indexOf('Test CA'); at >= 0; at = der.indexOf('Test CA', at + 1)) der.write('Fake CA', at)
+      return `-----BEGIN CERTIFICATE-----\n${(der.toString('base64').match(/.{1,64}/g) ?? []).join('\n')}\n-----END CERTIFICATE-----\n`
+    }
+    const lying = { key: leaf.key, cert: forged(leaf.cert) + forged(ca) }
+    const genuine = (peer: Awaited<ReturnType<typeof startPeer>>) => {
+      if ('setSecureContext' in peer.server) peer.server.setSecureContext(chain)
+    }
+    const pinned = (stateDir: string) => readFileSync(join(stateDir, 'ca.pem'), 'utf8').trim()
+
+    it('finding 11: shown in the middle of the enrolment, is replaced when the server itself answers', async () => {
+      expect(spkiHash(new X509Certificate(forged(ca)))).toBe(hash)
+      const { peer, stateDir, args } = await setUp(lying)
+      const agent = startAgent(args)
+      await until('the refusal', () => agent.lines.some((line) => line.includes('"enrol"')))
+      expect([pinned(stateDir), peer.seen.enrols]).toEqual([forged(ca).trim(), []])
+      genuine(peer)
+      await until('a check-in', () => peer.seen.checkIns.length > 0)
+      expect(pinned(stateDir)).toBe(ca.trim())
+      expect(peer.seen.enrols).toHaveLength(1)
+    })
+
+    it('finding 11: stored by an enrolled agent, costs it neither its identity nor its key', async () => {
+      const { peer, stateDir, args } = await setUp(chain)
+      await startAgent([...args, '--once']).done
+      const kept = () => ['identity.json', 'key.pem'].map((name) => readFileSync(join(stateDir, name), 'utf8'))
+      const before = kept()
+      writeFileSync(join(stateDir, 'ca.pem'), forged(ca))
+      expect(await startAgent([...args, '--once']).done).toBeUndefined()
+      expect([pinned(stateDir), kept()]).toEqual([ca.trim(), before])
+      expect([peer.seen.enrols.length, peer.agents.size]).toEqual([1, 1])
+    })
+
+    it('finding 11: shown to an agent that holds the genuine one, replaces nothing', async () => {
+      const { peer, stateDir, args } = await setUp(chain)
+      await startAgent([...args, '--once']).done
+      const sessions = peer.seen.sessions.length
+      if ('setSecureContext' in peer.server) peer.server.setSecureContext(lying)
+      const agent = startAgent(args)
+      await until('the refusal', () => agent.lines.some((line) => line.includes('check_in_waits')))
+      expect([pinned(stateDir), peer.seen.sessions.length]).toEqual([ca.trim(), sessions])
+      genuine(peer)
+      await until('another session', () => peer.seen.sessions.length > sessions)
+    })
   })
 
   it('trusts only the CAs of the system without a hash', async () => {

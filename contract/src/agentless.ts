@@ -212,6 +212,17 @@ export const confirmHostKeys = operation({
     unknown: Type.Integer({ minimum: 0, description: 'Names without a connection that waits for a confirmation.' }),
     unreadableLines: Type.Array(Type.Integer({ minimum: 1 }), { description: 'Lines of the list, at most 100.' }),
   }),
+  examples: {
+    request: {
+      hosts: [
+        {
+          computerName: 'build-7.example.org',
+          hostKeyFingerprint: 'SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM',
+        },
+      ],
+    },
+    response: { confirmed: ['build-7.example.org'], different: [], notShown: [], unknown: 0, unreadableLines: [] },
+  },
   errors: ['forbidden_object'],
 })
 

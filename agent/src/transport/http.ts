@@ -7,6 +7,14 @@ export interface TransportDeps {
   server: URL
   /** PEM of the only CA to trust; undefined: those of the system. */
   ca: string | undefined
+  /**
+   * Another certificate of the pinned key, for a connection that could not be verified; undefined: there is none. What it
+   * brings is only tried: `keep` stores it once a connection was verified by it.
+   */
+  otherCa?: {
+    fetch: (present: string, signal: AbortSignal) => Promise<string | undefined>
+    keep: (pem: string) => void
+  }
   timeoutMs?: number
   /** Wall clock in ms, for a `Retry-After` that is a date. */
   now: () => number
@@ -39,6 +47,12 @@ interface Sent {
   isAside?: boolean
 }
 
+/** Nothing was sent: the certificate of the server does not follow from the one that is trusted. */
+const isUnverified = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  /CERT|SIGNATURE|ISSUER|SELF_SIGNED|^ERR_TLS|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/.test(String(error.code))
+
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -50,11 +64,13 @@ const parseJson = (text: string): unknown => {
 /**
  * JSON over node:http(s) with one kept-alive connection. No fetch: undici would cost 20 MB on every host.
  */
-export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: TransportDeps) => {
+export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000, now }: TransportDeps) => {
+  let ca = given
   const isTls = server.protocol === 'https:'
   const base = server.pathname.replace(/(?<!\/)\/+$/, '')
+  // The trusted certificate comes with each request, and is part of what names a pooled connection.
   const pool = isTls
-    ? new HttpsAgent({ keepAlive: true, maxSockets: 1, ...(ca === undefined ? {} : { ca }) })
+    ? new HttpsAgent({ keepAlive: true, maxSockets: 1 })
     : new HttpAgent({ keepAlive: true, maxSockets: 1 })
   let localAddress = ''
 
@@ -131,9 +147,33 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
       request.end(data)
     })
 
-  const sendAgain = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+  /**
+   * The stored certificate may be a forged one that carries the pinned key: somebody in the middle of the enrolment can
+   * have shown it. Then no connection verifies, and the genuine one has to be fetched again.
+   */
+  const sendVerified = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
     try {
       return await send(sent, signal)
+    } catch (error) {
+      if (ca === undefined || otherCa === undefined || signal.aborted || !isUnverified(error)) throw error
+      const present = ca
+      const other = await otherCa.fetch(present, signal).catch(() => undefined)
+      if (other === undefined || other === present) throw error
+      ca = other
+      try {
+        const answer = await send(sent, signal)
+        otherCa.keep(other)
+        return answer
+      } catch (again) {
+        if (isUnverified(again)) ca = present
+        throw again
+      }
+    }
+  }
+
+  const sendAgain = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+    try {
+      return await sendVerified(sent, signal)
     } catch (error) {
       // The server closed the idle connection just as it was taken up again: not a failure, and every request of the
       // protocol may be repeated.
@@ -145,7 +185,6 @@ export const createTransport = ({ server, ca, timeoutMs = 30_000, now }: Transpo
 
   return {
     server,
-    ca,
     isTls,
     optionsFor,
     /** Sends one request. Rejects only when no whole answer came. */

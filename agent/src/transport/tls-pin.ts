@@ -27,6 +27,8 @@ export interface FetchPinOptions {
   /** Base64url SHA-256 of the CA's SPKI. */
   hash: string
   timeoutMs: number
+  /** PEM of one that is known, and does not help. */
+  except?: string
   signal: AbortSignal
 }
 
@@ -34,7 +36,7 @@ export interface FetchPinOptions {
  * Looks at the server's chain once, without trusting it, and gives back the PEM of the certificate whose key has the hash.
  * Nothing but the TLS handshake is sent; the caller verifies every later connection with that certificate only.
  */
-export const fetchPin = ({ host, port, hash, timeoutMs, signal }: FetchPinOptions): Promise<string> =>
+export const fetchPin = ({ host, port, hash, timeoutMs, except, signal }: FetchPinOptions): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({
       host,
@@ -62,7 +64,7 @@ export const fetchPin = ({ host, port, hash, timeoutMs, signal }: FetchPinOption
       while (current?.raw !== undefined && !seen.has(current.fingerprint256)) {
         seen.add(current.fingerprint256)
         const certificate = new X509Certificate(current.raw)
-        if (spkiHash(certificate) === hash) {
+        if (spkiHash(certificate) === hash && certificate.toString() !== except) {
           resolve(certificate.toString())
           socket.end()
           return
