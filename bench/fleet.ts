@@ -58,7 +58,7 @@ export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepa
       count: designs,
       usbIdsFile: fromRoot('knowledge/usb.ids'),
     })
-    await server.call('/prime/webui/agents/deleteAgents', seeded, token)
+    await server.call('/prime/webui/agents/deleteAgents', seeded, await server.signIn())
     const startedAt = performance.now()
     const fleet = await loadFleet(server.connection, {
       agents: options.agents,

@@ -38,7 +38,7 @@ export const startLoaded = async ({
       count: designs,
       usbIdsFile: fromRoot('knowledge/usb.ids'),
     })
-    await server.call('/prime/webui/agents/deleteAgents', seeded, admin)
+    await server.call('/prime/webui/agents/deleteAgents', seeded, await server.signIn())
     const fleet = await loadFleet(server.connection, { agents, peripheralsPerAgent, played: agents, nowMs: Date.now() })
     return { server, hosts: fleet.played }
   } catch (error) {

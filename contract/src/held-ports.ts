@@ -47,6 +47,7 @@ export const releaseHeldPort = operation({
   path: `${base}/{agentId}/{id}/release`,
   tag,
   summary: 'Releases a held port',
+  fresh: true,
   description:
     'Sends the host a signed command. The port stays held until the host confirms. A device whose drivers contradict its claim again holds the port again, unless the drivers of this device are accepted.',
   permission: 'fleet:write',

@@ -80,6 +80,8 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
   suspendAccount: () => [{ path: 'admin/suspendaccount', payload: { userName: manager.userName } }],
   liftSuspension: () => [{ path: 'admin/liftsuspension', payload: { userName: manager.userName } }],
+  // A person decides about a device that lied.
+  releaseHeldPort: () => [{ path: `heldPorts/${uuids()[0]}/${absent}/release`, payload: { acceptDrivers: true } }],
   createApiToken: () => [
     { path: 'admin/apiTokens', payload: { name: 'own profile' } },
     { path: 'admin/apiTokens', payload: { name: 'lower', userProfile: 20 } },
@@ -149,7 +151,7 @@ const ordinary = new Set([
   ...['retryDeliveries', 'dropDeliveries', 'retryEventOutput', 'skipEventOutput'],
   ...['quarantineHosts', 'approveQuarantines', 'clearQuarantines', 'dismissQuarantines'],
   ...['addConnections', 'updateConnection', 'deleteConnections', 'registerConnections', 'unregisterConnections'],
-  ...['testConnection', 'uploadConnections', 'createWorkerToken', 'deleteWorker', 'activateWorker'],
+  ...['testConnection', 'confirmHostKeys', 'uploadConnections', 'createWorkerToken', 'deleteWorker', 'activateWorker'],
   ...['updateWorkerDefaults', 'replayAll', 'sendMonitorOldLocation', 'forgetAssetConsumer'],
   ...['addReportSchedule', 'updateReportSchedule', 'deleteReportSchedule', 'runReportSchedule', 'previewReport'],
   ...['exportReport', 'exportAgentCsv', 'exportAgentPdf', 'exportAgentlessCsv', 'exportAgentlessPdf'],
