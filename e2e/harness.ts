@@ -85,6 +85,8 @@ export const spawnServer = (dataDir: string, env: Record<string, string> = {}): 
     PORTCULLIS_PORT: '0',
     PORTCULLIS_LOG_LEVEL: 'warn',
     PORTCULLIS_VALIDATE_RESPONSES: '1',
+    // Mail servers, directories and receivers of tests are on this machine.
+    PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8,::1',
     ...env,
   })
   servers.push({ server, told: 0 })

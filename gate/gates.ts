@@ -1,5 +1,6 @@
 import type { Check } from '../rig/verdict.ts'
 import { audit } from './audit.ts'
+import { availability } from './availability.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { canaries } from './canaries.ts'
 import { contentTypes } from './content-types.ts'
@@ -19,6 +20,7 @@ import { uploads } from './uploads.ts'
 
 export const gates: readonly Check[] = [
   audit,
+  availability,
   browserHeaders,
   canaries,
   contentTypes,

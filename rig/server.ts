@@ -76,6 +76,8 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
       PORTCULLIS_PORT: String(port),
       PORTCULLIS_ADMIN_PASSWORD: adminPassword,
       PORTCULLIS_LOG_LEVEL: 'warn',
+      // Peers of drills and gates are on this machine.
+      PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8,::1',
       NODE_COMPILE_CACHE: codeFolder(),
       ...env,
     },

@@ -316,8 +316,8 @@ export const errorTable = define({
     title: 'The server does not connect there',
     detail: '{host} leads to an address this server does not connect to.',
     cause:
-      'Link-local addresses, metadata services, multicast and broadcast are never connected to; loopback only as `localhost`, as the address itself, or where PORTCULLIS_OUTBOUND_ALLOW names the address.',
-    cure: 'Give the name or address of the server that is meant; for a service of this machine, its address.',
+      'The server never connects to link-local addresses, metadata services, multicast and broadcast. It connects to loopback, `localhost` included, only where PORTCULLIS_OUTBOUND_ALLOW names the address.',
+    cure: 'Enter the name or address of the right server. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
   },
   enrolment_refused: {
     status: 403,

@@ -107,8 +107,8 @@ export const loopbackNetworks = (texts: readonly string[]): LoopbackNetworks => 
 }
 
 /**
- * Whether an address may be connected to for a host of this spelling: a name elsewhere that leads to this machine is a
- * trap, unless the operator named that address.
+ * Whether a worker may connect to an address for a host of this spelling: a name elsewhere that leads to this machine is a
+ * trap. The server itself never connects to loopback unless the operator named it.
  */
-export const mayConnectTo = (host: string, address: string, allowed?: LoopbackNetworks): boolean =>
-  !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host) || allowed?.has(address) === true)
+export const mayConnectTo = (host: string, address: string): boolean =>
+  !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host))

@@ -38,7 +38,7 @@ export interface TestAppOptions {
   /** Listens on a free port of 127.0.0.1, for what `request` does not reach: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
-  /** Loopback networks that names in the configuration may lead to, and webhooks by plain HTTP. */
+  /** Loopback networks that the configuration may lead to, and webhooks by plain HTTP; all when absent: peers are here. */
   outboundAllow?: string[]
   /** NATS that assets are published to. */
   natsUrl?: string
@@ -67,7 +67,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const server = await compose({
     config: {
       trustedProxies: [],
-      outboundAllow: options.outboundAllow ?? [],
+      outboundAllow: options.outboundAllow ?? ['127.0.0.0/8', '::1'],
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),

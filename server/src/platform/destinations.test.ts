@@ -59,12 +59,15 @@ describe('a destination', () => {
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'])(
-    'is %s when that is what was configured, never behind another name',
+    'finding 11: is never %s without PORTCULLIS_OUTBOUND_ALLOW, spelled out or behind a name',
     async (address) => {
-      expect((await resolveDestination(address)).address).toBe(address)
-      expect((await resolveDestination('localhost', { resolver: answers(address).resolver })).address).toBe(address)
-      for (const name of ['rebind.example.org', '127.1', '0x7f.1', '2130706433', 'localhost.example.org'])
+      expect(await faultOf(resolveDestination(address))).toBe('refused')
+      for (const name of ['localhost', 'LOCALHOST.', 'rebind.example.org', '127.1', '0x7f.1', '2130706433'])
         expect(await faultOf(resolveDestination(name, { resolver: answers(address).resolver }))).toBe('refused')
+      await expect(resolveDestination(address)).rejects.toThrow(/PORTCULLIS_OUTBOUND_ALLOW does not name it/)
+      const allowed = createDestinations(['127.0.0.0/8', '::1'], answers(address).resolver)
+      expect((await allowed(address)).address).toBe(address)
+      expect((await allowed('localhost')).address).toBe(address)
     },
   )
 
@@ -91,7 +94,6 @@ describe('a destination', () => {
       expect(await faultOf(within(['127.0.0.0/8', '::1'], never)(host))).toBe('refused')
     // Somewhere else is no loopback, though some of its addresses are.
     expect(await within(['127.0.0.0/8'], '127.0.0.1', '10.1.2.3')(host)).toMatchObject({ isAllowedLoopback: false })
-    expect(await within([], '127.0.0.1')('localhost')).toMatchObject({ isAllowedLoopback: false })
   })
 
   it('keeps what is allowed of several addresses', async () => {
@@ -115,7 +117,7 @@ describe('a destination', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
     const { asked, resolver } = answers('127.0.0.1')
-    const destination = await resolveDestination('localhost', { resolver })
+    const destination = await createDestinations(['127.0.0.0/8'], resolver)('localhost')
     const said = await new Promise<string>((resolve, reject) => {
       // A name that nobody resolves: only the pinned address can answer.
       connect({ host: 'name.invalid', port, lookup: destination.lookup })

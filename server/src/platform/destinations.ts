@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { type LoopbackNetworks, loopbackNetworks, mayConnectTo } from '@portcullis/domain'
+import { isForbiddenAddress, isLoopback, type LoopbackNetworks, loopbackNetworks } from '@portcullis/domain'
 
 export interface DestinationAddress {
   address: string
@@ -24,21 +24,23 @@ export interface Destination extends DestinationAddress {
 /** Resolves a host (name or address, IPv6 with or without brackets) and judges it. Throws `DestinationError`. */
 export type ResolveDestination = (host: string) => Promise<Destination>
 
-/** `unresolved`: no such name, or no answer; `refused`: an address the server never connects to. */
+/** `unresolved`: no such name, or no answer; `refused`: an address the server does not connect to. */
 export type DestinationFault = 'unresolved' | 'refused'
 
 export class DestinationError extends Error {
   readonly fault: DestinationFault
   readonly host: string
-  constructor(fault: DestinationFault, host: string, cause?: unknown) {
+  constructor(fault: DestinationFault | 'loopback', host: string, cause?: unknown) {
     super(
       fault === 'unresolved'
         ? `${host} can not be resolved.`
-        : `${host} is an address this server does not connect to.`,
+        : fault === 'loopback'
+          ? `${host} is an address this server does not connect to: it is on this machine, and PORTCULLIS_OUTBOUND_ALLOW does not name it.`
+          : `${host} is an address this server does not connect to.`,
       cause === undefined ? {} : { cause },
     )
     this.name = 'DestinationError'
-    this.fault = fault
+    this.fault = fault === 'loopback' ? 'refused' : fault
     this.host = host
   }
 }
@@ -73,9 +75,15 @@ const resolveWith = async (given: string, resolver: Resolver, allowed: LoopbackN
       : await withinLimit(resolver(host)).catch((cause: unknown) => {
           throw new DestinationError('unresolved', host, cause)
         })
-  const usable = found.filter(({ address }) => mayConnectTo(host, address, allowed))
+  const usable = found.filter(
+    ({ address }) => !isForbiddenAddress(address) && (!isLoopback(address) || allowed.has(address)),
+  )
   const [first] = usable
-  if (first === undefined) throw new DestinationError(found.length === 0 ? 'unresolved' : 'refused', host)
+  if (first === undefined)
+    throw new DestinationError(
+      found.length === 0 ? 'unresolved' : found.every(({ address }) => isLoopback(address)) ? 'loopback' : 'refused',
+      host,
+    )
   return {
     ...first,
     host,

@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { createFairQueue, type Source } from './fair-queue.ts'
 
 const refusal = new Error('turned away')
-const setUp = (given: { atOnce?: number; waiting?: number; perKey?: number } = {}) => {
-  const { turn } = createFairQueue({ atOnce: 1, waiting: 10, perKey: 10, refusal: () => refusal, ...given })
+const setUp = (given: { atOnce?: number; strangersAtOnce?: number; waiting?: number; perKey?: number } = {}) => {
+  const { turn } = createFairQueue({
+    atOnce: 1,
+    strangersAtOnce: given.atOnce ?? 1,
+    waiting: 10,
+    perKey: 10,
+    refusal: () => refusal,
+    ...given,
+  })
   const order: string[] = []
   let running = 0
   let most = 0
@@ -49,6 +56,15 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.101.1')).toBe(3)
   })
 
+  it('finding 6: leaves a place to people who are known', async () => {
+    const { ask, most, order } = setUp({ atOnce: 2, strangersAtOnce: 1 })
+    await Promise.all(Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)))
+    expect(most()).toBe(1)
+    await Promise.all([...Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)), ask('198.51.100.1', 'known')])
+    expect(most()).toBe(2)
+    expect(order.indexOf('198.51.100.1')).toBeLessThan(10)
+  })
+
   it('finding 6: turns the greediest address away when it is full, not the newcomer', async () => {
     const { ask, order } = setUp({ waiting: 5 })
     const flood = Array.from({ length: 6 }, () => ask('192.0.2.1'))
@@ -81,7 +97,7 @@ describe('a fair queue', () => {
   })
 
   it('goes on after work that failed', async () => {
-    const { turn } = createFairQueue({ atOnce: 1, waiting: 1, perKey: 1, refusal: () => refusal })
+    const { turn } = createFairQueue({ atOnce: 1, strangersAtOnce: 1, waiting: 1, perKey: 1, refusal: () => refusal })
     const source: Source = { lane: 'known', key: 'a' }
     const first = turn(source, () => Promise.reject(new Error('failed')))
     await expect(first).rejects.toThrow('failed')

@@ -14,8 +14,9 @@ export interface Source {
 export const signedInSource = (accountId: string): Source => ({ lane: 'known', key: accountId })
 
 export interface FairQueueOptions {
-  /** Pieces of work that run at once. */
+  /** Pieces of work that run at once, and how many of them may be those of strangers. */
   atOnce: number
+  strangersAtOnce: number
   /** Callers that wait, per lane. */
   waiting: number
   /** Callers that wait, per key. */
@@ -55,10 +56,10 @@ const rotate = <T>(map: Map<string, T>, name: string, value: T, isEmpty: boolean
  * Runs a bounded amount of work at once and shares the turns: between the lanes, then between networks, then between the
  * addresses of a network. When a lane is full, the newest caller of the greediest address is turned away, not the newcomer.
  */
-export const createFairQueue = ({ atOnce, waiting, perKey, refusal }: FairQueueOptions) => {
+export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refusal }: FairQueueOptions) => {
   const lanes: Record<Source['lane'], Lane> = { known: new Map(), stranger: new Map() }
   const waits: Record<Source['lane'], number> = { known: 0, stranger: 0 }
-  let running = 0
+  const running: Record<Source['lane'], number> = { known: 0, stranger: 0 }
   let last: Source['lane'] = 'stranger'
 
   const evict = (lane: Source['lane'], network: string, key: string): void => {
@@ -90,9 +91,10 @@ export const createFairQueue = ({ atOnce, waiting, perKey, refusal }: FairQueueO
       }
     })
 
-  const next = (): Waiter | undefined => {
-    const other = last === 'known' ? 'stranger' : 'known'
-    const lane = waits[other] > 0 ? other : last
+  const hasPlace = (lane: Source['lane']): boolean =>
+    running.known + running.stranger < atOnce && (lane === 'known' || running.stranger < strangersAtOnce)
+
+  const take = (lane: Source['lane']): Waiter | undefined => {
     const [network, keys] = lanes[lane].entries().next().value ?? ['', new Map<string, Waiter[]>()]
     const [key, waiters] = keys.entries().next().value ?? ['', []]
     const waiter = waiters.shift()
@@ -100,22 +102,32 @@ export const createFairQueue = ({ atOnce, waiting, perKey, refusal }: FairQueueO
     rotate(keys, key, waiters, waiters.length === 0)
     rotate(lanes[lane], network, keys, keys.size === 0)
     waits[lane]--
-    last = lane
     return waiter
+  }
+
+  /** Starts what may run now: the lanes take turns. */
+  const dispatch = (): void => {
+    const other = last === 'known' ? 'stranger' : 'known'
+    const lane = ([other, last] as const).find((one) => waits[one] > 0 && hasPlace(one))
+    const waiter = lane === undefined ? undefined : take(lane)
+    if (lane === undefined || waiter === undefined) return
+    last = lane
+    running[lane]++
+    waiter.go()
+    dispatch()
   }
 
   return {
     /** Runs `work` when its turn has come; rejects with the refusal when too many wait. */
     turn: async <T>(source: Source, work: () => Promise<T>): Promise<T> => {
-      if (running < atOnce) running++
-      // The one that ends hands its place over, so `running` stays as it is.
-      else await wait(source)
+      const turn = wait(source)
+      dispatch()
+      await turn
       try {
         return await work()
       } finally {
-        const waiter = next()
-        if (waiter === undefined) running--
-        else waiter.go()
+        running[source.lane]--
+        dispatch()
       }
     },
   }

@@ -6,7 +6,10 @@ const name = '0x7f.1'
 let closed: TestApp
 let open: TestApp
 beforeAll(async () => {
-  ;[closed, open] = await Promise.all([startTestApp(), startTestApp({ outboundAllow: ['127.0.0.0/8'] })])
+  ;[closed, open] = await Promise.all([
+    startTestApp({ outboundAllow: [] }),
+    startTestApp({ outboundAllow: ['127.0.0.0/8'] }),
+  ])
 })
 afterAll(() => Promise.all([closed?.close(), open?.close()]))
 
@@ -28,6 +31,13 @@ it('and for mail', async () => {
   const said = async (t: TestApp) => JSON.stringify((await post(t, 'TestSMTP', items)).json())
   expect(await said(closed)).toMatch(/does not connect to/)
   expect(await said(open)).toMatch(/Nothing listens at/)
+})
+
+it.each(['localhost', '127.0.0.1'])('finding 11: %s is no destination until the operator allows it', async (host) => {
+  const items = { LDAP_URL: `ldaps://${host}:1`, LDAP_SECURITY: 'tls', LDAP_BASE_DN: 'dc=example' }
+  const refused = await post(closed, 'AddOrUpdateLDAPServer', items)
+  expect([refused.statusCode, refused.json().code]).toEqual([422, 'destination_refused'])
+  expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(200)
 })
 
 it('but metadata services are for nobody', async () => {

@@ -13,10 +13,10 @@ export interface PasswordCost {
 const defaultCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 }
 
 /**
- * At most 2 at once, which is also the most that strangers can make the server spend: the thread pool has 4 threads, and
- * name look-ups and files need some of them. 200 callers of a lane wait 200 × 30 ms / 2 = 3 s, 6 s while both lanes are full.
+ * At most 2 at once: the thread pool has 4 threads, and name look-ups and files need some of them. Strangers get 1 of
+ * them, which is the most that they can make the server spend: one core. 200 of them wait 200 × 30 ms = 6 s.
  */
-const queue = { atOnce: 2, waiting: 200, perKey: 100 } as const
+const queue = { atOnce: 2, strangersAtOnce: 1, waiting: 200, perKey: 100 } as const
 
 interface Parsed {
   cost: PasswordCost

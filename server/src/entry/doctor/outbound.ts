@@ -104,7 +104,7 @@ const tryPlace = async (place: Outbound, resolve: ResolveDestination): Promise<F
       return error(
         name,
         `${seen} leads to an address that this server does not connect to`,
-        'Correct it; for a service of this machine under another name see PORTCULLIS_OUTBOUND_ALLOW.',
+        'Correct it. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
       )
     return warning(
       name,

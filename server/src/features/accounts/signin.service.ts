@@ -6,7 +6,8 @@ import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
 import { signedInSource } from '#platform/fair-queue.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
-import type { Passwords } from '#platform/passwords.ts'
+import { createPacer } from '#platform/pacer.ts'
+import type { Passwords, PasswordWork } from '#platform/passwords.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Audit } from './audit-port.ts'
@@ -20,6 +21,8 @@ import { assertNotSuspended } from './suspension.rules.ts'
 const windowMs = 15 * 60_000
 /** Guesses checked per window: at one account from strange addresses, from one address, at one account from its own address. */
 const limits = { account: 10, ip: 100, known: 10 } as const
+/** Of sign-ins that are refused without a look at the password. */
+const refusalPace = { perSecond: 100, mostMs: 5_000 } as const
 /** Names that stay exempt from the limit of an address they signed in from. */
 const exemptNames = 10_000
 /** Subject of folds for names that no account has: what was typed there may be a password. */
@@ -57,6 +60,7 @@ export const createSigninService = (deps: SigninDeps) => {
   const { db, clock, audit, passwords, store, sessions, external, directory } = deps
   const cutoff = (): number => (clock.now() - windowMs) * 1000
   const memory = createSigninLimits(clock)
+  const refusals = createPacer(refusalPace)
   const tooMany = (seconds: number): AppError =>
     new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
 
@@ -270,9 +274,8 @@ export const createSigninService = (deps: SigninDeps) => {
     ): Promise<Opened | { secondFactorOf: AccountRow }> => {
       const key = nameKey(given.username)
       const address = addressBucket(from.ip)
-      assertNotLimited(key, address, from.ip)
       const lane = memory.isKnownSource(address) ? 'known' : 'stranger'
-      const attempt = await passwords.turn({ lane, key: address }, async ({ verify }) => {
+      const prove = async ({ verify }: PasswordWork) => {
         // Again: the address may have reached its limit while this attempt waited.
         assertNotLimited(key, address, from.ip)
         const account = await store(db).find(key, address)
@@ -286,6 +289,14 @@ export const createSigninService = (deps: SigninDeps) => {
         const isRight = await verify(given.password, account?.password_hash ?? null)
         const isLocal = account?.is_enabled === true && account.auth_source === 'Local'
         return { account, release, local: isRight && isLocal ? account : undefined }
+      }
+      const attempt = await (async () => {
+        assertNotLimited(key, address, from.ip)
+        return passwords.turn({ lane, key: address }, prove)
+      })().catch(async (error: unknown) => {
+        // Whoever asks again at once, on hundreds of connections, waits for the answer; in no turn of the queue.
+        if (error instanceof AppError) await refusals.wait()
+        throw error
       })
       const { account, local } = attempt
       const releases = [attempt.release]

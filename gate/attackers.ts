@@ -1,0 +1,133 @@
+/** Attackers of the availability gate, in a thread of their own: what they do is no delay of those who measure. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { agentPaths, workerPaths } from '@portcullis/contract'
+
+export interface AttackOptions {
+  url: string
+  /** Session of the agent that floods. */
+  session: string
+  bootId: string
+  /** Connections that sign in from one address, and from many networks. */
+  signIns: { oneAddress: number; manyNetworks: number }
+}
+
+/** What the attackers met: how often they sent, and the answers. */
+export interface Attacked {
+  bodies: number
+  reports: number
+  signIns: number
+  slow: number
+  /** Of bodies without a key, those that were answered as anything else than a refusal. */
+  taken: number
+}
+
+const bodyBytes = 3_200_000
+const senders = 4
+const floods = 4
+const slowBodies = 60
+
+const attack = ({ url, session, bootId, signIns }: AttackOptions) => {
+  const { hostname, port } = new URL(url)
+  const met: Attacked = { bodies: 0, reports: 0, signIns: 0, slow: 0, taken: 0 }
+  const open = new Set<Socket>()
+  let isOver = false
+
+  /** Sends bytes on a connection of its own and gives the status; 0 when the connection ends without one. */
+  const send = (bytes: readonly (string | Buffer)[]): Promise<number> =>
+    new Promise((resolve) => {
+      const socket = connect(Number(port), hostname)
+      let answer = ''
+      open.add(socket)
+      socket.on('connect', () => {
+        for (const part of bytes) socket.write(part)
+      })
+      socket.on('data', (data) => {
+        answer += data.toString('latin1')
+        if (answer.includes('\r\n\r\n')) socket.destroy()
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        open.delete(socket)
+        resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0))
+      })
+    })
+  const again = async (work: () => Promise<unknown>): Promise<void> => {
+    while (!isOver) await work()
+  }
+  const headOf = (path: string, length: number, more: string): string =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${more}\r\n`
+
+  // Small values cost the most to parse.
+  const filled = (before: string, after: string): Buffer => {
+    const piece = '[],'
+    return Buffer.from(`${before}${piece.repeat(Math.ceil((bodyBytes - before.length) / piece.length))}[]${after}`)
+  }
+  const results = filled('{"results":[{"devices":[', ']}]}')
+  const report = filled(`{"bootId":"${bootId}","seq":1,"clock":1,"inventory":[`, ']}')
+
+  const sendBody = async (): Promise<void> => {
+    const status = await send([headOf(workerPaths.results, results.length, ''), results])
+    met.bodies++
+    if (status !== 0 && (status < 400 || status > 499)) met.taken++
+  }
+  const sendReport = async (): Promise<void> => {
+    const more = `authorization: Bearer ${session}\r\nx-forwarded-for: 198.51.100.9\r\n`
+    await send([headOf(agentPaths.checkIn, report.length, more), report])
+    met.reports++
+  }
+  const signIn = async (address: string, name: string): Promise<void> => {
+    const body = JSON.stringify({ userName: name, password: 'a wrong password' })
+    await send([headOf('/prime/webui/Auth/LocalLogin', body.length, `x-forwarded-for: ${address}\r\n`), body])
+    met.signIns++
+  }
+  const sendSlowly = async (i: number): Promise<void> => {
+    const socket = connect(Number(port), hostname)
+    open.add(socket)
+    socket.on('error', () => {})
+    met.slow++
+    await once(socket, 'connect').catch(() => {})
+    socket.write(headOf(i % 2 === 0 ? agentPaths.enrol : workerPaths.results, 10_000, ''))
+    const timer = setInterval(() => socket.write(' '), 500)
+    await new Promise((resolve) => socket.once('close', resolve).resume())
+    clearInterval(timer)
+    open.delete(socket)
+    if (!isOver) await pause(1_000)
+  }
+
+  const running = [
+    ...Array.from({ length: senders }, () => again(sendBody)),
+    ...Array.from({ length: floods }, () => again(sendReport)),
+    ...Array.from({ length: slowBodies }, (_, i) => again(() => sendSlowly(i))),
+    ...Array.from({ length: signIns.oneAddress }, (_, i) => again(() => signIn('198.51.100.66', `nobody-${i}`))),
+    ...Array.from({ length: signIns.manyNetworks }, (_, i) =>
+      again(() => signIn(`100.${64 + (i >> 8)}.${i & 255}.7`, `stranger-${i}`)),
+    ),
+  ]
+  return async (): Promise<Attacked> => {
+    isOver = true
+    for (const socket of open) socket.destroy()
+    await Promise.all(running)
+    return met
+  }
+}
+
+/** Starts the attack; gives how to stop it. */
+export const startAttack = (options: AttackOptions): (() => Promise<Attacked>) => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { attack: options } })
+  return async () => {
+    const answered = once(worker, 'message')
+    worker.postMessage('stop')
+    const [met] = (await answered) as [Attacked]
+    await worker.terminate()
+    return met
+  }
+}
+
+const { attack: asked } = (workerData ?? {}) as { attack?: AttackOptions }
+if (asked !== undefined) {
+  const stop = attack(asked)
+  parentPort?.once('message', async () => parentPort?.postMessage(await stop()))
+}

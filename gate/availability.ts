@@ -1,0 +1,280 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agentPaths } from '@portcullis/contract'
+import { temporaryFolder } from '../rig/database.ts'
+import { createLookInside } from '../rig/look-inside.ts'
+import { startProbe } from '../rig/probe.ts'
+import { adminPassword } from '../rig/server.ts'
+import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { type Attacked, type AttackOptions, startAttack } from './attackers.ts'
+import { enrolHost, type Host } from './host.ts'
+import { api, type Premises, withPremises } from './premises.ts'
+import { createWire, forEachOf, type Wire } from './wire.ts'
+
+const hostCount = 200
+const sessionCount = 20
+/** Milliseconds between two requests of a host and of a person. */
+const paces = { checkIn: 2_000, browse: 1_000, signIn: 500 } as const
+
+/** Counts what did not succeed, with the first examples. */
+const createTally = () => {
+  const tally = { sent: 0, refused: 0, examples: [] as string[] }
+  return {
+    tally,
+    count: (what: string, status: number): void => {
+      tally.sent++
+      if (status === 200) return
+      tally.refused++
+      if (tally.examples.length < 3) tally.examples.push(`${what}: ${status}`)
+    },
+  }
+}
+
+/** Agents, people and new sign-ins that only do their work, each from an address of its own. */
+const startGoodWork = (
+  wire: Wire,
+  hosts: readonly Host[],
+  tokens: readonly string[],
+  signInFrom: (i: number) => string,
+) => {
+  const [agents, people, signIns] = [createTally(), createTally(), createTally()]
+  let isOver = false
+  const every = async (ms: number, offset: number, work: (round: number) => Promise<void>): Promise<void> => {
+    await pause(offset)
+    for (let round = 0; !isOver; round++) {
+      const startedAt = performance.now()
+      await work(round)
+      await pause(Math.max(0, ms - (performance.now() - startedAt)))
+    }
+  }
+  const running = [
+    ...hosts.map((host, i) =>
+      every(paces.checkIn, (i * paces.checkIn) / hosts.length, async () => {
+        const sent = { method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() }
+        agents.count('a check-in', (await wire.send(sent)).status)
+      }),
+    ),
+    ...tokens.map((token, i) =>
+      every(paces.browse, (i * paces.browse) / tokens.length, async (round) => {
+        const path = round % 2 === 0 ? `${api}/agents?PageSize=50` : `${api}/events/GetEventsIntegration?PageSize=50`
+        people.count('a list', (await wire.send({ method: 'GET', path, token })).status)
+      }),
+    ),
+    every(paces.signIn, 0, async (round) => {
+      const got = await wire.send({
+        method: 'POST',
+        path: `${api}/Auth/LocalLogin`,
+        body: { userName: 'admin', password: adminPassword },
+        headers: { 'x-forwarded-for': signInFrom(round) },
+      })
+      signIns.count('a correct sign-in', got.status)
+    }),
+  ]
+  return async () => {
+    isOver = true
+    await Promise.all(running)
+    return { agents: agents.tally, people: people.tally, signIns: signIns.tally }
+  }
+}
+
+interface Phase {
+  name: string
+  attack: Pick<AttackOptions, 'signIns'>
+  /** Addresses of correct sign-ins meanwhile. */
+  signInFrom: (i: number) => string
+}
+
+/** Where people sign in before the attack begins. */
+const knownAddress = (i: number): string => `203.0.113.${i % sessionCount}`
+const phases: readonly Phase[] = [
+  {
+    name: 'from one address',
+    attack: { signIns: { oneAddress: 270, manyNetworks: 0 } },
+    // Half of them come from addresses that the server has never seen.
+    signInFrom: (i) => (i % 2 === 0 ? knownAddress(i) : `192.0.2.${i % 250}`),
+  },
+  {
+    name: 'from many networks',
+    attack: { signIns: { oneAddress: 0, manyNetworks: 400 } },
+    signInFrom: knownAddress,
+  },
+]
+
+const round = (value: number): number => Math.round(value * 10) / 10
+
+/** Runs one phase: the attack beside the good work, measured by a probe and from inside the process. */
+const runPhase = async (
+  { server }: Premises,
+  inside: ReturnType<typeof createLookInside>,
+  wire: Wire,
+  { name, attack, signInFrom }: Phase,
+  hosts: readonly Host[],
+  tokens: readonly string[],
+  seconds: number,
+): Promise<{ findings: Finding[]; notes: string[] }> => {
+  const [flooder, ...others] = hosts as [Host, ...Host[]]
+  const stopWork = startGoodWork(wire, others, tokens, signInFrom)
+  const probe = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
+  await pause(1_000)
+  await inside.look(server.pid)
+  await pause(2_000)
+  const before = await probe.restart()
+  const { delays: quiet } = await inside.look(server.pid)
+  const stopAttack = startAttack({ url: server.url, session: flooder.token, bootId: flooder.bootId, ...attack })
+  await pause(1_000)
+  await inside.look(server.pid)
+  await pause(500)
+  await probe.restart()
+  await pause(seconds * 1_000)
+  const met = await probe.read()
+  const { delays } = await inside.look(server.pid)
+  const attacked: Attacked = await stopAttack()
+  const { agents, people, signIns } = await stopWork()
+  await probe.stop()
+  const what = (text: string): string => `${text}, ${name}`
+  return {
+    findings: [
+      { what: what('probe p99 before the attack'), value: before.p99, unit: 'ms' },
+      { what: what('event loop delay, p99, before the attack'), value: round(quiet.p99Ms), unit: 'ms' },
+      { what: what('probe p99'), value: met.p99, unit: 'ms', atMost: 250 },
+      { what: what('probes that failed'), value: met.failed, atMost: 0 },
+      { what: what('event loop delay, p99'), value: round(delays.p99Ms), unit: 'ms', atMost: 50 },
+      { what: what('event loop delay, longest'), value: round(delays.maxMs), unit: 'ms' },
+      { what: what('check-ins'), value: agents.sent, atLeast: others.length },
+      { what: what('check-ins refused'), value: agents.refused, atMost: 0 },
+      { what: what('lists read'), value: people.sent, atLeast: tokens.length },
+      { what: what('lists refused'), value: people.refused, atMost: 0 },
+      { what: what('correct sign-ins'), value: signIns.sent, atLeast: 3 },
+      { what: what('correct sign-ins refused'), value: signIns.refused, atMost: 0 },
+      { what: what('bodies without a key'), value: attacked.bodies, atLeast: 20 },
+      { what: what('bodies without a key that were not refused'), value: attacked.taken, atMost: 0 },
+      { what: what('reports of the agent over its quota'), value: attacked.reports, atLeast: 20 },
+      { what: what('wrong sign-ins'), value: attacked.signIns, atLeast: 260 },
+      { what: what('slow bodies'), value: attacked.slow, atLeast: 50 },
+    ],
+    notes: [...agents.examples, ...people.examples, ...signIns.examples, ...met.failures].map((n) => `${name}: ${n}`),
+  }
+}
+
+/** Strangers and one rogue agent stall nobody and lock nobody out. */
+export const availability: Check = {
+  name: 'availability',
+  what: `Bodies of 3.2 MB without a key by four senders, one agent that floods reports over its quota, slow bodies, and wrong sign-ins on 270 connections from one address and then on 400 from as many networks, beside ${hostCount - 1} hosts that check in, ${sessionCount} people who read lists, correct sign-ins and a probe.`,
+  run: async ({ root, isQuick }): Promise<Outcome> => {
+    const folder = temporaryFolder('availability')
+    const inside = createLookInside(folder)
+    // Addresses are said by a proxy, which the gate is: so each sign-in can come from another one.
+    const env = { ...inside.env, PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1', PORTCULLIS_LOG_LEVEL: 'info' }
+    const work = withPremises({ root, env }, async (premises) => {
+      const { server, enrolmentToken } = premises
+      const wire = createWire(server.url, 64)
+      try {
+        const token = await enrolmentToken()
+        const hosts: Host[] = []
+        await forEachOf(
+          Array.from({ length: hostCount }, (_, i) => `host-${i}`),
+          8,
+          async (name) => {
+            hosts.push(await enrolHost(wire, token, name))
+          },
+        )
+        const tokens: string[] = []
+        for (let i = 0; i < sessionCount; i++) {
+          const { text } = await wire.send({
+            method: 'POST',
+            path: `${api}/Auth/LocalLogin`,
+            body: { userName: 'admin', password: adminPassword },
+            headers: { 'x-forwarded-for': knownAddress(i) },
+          })
+          tokens.push(String((JSON.parse(text) as { token: string }).token))
+        }
+        const logBefore = server.output().length
+        const findings: Finding[] = []
+        const notes: string[] = []
+        for (const phase of phases) {
+          const part = await runPhase(premises, inside, wire, phase, hosts, tokens, isQuick ? 8 : 40)
+          findings.push(...part.findings)
+          notes.push(...part.notes)
+        }
+        // What is folded is told when the server ends, too.
+        await server.end('SIGTERM')
+        const log = server.output().slice(logBefore)
+        return {
+          findings: [...findings, { what: 'log', value: log.length, unit: 'B', atMost: 100_000 }],
+          notes: [
+            ...notes,
+            ...log
+              .split('\n')
+              .slice(0, 3)
+              .map((line) => line.slice(0, 300)),
+          ],
+        }
+      } finally {
+        wire.close()
+      }
+    })
+    return work.finally(() => rmSync(folder, { recursive: true, force: true }))
+  },
+  sabotages: [
+    {
+      what: 'the key of a worker is checked after its body',
+      red: 'event loop delay, p99, from one address',
+      edits: [
+        {
+          file: 'server/src/ingest/worker-routes.ts',
+          find: "credential: 'header',\n    check: async (request) => {",
+          replace:
+            "credential: 'header',\n    check: async (request) => {\n      if (request.method !== '') return { pollerId: '' }",
+        },
+      ],
+    },
+    {
+      what: 'the quota of an agent is charged after its report was parsed',
+      red: 'event loop delay, p99, from one address',
+      edits: [
+        {
+          file: 'server/src/ingest/shares.ts',
+          find: 'if (bytes > beatBytes) assertCredit(agentId)',
+          replace: '',
+        },
+        {
+          file: 'server/src/ingest/check-in-path.ts',
+          find: 'if (isLarge) shares.charge(session.agentId, body.length, 0)\n    const request = parse(body)',
+          replace: 'const request = parse(body)\n    if (isLarge) shares.charge(session.agentId, body.length, 0)',
+        },
+      ],
+    },
+    {
+      what: 'all sign-ins wait in one line, limited addresses too',
+      red: 'correct sign-ins refused, from one address',
+      edits: [
+        {
+          file: 'server/src/platform/fair-queue.ts',
+          find: 'else await wait(source)',
+          replace: "else await wait({ lane: 'stranger', key: '' })",
+        },
+        {
+          file: 'server/src/features/accounts/signin.service.ts',
+          find: '        assertNotLimited(key, address, from.ip)\n        return passwords',
+          replace: '        return passwords',
+        },
+      ],
+    },
+    {
+      what: 'people who are known wait in line with strangers',
+      red: 'correct sign-ins refused, from many networks',
+      edits: [
+        {
+          file: 'server/src/features/accounts/signin.service.ts',
+          find: "memory.isKnownSource(address) ? 'known' : 'stranger'",
+          replace: "'stranger' as const",
+        },
+      ],
+    },
+    {
+      what: 'repeated log lines are not folded',
+      red: 'log',
+      edits: [{ file: 'server/src/platform/log.ts', find: '    hooks: { logMethod },\n', replace: '' }],
+    },
+  ],
+}
