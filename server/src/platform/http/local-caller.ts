@@ -7,7 +7,7 @@ const loopbackHost = /^(?:localhost\.?|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-
  * Whether a Host header names this machine itself. Anybody can make another name lead here, in the browser of whoever sits
  * here (DNS rebinding), so that only names that never leave the machine count.
  */
-export const isLoopbackHost = (host: string): boolean => {
+const isLoopbackHost = (host: string): boolean => {
   if (!/^[\w.:[\]-]+$/.test(host)) return false
   try {
     return loopbackHost.test(new URL(`http://${host}`).hostname)
