@@ -250,8 +250,8 @@ export const availability: Check = {
       edits: [
         {
           file: 'server/src/platform/fair-queue.ts',
-          find: 'else await wait(source)',
-          replace: "else await wait({ lane: 'stranger', key: '' })",
+          find: 'const network = networkOf(key)',
+          replace: "key = ''\n      const network = networkOf(key)",
         },
         {
           file: 'server/src/features/accounts/signin.service.ts',

@@ -271,8 +271,15 @@ describe('portcullis doctor on a database', () => {
       PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'),
       PORTCULLIS_TLS_KEY: join(dir, 'key.pem'),
       NATS_URL: 'nats://user:n4ts-s3cret@127.0.0.1:1',
+      PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8',
     })
+    // Without it, the targets on this machine are refused, and named.
+    const closed = await doctor({ DATABASE_URL: fleetUrl })
     mail.close()
+    for (const target of ['to mail', 'to directory'])
+      expect(closed.of(target)).toMatchObject([
+        { status: 'error', whatToDo: expect.stringContaining('PORTCULLIS_OUTBOUND_ALLOW') },
+      ])
     expect(of('to mail')).toMatchObject([{ status: 'ok', seen: `127.0.0.1:${port} can be reached` }])
     expect([connections, heard]).toEqual([1, []])
     expect(of('to Cisco ISE')).toMatchObject([

@@ -22,7 +22,7 @@ interface Peer {
   stop(): Promise<void>
 }
 
-const resolve = createDestinations([])
+const resolve = createDestinations(['127.0.0.0/8', '::1'])
 const instance = '5c9c1f5e-6f8b-4f0e-9d53-0f2f4b6f0a11'
 const messageOf = (sequence: number): StreamMessage => {
   const subject = `peripheral/agent-${sequence}/USB\\${sequence}`

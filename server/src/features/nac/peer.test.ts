@@ -11,7 +11,7 @@ let peer: Awaited<ReturnType<typeof startHttpsPeer>>
 let place: Place
 beforeAll(async () => {
   peer = await startHttpsPeer(authority.issue(['localhost']), () => ({ status: 200, type: 'text/plain', body: 'yes' }))
-  place = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations([]) }
+  place = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations(['127.0.0.0/8', '::1']) }
 })
 afterAll(() => peer.close())
 

@@ -7,7 +7,7 @@ import { createSyslogSender, parseSyslogAddress, SyslogError, type SyslogProtoco
 
 const authority = createAuthority()
 const certificate = authority.issue(['127.0.0.1'])
-const resolve = createDestinations([])
+const resolve = createDestinations(['127.0.0.0/8', '::1'])
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()

@@ -37,7 +37,7 @@ const message = (url: string, over: Partial<Webhook> = {}): Webhook => ({
 })
 const sender = (timeoutMs: number) =>
   createWebhookSender({
-    resolve: createDestinations([]),
+    resolve: createDestinations(['127.0.0.0/8', '::1']),
     ca: [authority.pem],
     timeoutMs,
     now: () => nowSeconds * 1000,
@@ -188,7 +188,8 @@ describe('a webhook', () => {
 
   it('goes by http only to loopback that the operator named', async () => {
     const peer = await receiver({})
-    expect(await faultOf(sendWebhook(message(peer.url)))).toBe('insecure')
+    const closed = createWebhookSender({ resolve: createDestinations([]), now: () => 0 })
+    expect(await faultOf(closed.sendWebhook(message(peer.url)))).toBe('refused')
     expect(await faultOf(sendWebhook(message('http://10.1.2.3/')))).toBe('insecure')
     expect(await faultOf(sendWebhook(message('ftp://127.0.0.1/')))).toBe('insecure')
     expect(peer.seen).toEqual([])
