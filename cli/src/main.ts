@@ -174,28 +174,30 @@ program
   .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
 
 const onServer = program.command('admin').description('on the machine of the server itself; stop the server first')
+/** The account that a command works on: `--user` belongs to the program, which reads it before any command does. */
+const accountOr = (fallback?: string): string => {
+  const user: unknown = program.opts().user ?? fallback
+  if (typeof user !== 'string') throw new CliError('Name the account: --user <name>.')
+  return user
+}
 onServer
   .command('reset-password')
-  .description('enables an account and makes a link for its new password; needs the key file; stop the server first')
-  .option('--user <name>', 'account', 'admin')
-  .action((options: OptionValues) => runEntry('reset-password', ['--user', options.user]))
+  .description('enables the account --user (default: admin) and makes a link for its new password; needs the key file')
+  .action(() => runEntry('reset-password', ['--user', accountOr('admin')]))
 onServer
   .command('lift-suspension')
-  .description('lifts the suspension of an account')
-  .requiredOption('--user <name>', 'account')
-  .action((options: OptionValues) => runEntry('recover-account', ['lift-suspension', '--user', options.user]))
+  .description('lifts the suspension of the account --user')
+  .action(() => runEntry('recover-account', ['lift-suspension', '--user', accountOr()]))
 onServer
   .command('reset-second-factor')
-  .description('removes the authenticator app, passkeys and recovery codes of an account and ends its sessions')
-  .requiredOption('--user <name>', 'account')
-  .action((options: OptionValues) => runEntry('recover-account', ['reset-second-factor', '--user', options.user]))
+  .description('removes the authenticator app, passkeys and recovery codes of the account --user; ends its sessions')
+  .action(() => runEntry('recover-account', ['reset-second-factor', '--user', accountOr()]))
 onServer
   .command('exempt-second-factor')
-  .description('lets an account sign in without a required second factor for a limited time')
-  .requiredOption('--user <name>', 'account')
+  .description('lets the account --user sign in without a required second factor for a limited time')
   .option('--hours <n>', 'hours, 1 to 168', '24')
   .action((options: OptionValues) =>
-    runEntry('recover-account', ['exempt-second-factor', '--user', options.user, '--hours', options.hours]),
+    runEntry('recover-account', ['exempt-second-factor', '--user', accountOr(), '--hours', options.hours]),
   )
 
 const fail = (error: unknown): void => {
