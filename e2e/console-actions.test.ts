@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
     await context.close()
   })
 
-  it('files a request where two people are needed, and another one approves it', async () => {
+  it('files a request where a second approver is needed, who approves it', async () => {
     await server.post('admin/adduser', { userName: second.userName, password: second.password, userProfile: 10 })
     const policy = await server.get<{ settings: Record<string, unknown> }>('policy')
     await server.put('policy/settings', { ...policy.settings, twoPersonHosts: 2 })
@@ -164,9 +164,9 @@ describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
     await row(page, 'KIOSK-1').waitFor()
     await selectAll(page)
     await page.getByRole('button', { name: 'Free…' }).click()
-    await dialog(page).getByRole('button', { name: 'Ask for it' }).click()
-    await page.getByRole('link', { name: 'Open the requests' }).click()
-    await page.getByRole('button', { name: 'Take back' }).waitFor()
+    await dialog(page).getByRole('button', { name: 'Request approval' }).click()
+    await page.getByRole('link', { name: 'Open the request' }).click()
+    await page.getByRole('button', { name: 'Withdraw' }).waitFor()
     expect(await page.getByRole('button', { name: 'Approve…' }).count()).toBe(0)
     expect(await modes()).toMatchObject({ 'KIOSK-1': 'Armed' })
     await context.close()
@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
     const other = await signedIn('/', second)
     await other.page.getByRole('link', { name: '1 request waits for you' }).click()
     await other.page.getByRole('button', { name: 'Approve…' }).click()
-    await dialog(other.page).getByRole('button', { name: 'Approve' }).click()
+    await dialog(other.page).getByRole('button', { name: 'Approve request' }).click()
     await whenModes({ 'KIOSK-1': 'Free', 'KIOSK-2': 'Free', [hostileName]: 'Free' })
     await other.page.getByText('approved by mia').waitFor()
     expect([...wrong, ...other.wrong]).toEqual([])

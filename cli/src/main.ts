@@ -200,6 +200,12 @@ onServer
     runEntry('recover-account', ['exempt-second-factor', '--user', accountOr(), '--hours', options.hours]),
   )
 
+onServer
+  .command('lift-second-approver')
+  .description('lets one person do everything alone for a time, when no second approver is left; audited')
+  .option('--minutes <n>', 'minutes, 1 to 1440', '60')
+  .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
+
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = 1

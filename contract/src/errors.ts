@@ -160,7 +160,7 @@ export const errorTable = define({
   second_person_required: {
     status: 403,
     title: 'This needs a second approver',
-    detail: 'This is for {hosts} hosts, more than {limit}: request {id} waits for a second approver.',
+    detail: '{detail}',
     cause:
       'One person cannot do this alone: it frees, deletes or opens more hosts than the limit of the policy settings, changes another Administrator, or relaxes the gate. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',

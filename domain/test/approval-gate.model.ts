@@ -126,6 +126,12 @@ const wishOf = (world: World, op: Op): GateWish | null => {
   }
 }
 
+/** Profile that a call counts with: an API token keeps the one it was made with. */
+const profileOf = (world: World, who: Name): number => {
+  const profile = world.accounts[who]?.profile ?? Number.POSITIVE_INFINITY
+  return world.sessions.includes(who) ? profile : Math.max(profile, manager)
+}
+
 /** Whether the interface lets the caller in and the objects exist. */
 const isPossible = (world: World, op: Op): boolean => {
   if (op.op === 'wait') return true
@@ -133,7 +139,7 @@ const isPossible = (world: World, op: Op): boolean => {
   if (caller === undefined || !caller.isEnabled) return false
   // A Manager works on accounts of profile User only, and there are none here.
   const isForHosts = op.op === 'release' || op.op === 'allow' || op.op === 'approve'
-  if (caller.profile > (isForHosts ? hostProfile : administrator)) return false
+  if (profileOf(world, op.who) > (isForHosts ? hostProfile : administrator)) return false
   if (op.op === 'approve') return world.request !== null
   if (!('target' in op)) return true
   // Nobody demotes, disables or deletes themselves; the own password is no takeover.
@@ -310,7 +316,7 @@ export const opsOf = (world: World): Op[] => {
     if (caller === undefined || !(world.sessions.includes(who) || world.tokens.includes(who))) continue
     for (const hosts of [1, 2] as const) ops.push({ op: 'release', who, hosts }, { op: 'allow', who, hosts })
     if (world.request !== null) ops.push({ op: 'approve', who })
-    if (caller.profile !== administrator) continue
+    if (profileOf(world, who) !== administrator) continue
     for (const op of ['raiseLimit', 'signIn', 'program'] as const) ops.push({ op, who })
     for (const target of names) {
       if (target === 'a') continue

@@ -15,7 +15,13 @@ import { type MailFollower, mailFeature, mailSealed } from '#features/mail/index
 import { notificationsSealed } from '#features/notifications/index.ts'
 import type { ReleaseKeySource } from '#features/packages/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
-import { linkBase, type SettingsFeatureDeps, settingsFeature, settingsSealed } from '#features/settings/index.ts'
+import {
+  linkBase,
+  type SettingsFeatureDeps,
+  type SignInChange,
+  settingsFeature,
+  settingsSealed,
+} from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import { assertNotHalfRestored } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -166,6 +172,18 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       license: (actor, next) => licence.guard(actor, next),
       security: (actor, next) => accounts.secondFactorGuard(actor, next),
     },
+    signIn: {
+      assertAlone: async (actor, change, secret) => {
+        if (!(await approvals.mayAlone(actor, { kind: 'signIn' })))
+          await approvals.require<SignInChange>(actor, {
+            kind: 'signIn',
+            change,
+            secret,
+            detail: 'Changing sign-in settings needs a second approver: request {id} waits for another Administrator.',
+          })
+      },
+      changed: (tx, group) => approvals.noteSignInChange(tx, group),
+    },
   })
   const approvals = approvalsFeature(app, {
     db,
@@ -178,6 +196,15 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
       return hosts === 0 ? null : hosts
     },
     events,
+  })
+  approvals.handle<SignInChange>('signIn', {
+    action: 'settings',
+    title: (change) =>
+      `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.names.join(', ')}`,
+    carryOut: async (tx, actor, change, { secret }) => {
+      await settings.applySignIn(tx, actor, change, secret)
+      return undefined
+    },
   })
   const thresholds = await healthThresholds({ db, log, settings })
   const licence = licenceFeature(app, {

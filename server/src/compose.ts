@@ -29,7 +29,7 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   const { app, db, exportDb, lists, bus, metrics, tracer, live, audit, checkpoints, events, tags, schemaVersion } = base
-  const { settings, thresholds, licence, jobs, mail, directory, accounts } = base
+  const { settings, approvals, thresholds, licence, jobs, mail, directory, accounts } = base
   const fleet = await composeFleet(options, base)
   const { agents, knowledge, policy, commands, agentless, ingest, nac, packages, rollouts } = fleet
   const outputs = composeOutputs(options, base, fleet, { overall: () => health.overall() })
@@ -111,6 +111,7 @@ export const compose = async (options: ComposeOptions) => {
     deliveries,
     licence,
     accounts,
+    approvals,
     agents,
     policy,
     ingest,

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { messageOf } from '../lib/problem.ts'
+import { CallFailure, messageOf } from '../lib/problem.ts'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
 
@@ -13,6 +13,17 @@ export interface ErrorStateProps {
 /** A failure in words: what happened, the cure, and the way to try again. */
 export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) => {
   const { title, detail, cure } = messageOf(failure)
+  if (failure instanceof CallFailure && failure.code === 'second_person_required')
+    return (
+      <div className={inline ? classes.strip : classes.page} role="status">
+        <SeverityShape severity="amber" />
+        <div className={classes.words}>
+          <strong>Waiting for a second approver</strong>
+          <span>{detail} Nothing has changed yet.</span>
+          <a href="/policy/requests">Open the request</a>
+        </div>
+      </div>
+    )
   return (
     <div className={inline ? classes.strip : classes.page} role="alert">
       <SeverityShape severity="red" />

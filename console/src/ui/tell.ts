@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications'
 import { createElement } from 'react'
-import { messageOf } from '../lib/problem.ts'
+import { CallFailure, messageOf } from '../lib/problem.ts'
 import { Undo } from './Undo.tsx'
 
 /** Tells that something was done. */
@@ -11,6 +11,16 @@ export const tell = (message: string): void => {
 /** Tells a failure with its cure, until the reader closes it. */
 export const tellFailure = (failure: unknown): void => {
   const { title, detail, cure } = messageOf(failure)
+  if (failure instanceof CallFailure && failure.code === 'second_person_required') {
+    const link = createElement('a', { href: '/policy/requests' }, 'Open the request')
+    notifications.show({
+      title: 'Waiting for a second approver',
+      message: createElement('span', null, `${detail} Nothing has changed yet. `, link),
+      autoClose: 12_000,
+      withBorder: true,
+    })
+    return
+  }
   notifications.show({ title, message: `${detail} ${cure}`, color: 'red', autoClose: 12_000, withBorder: true })
 }
 

@@ -70,7 +70,7 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
         <Stack gap="md">
           <div>
             <Switch
-              label="A second person approves what could disarm the fleet"
+              label="Require a second approver for many hosts"
               checked={draft.twoPersonHosts !== null}
               onChange={(event) => change({ twoPersonHosts: event.currentTarget.checked ? usualHosts : null })}
             />
@@ -80,7 +80,7 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
           </div>
           {draft.twoPersonHosts === null ? null : (
             <NumberInput
-              label="Needed for freeing or deleting more than"
+              label="Freeing, deleting or opening more than"
               suffix=" hosts"
               min={1}
               max={1_000_000}

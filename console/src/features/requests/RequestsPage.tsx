@@ -28,20 +28,20 @@ const Decided = ({ request }: { request: ChangeRequest }) => {
   if (request.state === 'Waiting')
     return (
       <span>
-        waits, expires <Time value={request.expiresAt} />
+        waiting, expires <Time value={request.expiresAt} />
       </span>
     )
   if (request.decidedBy === null) return <span>{request.state.toLowerCase()}</span>
-  const takenBack = request.state === 'Rejected' && request.decidedBy === request.requestedBy
+  const isWithdrawn = request.state === 'Rejected' && request.decidedBy === request.requestedBy
   return (
     <span>
-      {takenBack ? 'taken back' : request.state.toLowerCase()} by <DeviceText value={request.decidedBy} />{' '}
+      {isWithdrawn ? 'withdrawn' : request.state.toLowerCase()} by <DeviceText value={request.decidedBy} />{' '}
       <Time value={request.decidedAt} />
     </span>
   )
 }
 
-/** What waits for a second person: whoever asked can take it back, anybody else who may change hosts decides. */
+/** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
 export const RequestsPage = () => {
   useTitle('Requests')
   const { api, queries } = useServices()
@@ -51,11 +51,11 @@ export const RequestsPage = () => {
   const approve = (request: ChangeRequest) =>
     confirm({
       title: request.title,
-      names: [`asked for by ${request.requestedBy}`],
-      count: request.hosts,
-      kind: ['host', 'hosts'],
+      names: [`Requested by ${request.requestedBy}`],
+      count: request.hosts === 0 ? 1 : request.hosts,
+      kind: request.hosts === 0 ? ['change', 'changes'] : ['host', 'hosts'],
       consequence: consequence[request.action],
-      action: 'Approve',
+      action: 'Approve request',
       run: async () => {
         await api.call(approveChangeRequest, { params: { id: request.id } })
         tell(`Approved. ${request.title} is being carried out.`)
@@ -64,11 +64,25 @@ export const RequestsPage = () => {
         await requests.refetch()
       },
     })
-  const reject = async (request: ChangeRequest, word: string) => {
+  const askReject = (request: ChangeRequest) =>
+    confirm({
+      title: `Reject: ${request.title}`,
+      names: [`Requested by ${request.requestedBy}`],
+      count: 1,
+      kind: ['request', 'requests'],
+      consequence: 'nothing changes, and the request cannot be approved any more.',
+      action: 'Reject request',
+      run: async () => {
+        await api.call(rejectChangeRequest, { params: { id: request.id } })
+        tell('Request rejected.')
+        await requests.refetch()
+      },
+    })
+  const withdraw = async (request: ChangeRequest) => {
     setBusy(request.id)
     try {
       await api.call(rejectChangeRequest, { params: { id: request.id } })
-      tell(word)
+      tell('Request withdrawn.')
     } catch (failure) {
       tellFailure(failure)
     } finally {
@@ -84,9 +98,9 @@ export const RequestsPage = () => {
           size="compact-xs"
           variant="default"
           loading={busy === request.id}
-          onClick={() => void reject(request, 'Taken back.')}
+          onClick={() => void withdraw(request)}
         >
-          Take back
+          Withdraw
         </Button>
       )
     }
@@ -95,13 +109,8 @@ export const RequestsPage = () => {
         <Button size="compact-xs" onClick={() => approve(request)}>
           Approve…
         </Button>
-        <Button
-          size="compact-xs"
-          variant="default"
-          loading={busy === request.id}
-          onClick={() => void reject(request, 'Rejected.')}
-        >
-          Reject
+        <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
+          Reject…
         </Button>
       </Group>
     )
@@ -109,7 +118,7 @@ export const RequestsPage = () => {
   return (
     <SettingsPage
       title="Requests"
-      intro="Freeing or removing many hosts needs two people: one asks, another one approves. Who asks can not approve. How many hosts that is, the settings of the policy say."
+      intro="One person requests, another approves. This covers freeing or deleting many hosts, rules that allow devices on many hosts, changes to another Administrator, agent updates and sign-in settings. You cannot approve your own requests."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listChangeRequests)} />}
     >
       {requests.error === null ? null : (
@@ -120,8 +129,8 @@ export const RequestsPage = () => {
         head={[
           'Request',
           { title: 'Hosts', align: 'right' },
-          'Asked for by',
-          'When',
+          'Requested by',
+          'Requested',
           'State',
           { title: '', align: 'right' },
         ]}
@@ -137,7 +146,7 @@ export const RequestsPage = () => {
             actionsOf(request),
           ],
         }))}
-        empty="Nothing waits for a second person. A request comes here when somebody frees or removes more hosts than one person may."
+        empty="No requests. A request appears here when a change needs a second approver."
       />
     </SettingsPage>
   )

@@ -5,7 +5,7 @@ import { useServices, useSession } from '../../lib/services.tsx'
 // A request waits for hours; this is soon enough to see it without asking the server for nothing.
 const gap = 20_000
 
-/** The requests for a second person, and which of them wait for the reader. */
+/** The requests for a second approver, and which of them wait for the reader. */
 export const useRequests = () => {
   const { api, session } = useServices()
   const state = useSession()

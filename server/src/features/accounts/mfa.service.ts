@@ -241,8 +241,7 @@ export const createMfa = (deps: MfaDeps) => {
       throw new AppError('forbidden_object', { detail: 'Nobody does it for himself: ask another Administrator.' })
     if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
       return { id, reset: false, waits: account }
-    const removed = await store.removeAll(tx, id)
-    if (removed === 0) return { id, reset: false, waits: null }
+    // Also when there is none: who knows the password and makes sure that there is no factor could act as them.
     if (by !== null)
       await approvals.noteInfluence(tx, {
         accountId: id,
@@ -252,6 +251,8 @@ export const createMfa = (deps: MfaDeps) => {
         wasLatched: await approvals.isLatched(tx),
         isAdministrator: account.user_profile === 10,
       })
+    const removed = await store.removeAll(tx, id)
+    if (removed === 0) return { id, reset: false, waits: null }
     await store.mark(tx, id)
     await accounts(tx).update({ ...account, token_version: account.token_version + 1 })
     await sessionsStore(tx).deleteAll(id, null)

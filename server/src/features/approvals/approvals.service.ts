@@ -319,15 +319,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       // A request is half of an approval: a stolen token must not be able to make one.
       assertFresh(actor, clock.now())
       const request = await file(actor, wish)
-      const values = { hosts: request.hosts, limit: wish.limit ?? 0, id: request.request_id }
-      throw wish.limit === undefined
-        ? new AppError('second_person_required', {
-            ...values,
-            detail: (
-              wish.detail ?? 'This needs a second approver: request {id} waits for another Administrator.'
-            ).replaceAll('{id}', request.request_id),
-          })
-        : new AppError('second_person_required', values)
+      const detail =
+        wish.detail ??
+        (wish.limit === undefined
+          ? 'This needs a second approver: request {id} waits for another Administrator.'
+          : `This is for ${request.hosts} hosts, more than ${wish.limit}: request {id} waits for a second approver.`)
+      throw new AppError('second_person_required', { detail: detail.replaceAll('{id}', request.request_id) })
     },
 
     list: async (): Promise<{ data: ChangeRequest[] }> => ({

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '#test/slapd.ts'
 
@@ -71,6 +72,7 @@ describe.skipIf(reason !== null)('sign-in by a directory', () => {
     groups.managers = await slapd.group('managers')
     groups.administrators = await slapd.group('administrators')
     t = await startTestApp()
+    await liftGate(t)
     await configure()
   })
   beforeEach(() => t.clock.advance(16 * minute))

@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { ConfigTested } from '@portcullis/contract'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { createAuthority, type IssuedCertificate } from '#test/certificates.ts'
 import { person } from '#test/people.ts'
 import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '#test/slapd.ts'
@@ -65,6 +66,7 @@ describe.skipIf(reason !== null)('the test of a directory', () => {
     await slapd.person('loner', password)
     await slapd.person('locked', password, { userAccountControl: '514' })
     t = await startTestApp()
+    await liftGate(t)
   })
   afterEach(() => {
     for (const server of peers.splice(0)) server.close()

@@ -5,6 +5,7 @@ import type { ConfigTested } from '@portcullis/contract'
 import { exportJWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { type IdentityProvider, startIdentityProvider } from '#test/identity-provider.ts'
 
@@ -80,6 +81,7 @@ beforeAll(async () => {
     redirectUri: callback,
   })
   t = await startTestApp()
+  await liftGate(t)
   const named = await (await t.admin()).post('/prime/webui/generalconfig/SetServerDomainName', {
     SERVER_DOMAIN_NAME: base,
   })

@@ -31,11 +31,12 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { testDomain } from './domain-test.ts'
-import { type ConfigGuard, createSettings, placeOfItem, settingsTopic } from './settings.service.ts'
+import { type ConfigGuard, createSettings, placeOfItem, type SignInGate, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
 export { certificatesOf } from './settings.rules.ts'
+export type { SignInChange } from './settings.service.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 
 export interface SettingsFeatureDeps {
@@ -47,6 +48,8 @@ export interface SettingsFeatureDeps {
   envelope: Envelope
   /** Checks beyond the values themselves, before a group is stored. */
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+  /** The second approver, for settings that decide who signs in. */
+  signIn: SignInGate
   resolve: ResolveDestination
   /** Address the server listens on. */
   serverUrl(): string
@@ -156,6 +159,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     guardAll: settings.guardAll,
     lock: settings.lock,
     applyAll: settings.applyAll,
+    applySignIn: settings.applySignIn,
     values: settings.values,
     noteUse: settings.noteUse,
     uses: settings.uses,

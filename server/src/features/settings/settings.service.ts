@@ -28,6 +28,20 @@ import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 /** Judges values of a group before they are stored; throws what is to be answered. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
+/** What of the sign-in settings waits for a second approver. */
+export type SignInChange =
+  | { items: Readonly<Record<string, string | null>>; names: readonly string[] }
+  | { version: number; prefix: string; names: readonly string[] }
+
+/** Asks whether one person may change who a directory or provider lets in; files the change and throws when not. */
+export interface SignInGate {
+  assertAlone(actor: Actor, change: SignInChange, secret: Secret | null): Promise<void>
+  changed(tx: Tx, group: 'ldap' | 'oidc'): Promise<void>
+}
+
+/** Groups by which a directory or provider decides who signs in, and as what. */
+const signInGroups = ['ldap', 'oidc'] as const
+
 export interface SettingsDeps {
   db: Db
   clock: Clock
@@ -36,6 +50,7 @@ export interface SettingsDeps {
   envelope: Envelope
   store: SettingsStore
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>
+  signIn: SignInGate
 }
 
 /** Topic of the bus: items changed. */
@@ -67,7 +82,7 @@ interface Draft {
 }
 
 /** The general configuration: read by everybody below the surface, changed as a whole, with a way back. */
-export const createSettings = ({ db, clock, bus, audit, envelope, store, guards }: SettingsDeps) => {
+export const createSettings = ({ db, clock, bus, audit, envelope, store, guards, signIn }: SettingsDeps) => {
   const draftOf = (row: ItemRow | undefined): Draft | undefined =>
     row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
 
@@ -197,6 +212,8 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
     const version = last + 1
     await store.write(tx, new Date(clock.now()), actor.userName, version, writtenOf(after, changes), changes)
     await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
+    for (const group of signInGroups)
+      if (changes.some(({ name }) => groupOfItem(name) === group)) await signIn.changed(tx, group)
     await audit.write(tx, actor, {
       action,
       entity: `configuration ${version}`,
@@ -217,6 +234,34 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
     const names = Object.keys(configGroups[group].items)
     if (names.some((name) => textOf(before, name) !== textOf(after, name)))
       await guards[group]?.(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+  }
+
+  const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
+
+  /** Refuses a change of sign-in settings that one person may not make alone. */
+  const assertSignInAlone = async (
+    actor: Actor,
+    changes: readonly ConfigChange[],
+    given: GivenItems | { version: number; prefix: string },
+  ): Promise<void> => {
+    const names = changes.map(({ name }) => name).filter(isSignIn)
+    if (names.length === 0) return
+    if ('version' in given && typeof given.version === 'number') {
+      await signIn.assertAlone(actor, { version: given.version, prefix: String(given.prefix), names }, null)
+      return
+    }
+    const items = Object.entries(given as GivenItems).filter(
+      (entry): entry is [string, string | null] => entry[1] !== undefined && isSignIn(entry[0]),
+    )
+    // A secret that only says "as it is" may be read; one that is given is sealed with the request.
+    const isHidden = ([name, value]: [string, string | null]): boolean =>
+      isSecret(name) && value !== null && value !== maskedSecret
+    const hidden = items.filter(isHidden)
+    await signIn.assertAlone(
+      actor,
+      { items: Object.fromEntries(items.filter((entry) => !isHidden(entry))), names },
+      hidden.length === 0 ? null : new Secret(JSON.stringify(Object.fromEntries(hidden))),
+    )
   }
 
   const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
@@ -243,12 +288,37 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
     items: Object.fromEntries(names.map((name) => [name, masked(after, name)])),
   })
 
+  /** What going back to a version means now. */
+  const planRollback = async (tx: Tx, version: number, prefix: string) => {
+    const last = await store.lock(tx)
+    if (version > last)
+      throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
+    const then = await store.asOf(tx, version)
+    const rows = then.filter(({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined)
+    const names = rows.map(({ name }) => name)
+    const groups = [...new Set(names.map((name) => groupOfItem(name) as ConfigGroupName))]
+    const before = await readDrafts(tx, groups.flatMap(namesOf))
+    const after = new Map(before)
+    for (const { name, value, sealed } of rows)
+      if (value === null) after.delete(name)
+      else if (!(sealed !== null && before.get(name)?.sealed?.equals(sealed)))
+        after.set(name, { value, sealed, isFresh: true })
+    for (const group of groups) {
+      assertTogether(group, before, after, new Map(then.map((row) => [row.name, row.value])))
+      judge(group, before, after)
+    }
+    return { last, names, groups, before, after, changes: changesOf(before, after) }
+  }
+
   return {
     /** Changes items of one group, all or none. */
     save: async (actor: Actor, group: ConfigGroupName, given: GivenItems): Promise<ConfigSaved> => {
       const names = namesOf(group)
       const outside = await readDrafts(db, names)
-      await guard(group, actor, outside, applied(outside, given))
+      const wanted = applied(outside, given)
+      await guard(group, actor, outside, wanted)
+      judge(group, outside, wanted)
+      await assertSignInAlone(actor, changesOf(outside, wanted), given)
       return db.transaction(async (tx) => {
         const last = await store.lock(tx)
         const before = await readDrafts(tx, names)
@@ -279,7 +349,10 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
     guardAll: async (actor: Actor, given: GivenItems): Promise<void> => {
       for (const [group, items] of byGroup(given)) {
         const before = await readDrafts(db, namesOf(group))
-        await guard(group, actor, before, applied(before, items))
+        const after = applied(before, items)
+        await guard(group, actor, before, after)
+        judge(group, before, after)
+        await assertSignInAlone(actor, changesOf(before, after), items)
       }
     },
 
@@ -342,35 +415,36 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards 
 
     history: (prefix: string, page: { number: number; size: number }) => store.history(db, prefix, page),
 
+    /** Carries out what a second approver agreed to, in that transaction. */
+    applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
+      const last = await store.lock(tx)
+      if ('version' in change) {
+        const { before, after, changes } = await planRollback(tx, change.version, change.prefix)
+        const names = changes.map(({ name }) => name).filter(isSignIn)
+        if (names.some((name) => !change.names.includes(name)))
+          throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
+        await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        return
+      }
+      const given: GivenItems = { ...change.items, ...(secret === null ? {} : JSON.parse(secret.reveal())) }
+      for (const [group, items] of byGroup(given)) {
+        const before = await readDrafts(tx, namesOf(group))
+        const after = applied(before, items)
+        judge(group, before, after)
+        await store_(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
+      }
+    },
+
     /** Makes items what they were at a version. */
     rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
-      const run = async (tx: Tx) => {
-        const last = await store.lock(tx)
-        if (version > last)
-          throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
-        const then = await store.asOf(tx, version)
-        const rows = then.filter(({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined)
-        const names = rows.map(({ name }) => name)
-        const groups = [...new Set(names.map((name) => groupOfItem(name) as ConfigGroupName))]
-        const before = await readDrafts(tx, groups.flatMap(namesOf))
-        const after = new Map(before)
-        for (const { name, value, sealed } of rows)
-          if (value === null) after.delete(name)
-          else if (!(sealed !== null && before.get(name)?.sealed?.equals(sealed)))
-            after.set(name, { value, sealed, isFresh: true })
-        for (const group of groups) {
-          assertTogether(group, before, after, new Map(then.map((row) => [row.name, row.value])))
-          judge(group, before, after)
-        }
-        return { last, names, groups, before, after, changes: changesOf(before, after) }
-      }
-      const plan = await db.transaction((tx) => run(tx))
+      const plan = await db.transaction((tx) => planRollback(tx, version, prefix))
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
       for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
+      await assertSignInAlone(actor, plan.changes, { version, prefix })
       return db.transaction(async (tx) => {
-        const { last, names, before, after, changes } = await run(tx)
-        const version = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
-        return saved(version, changes, after, names)
+        const { last, names, before, after, changes } = await planRollback(tx, version, prefix)
+        const next = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        return saved(next, changes, after, names)
       })
     },
   }

@@ -72,12 +72,12 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
     return (
       <div className={classes.body}>
         <p>
-          <strong>Nothing was changed yet: a second person has to approve this.</strong>
+          <strong>Waiting for a second approver. Nothing has changed yet.</strong>
         </p>
         <p>{failure.message}</p>
         <Group justify="flex-end" gap="sm">
           <Button component={Link} to="/policy/requests" variant="default" onClick={close}>
-            Open the requests
+            Open the request
           </Button>
           <Button onClick={close} data-autofocus>
             Close
@@ -129,7 +129,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       ) : null}
       {data?.secondPerson === true ? (
         <p className={classes.note}>
-          For this many hosts a second person has to approve: your request waits for 24 hours, nothing changes before.
+          This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.
         </p>
       ) : null}
       {mustType ? (
@@ -160,7 +160,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
               (mustType && typed.replaceAll(/\D/g, '') !== String(count))
             }
           >
-            {data?.secondPerson === true ? 'Ask for it' : words.action}
+            {data?.secondPerson === true ? 'Request approval' : words.action}
           </Button>
         </Group>
       </div>

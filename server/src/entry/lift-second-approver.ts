@@ -1,0 +1,26 @@
+/** `portcullis admin lift-second-approver`: for an installation whose second Administrator is gone. */
+import { parseArgs } from 'node:util'
+import { systemActor } from '#platform/http/actor.ts'
+import { StartError } from '#platform/start-error.ts'
+import { withOfflineServer } from './composed.ts'
+
+const mostMinutes = 1_440
+
+const run = async (): Promise<void> => {
+  const { minutes } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } }).values
+  const n = Number(minutes)
+  if (!Number.isInteger(n) || n < 1 || n > mostMinutes)
+    throw new StartError(`--minutes takes a whole number from 1 to ${mostMinutes}, not "${minutes}".`)
+  await withOfflineServer(async (server) => {
+    const until = await server.approvals.lift(systemActor('command line'), n)
+    process.stdout.write(
+      `Until ${until.toISOString()} no second approver is needed. Start the server, disable accounts that nobody uses, and add an Administrator for another person. From then on, two enabled Administrators switch the second approver on again.\n`,
+    )
+  })
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
+  // A server that was composed in part has timers that keep the process.
+  process.exit(1)
+})

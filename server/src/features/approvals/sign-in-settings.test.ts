@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { type Person, person } from '#test/people.ts'
+
+const base = '/prime/webui'
+let t: TestApp
+let bob: Person
+beforeEach(async () => {
+  t = await startTestApp()
+  bob = await person(t, { profile: 10, userName: 'bob' })
+})
+afterEach(() => t.close())
+
+const requests = async () => (await (await t.admin()).get(`${base}/policy/changerequests`)).json().data
+const approve = async (who: Person) => {
+  const [{ id }] = (await requests()).filter(({ state }: { state: string }) => state === 'Waiting')
+  return who.api.post(`${base}/policy/changerequests/${id}/approve`)
+}
+const ldap = {
+  LDAP_URL: 'ldaps://mine.example.org',
+  LDAP_BIND_DN: 'cn=reader,dc=example',
+  LDAP_BIND_PASSWORD: 'hidden-secret-1',
+}
+const stored = async () =>
+  (
+    await t.db.query<{ name: string }>(sql`select c.name from config_items c where c.name like 'LDAP%' order by c.name`)
+  ).map(({ name }) => name)
+
+describe('finding 4: settings that decide who signs in', () => {
+  it('need a second approver, carry their secrets sealed, and are applied as requested', async () => {
+    const answer = await (await t.admin()).post(`${base}/generalconfig/`, ldap)
+    expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('second approver')])
+    expect(await stored()).toEqual([])
+    expect((await requests())[0]).toMatchObject({
+      action: 'settings',
+      title: 'Change the sign-in settings: LDAP_BIND_DN, LDAP_BIND_PASSWORD, LDAP_URL',
+    })
+    const [row] = await t.db.query<{ text: string }>(
+      sql`select string_agg(q::text, ' ') as text from change_requests q`,
+    )
+    expect(row?.text).not.toContain('hidden-secret-1')
+    expect((await approve(bob)).statusCode).toBe(200)
+    expect(await stored()).toEqual(['LDAP_BIND_DN', 'LDAP_BIND_PASSWORD', 'LDAP_URL'])
+  })
+
+  it('a rollback of the configuration to other sign-in settings needs one, too', async () => {
+    await (await t.admin()).post(`${base}/generalconfig/`, ldap)
+    await approve(bob)
+    const version = (await (await t.admin()).get(`${base}/generalconfig/history?prefix=LDAP`)).json().data[0].version
+    const back = await (await t.admin()).post(`${base}/generalconfig/rollback/${version - 1}?prefix=LDAP`)
+    expect([back.statusCode, back.body]).toEqual([403, expect.stringContaining('second approver')])
+    expect(await stored()).toHaveLength(3)
+    expect((await approve(bob)).statusCode).toBe(200)
+    expect(await stored()).toEqual([])
+  })
+})
+
+describe('lifting the second approver on the command line', () => {
+  it('lets one person act for a time, says so as an event and in the trail, and ends by itself', async () => {
+    await t.server.approvals.lift(systemActor('command line'), 60)
+    const [event] = (await (await t.admin()).get(`${base}/events/getevents`)).json().data
+    expect(event).toMatchObject({ eventCode: '0x130022', severityString: 'Critical' })
+    const audit = await t.db.query(sql`select 1 from audit_records r where r.action = 'approvals.lifted'`)
+    expect(audit).toHaveLength(1)
+    const disable = async (isEnabled: boolean) =>
+      (await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', isEnabled })).statusCode
+    expect(await disable(false)).toBe(200)
+    expect(await disable(true)).toBe(200)
+    t.clock.advance(61 * 60_000)
+    expect(await disable(false)).toBe(403)
+    await t.server.approvals.maintain()
+    expect(
+      await t.db.query(sql`select 1 from approval_gate g where g.is_latched and g.lifted_until is null`),
+    ).toHaveLength(1)
+  })
+})
+
+describe('races', () => {
+  it('two approvals of one request carry it out once', async () => {
+    const carol = await person(t, { profile: 10, userName: 'carol' })
+    await t.db.execute(sql`delete from account_influences`)
+    await (await t.admin()).post(`${base}/admin/updateuser`, {
+      userName: 'bob',
+      firstName: 'Bob',
+      email: 'new@example.org',
+    })
+    const [{ id }] = await requests()
+    const url = `${base}/policy/changerequests/${id}/approve`
+    const answers = await Promise.all([bob.api.post(url), carol.api.post(url)])
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
+  })
+
+  it('an approver who is suspended or demoted at the same moment approves before that or not at all', async () => {
+    const carol = await person(t, { profile: 10, userName: 'carol' })
+    await t.db.execute(sql`delete from account_influences`)
+    for (let n = 0; n < 5; n++) {
+      await t.db.execute(sql`update accounts set user_profile = 10 where name_key = 'carol'`)
+      await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', email: `new-${n}@example.org` })
+      const [{ id }] = (await requests()).filter(({ state }: { state: string }) => state === 'Waiting')
+      const [answer] = await Promise.all([
+        carol.api.post(`${base}/policy/changerequests/${id}/approve`),
+        t.db.execute(sql`update accounts set user_profile = 20 where name_key = 'carol'`),
+      ])
+      const [row] = await t.db.query<{ email: string }>(sql`select a.email from accounts a where a.name_key = 'bob'`)
+      expect(row?.email === `new-${n}@example.org`).toBe(answer.statusCode === 200)
+      if (answer.statusCode !== 200)
+        await t.db.execute(sql`update change_requests set state = 'Rejected' where request_id = ${id}::uuid`)
+    }
+  })
+})
