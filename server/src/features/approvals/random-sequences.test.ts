@@ -128,7 +128,12 @@ const perform = async (op: Op, world: World, userName: (name: Name) => string, c
         return caller.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: null })
       }
       case 'signIn':
-        return caller.post(`${base}/generalconfig/`, { LDAP_ADMINISTRATOR_GROUP: 'cn=mine,dc=example' })
+        return caller.post(`${base}/generalconfig/AddOrUpdateLDAPServer`, {
+          LDAP_URL: 'ldaps://192.0.2.7',
+          LDAP_SECURITY: 'tls',
+          LDAP_BASE_DN: 'dc=example',
+          LDAP_ADMINISTRATOR_GROUP: 'cn=mine,dc=example',
+        })
       case 'program':
         return caller.post(
           `${base}/agents/updateAgents`,

@@ -19,7 +19,9 @@ const approve = async (who: Person) => {
   return who.api.post(`${base}/policy/changerequests/${id}/approve`)
 }
 const ldap = {
-  LDAP_URL: 'ldaps://mine.example.org',
+  LDAP_URL: 'ldaps://192.0.2.7',
+  LDAP_SECURITY: 'tls',
+  LDAP_BASE_DN: 'dc=example',
   LDAP_BIND_DN: 'cn=reader,dc=example',
   LDAP_BIND_PASSWORD: 'hidden-secret-1',
 }
@@ -30,28 +32,28 @@ const stored = async () =>
 
 describe('finding 4: settings that decide who signs in', () => {
   it('need a second approver, carry their secrets sealed, and are applied as requested', async () => {
-    const answer = await (await t.admin()).post(`${base}/generalconfig/`, ldap)
+    const answer = await (await t.admin()).post(`${base}/generalconfig/AddOrUpdateLDAPServer`, ldap)
     expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('second approver')])
     expect(await stored()).toEqual([])
     expect((await requests())[0]).toMatchObject({
       action: 'settings',
-      title: 'Change the sign-in settings: LDAP_BIND_DN, LDAP_BIND_PASSWORD, LDAP_URL',
+      title: 'Change the sign-in settings: LDAP_BASE_DN, LDAP_BIND_DN, LDAP_BIND_PASSWORD, LDAP_SECURITY, LDAP_URL',
     })
     const [row] = await t.db.query<{ text: string }>(
       sql`select string_agg(q::text, ' ') as text from change_requests q`,
     )
     expect(row?.text).not.toContain('hidden-secret-1')
     expect((await approve(bob)).statusCode).toBe(200)
-    expect(await stored()).toEqual(['LDAP_BIND_DN', 'LDAP_BIND_PASSWORD', 'LDAP_URL'])
+    expect(await stored()).toEqual(['LDAP_BASE_DN', 'LDAP_BIND_DN', 'LDAP_BIND_PASSWORD', 'LDAP_SECURITY', 'LDAP_URL'])
   })
 
   it('a rollback of the configuration to other sign-in settings needs one, too', async () => {
-    await (await t.admin()).post(`${base}/generalconfig/`, ldap)
+    await (await t.admin()).post(`${base}/generalconfig/AddOrUpdateLDAPServer`, ldap)
     await approve(bob)
     const version = (await (await t.admin()).get(`${base}/generalconfig/history?prefix=LDAP`)).json().data[0].version
     const back = await (await t.admin()).post(`${base}/generalconfig/rollback/${version - 1}?prefix=LDAP`)
     expect([back.statusCode, back.body]).toEqual([403, expect.stringContaining('second approver')])
-    expect(await stored()).toHaveLength(3)
+    expect(await stored()).toHaveLength(5)
     expect((await approve(bob)).statusCode).toBe(200)
     expect(await stored()).toEqual([])
   })
