@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { onTestFinished } from 'vitest'
+import { temporaryDir } from './harness.ts'
 
 /** The agent's entry, run as it is. */
 export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
@@ -21,25 +21,17 @@ export const withFileLimit = (blocks: number, program: readonly string[]): [stri
   ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...program],
 ]
 
-const bundles = new Map<string, string>()
-
-/** The agent as the build makes it, as one script with this release key inside; null: built without one. */
+/** The agent as the build makes it, as one script with this release key inside; null: built without one. Goes with the test. */
 export const bundledAgent = (key: ReleaseKeyFile | null): string => {
-  const text = key === null ? '' : formatReleaseKeyFile(key)
-  const known = bundles.get(text)
-  if (known !== undefined) return known
-  const dir = mkdtempSync(join(tmpdir(), 'portcullis-bundle-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  const dir = temporaryDir()
   const file = join(dir, 'release-key.pub')
-  writeFileSync(file, text)
+  if (key !== null) writeFileSync(file, formatReleaseKeyFile(key))
   const built = spawnSync(process.execPath, [builder, main, join(dir, 'agent'), '--script-only'], {
     env: { ...env, ...(key === null ? {} : { PORTCULLIS_RELEASE_KEY_FILE: file }) },
     encoding: 'utf8',
   })
   if (built.status !== 0) throw new Error(built.stderr)
-  const script = join(dir, 'agent', 'agent.cjs')
-  bundles.set(text, script)
-  return script
+  return join(dir, 'agent', 'agent.cjs')
 }
 
 /** The agent as a process of its own; it is killed with the test. */
