@@ -53,12 +53,12 @@ export const lyingDevices: Check = {
       for (const lie of lies) {
         await rig.setRules(...lie.rules)
         for (let i = 0; i < plugs; i++) {
-          const { loot, isHeld } = await rig.tryArmed(lie)
+          const { loot, held } = await rig.tryArmed(lie)
           const { foreign, ...numbers } = loot
           for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += numbers[key]
           bound += foreign.length
           for (const { ms } of foreign) longest = Math.max(longest, ms)
-          if (isHeld !== foreign.length > 0) unexplained++
+          if (held.length > 0 !== foreign.length > 0) unexplained++
           if (Object.values(numbers).some((n) => n > 0)) notes.push(`${lie.name}: ${JSON.stringify(loot)}`)
         }
       }

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { HeldPort, PolicyRule } from '@portcullis/contract/agent-protocol'
 import { remove, temporaryDir } from '../harness.ts'
 import type { DeviceCommand, DeviceCounts } from './device-commands.ts'
 import { genuineHardware } from './genuine.ts'
@@ -99,7 +99,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       await peer.command('policy', { version: peer.policyVersion() })
     },
     /** Plugs it into the armed host, waits until it is judged, and pulls it out; a port that is held is released after. */
-    tryArmed: async (lie: Lie): Promise<{ loot: Loot; isHeld: boolean; isAuthorized: boolean }> => {
+    tryArmed: async (lie: Lie, onceJudged?: () => Promise<void>): Promise<{ loot: Loot; held: HeldPort[] }> => {
       await rig.plug(lie)
       if (lie.changesTo !== undefined)
         await eventually(`${lie.name} has changed`, async () => (await rig.productId(lie)) === lie.changesTo)
@@ -108,23 +108,23 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         const isThis = lie.changesTo === undefined || productIdOf(report) === lie.changesTo
         return isThis && report?.enforced !== undefined
       })
+      await onceJudged?.()
       // What was let in may do harm from here on: a test that would not wait for it would not see it.
-      await eventually(`${lie.name} is stopped`, async () => !(await rig.isAuthorized(lie)), STOPPED_MS).catch(() => {})
-      const isAuthorized = await rig.isAuthorized(lie)
+      await eventually(`${lie.name} is stopped`, () => rig.isStopped(lie), STOPPED_MS).catch(() => {})
       const all = await rig.loot(lie)
       // Before it changed it was a disk that a rule allows.
       const loot = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
       await rig.unplug(lie)
       await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
-      return { loot, isHeld: await rig.releasePorts(), isAuthorized }
+      return { loot, held: await rig.releasePorts() }
     },
-    /** As a person does: whether there was any port to release. */
-    releasePorts: async (): Promise<boolean> => {
+    /** As a person does; gives the ports that were held. */
+    releasePorts: async (): Promise<HeldPort[]> => {
       const held = peer.seen.enforcement?.held ?? []
-      if (held.length === 0) return false
+      if (held.length === 0) return held
       await peer.command('release-ports', { releases: held.map(({ id }) => ({ id, accept: false })) })
       await eventually('no port is held', () => (peer.seen.enforcement?.held ?? []).length === 0)
-      return true
+      return held
     },
     /** Plugs it in and waits until the kernel knows it. */
     plug: async (lie: Lie): Promise<void> => {
@@ -178,6 +178,8 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         ...foreignOf(rest.slice(end + 1).join('\n'), Number(uptime) / 1000, lie.honest),
       }
     },
+    /** Whether nothing of it can be used. */
+    isStopped: async (lie: Lie): Promise<boolean> => (await vm.attempt(`stopped ${portOf(lie).controller}`)).code === 0,
     isAuthorized: async (lie: Lie): Promise<boolean> => (await vm.run(`authorized ${portOf(lie).controller}`)) === '1',
     productId: async (lie: Lie): Promise<string> =>
       (await vm.attempt(`cat /sys/bus/usb/devices/${portOf(lie).path}/idProduct`)).output.trim(),

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { whyNoKernel } from './kernel-files.ts'
-import { lies } from './lies.ts'
+import { type Lie, lies } from './lies.ts'
 import { type LyingRig, startLyingRig } from './lying-rig.ts'
 import type { Qmp } from './qmp.ts'
 import { eventually } from './vm.ts'
@@ -12,9 +12,17 @@ if (whyNoKernel !== undefined) console.log(`SKIPPED: lying USB devices on a real
 /** Plugs of each device into the armed host; the gate does more (`npm run gate -- lying-devices`). */
 const PLUGS = 2
 
+const lieOf = (name: string): Lie => {
+  const lie = lies.find((one) => one.name === name)
+  if (lie === undefined) throw new Error(`no such device: ${name}`)
+  return lie
+}
+
 /** One machine for all: each test goes on where the one before ended. */
 describe('lying USB devices on a real kernel', () => {
   let rig: LyingRig
+  /** Time that a foreign driver was bound, ms in the machine. */
+  let longest = 0
 
   beforeAll(async () => {
     if (whyNoKernel !== undefined) return
@@ -38,8 +46,19 @@ describe('lying USB devices on a real kernel', () => {
     await rig.unplug(lie)
   })
 
-  it('the host is armed', async () => {
+  it('a free host reports the driver that a device must not have, and takes nothing away', async () => {
     await rig.startAgent()
+    const lie = lieOf('hub-adapter')
+    await rig.plug(lie)
+    const evidence = [{ interface: 0, claims: 'Hub', driver: 'rtl8150' }]
+    await eventually('it is reported', () => rig.reported(lie)?.mismatch !== undefined)
+    expect(rig.reported(lie)?.mismatch?.bound).toEqual(evidence)
+    expect((await rig.loot(lie)).stillBound).toBe(1)
+    expect(await rig.isAuthorized(lie)).toBe(true)
+    await rig.unplug(lie)
+  })
+
+  it('the host is armed', async () => {
     await rig.arm()
     expect(await rig.vm.run('authorized_defaults')).toBe('0 0 0 0')
   })
@@ -47,15 +66,45 @@ describe('lying USB devices on a real kernel', () => {
   it.each(lies)('finding 3: an armed host stops $what', async (lie) => {
     await rig.setRules(...lie.rules)
     for (let i = 0; i < PLUGS; i++) {
-      const { loot, isHeld } = await rig.tryArmed(lie)
+      const { loot, held } = await rig.tryArmed(lie)
       const { frames, sectors, keystrokes, networks, disks, sounds, stillBound, foreign } = loot
       expect({ plug: i, frames, sectors, keystrokes, networks, disks, sounds, stillBound }).toEqual({
         ...{ plug: i, frames: 0, sectors: 0, keystrokes: 0, networks: 0, disks: 0, sounds: 0, stillBound: 0 },
       })
       // Whatever was bound for a moment is on record, and its port is held.
-      expect(isHeld).toBe(foreign.length > 0)
+      const drivers = held.flatMap(({ mismatch }) => mismatch.bound.map(({ driver }) => driver))
+      expect(drivers).toEqual(foreign.length > 0 ? [lie.foreign] : [])
+      longest = Math.max(longest, ...foreign.map(({ ms }) => ms))
     }
   })
+
+  it('a driver on the HID bus is compared as well, and its port is held with the evidence', async () => {
+    const lie = lieOf('hid-bridge')
+    await rig.setRules(...lie.rules)
+    const { held } = await rig.tryArmed(lie)
+    expect(held).toMatchObject([
+      { portPath: '1-1', vid: '04D8', mismatch: { bound: [{ interface: 0, claims: 'Keyboard', driver: 'mcp2221' }] } },
+    ])
+    console.log(`longest time that a foreign driver was bound: ${longest.toFixed(0)} ms in the emulated machine`)
+  })
+
+  it.each(['vendor-class', 'strict-hub'])(
+    'finding 3: a driver that is loaded later does not bind to %s',
+    async (name) => {
+      const lie = lieOf(name)
+      await rig.setRules(...lie.rules)
+      await rig.vm.run(`rmmod ${lie.foreign}`)
+      const { loot, held } = await rig.tryArmed(lie, async () => {
+        await eventually(
+          'no interface is open',
+          async () => (await rig.vm.run('cat /sys/bus/usb/devices/1-1:1.0/authorized')) === '0',
+        )
+        await rig.vm.run(`insmod /modules/${lie.foreign}.ko`)
+      })
+      expect(loot).toMatchObject({ frames: 0, networks: 0, foreign: [] })
+      expect(held).toEqual([])
+    },
+  )
 
   const plugGenuine = async (kinds: PolicyRule['kinds'], ...plugged: Parameters<Qmp['plug']>): Promise<void> => {
     await rig.setRules({ id: 'genuine', effect: 'allow', level: 'global', ...(kinds === undefined ? {} : { kinds }) })

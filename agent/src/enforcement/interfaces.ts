@@ -15,12 +15,26 @@ const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
 const HID_NAME = /^[0-9A-F]{4}:[0-9A-F]{4}:[0-9A-F]{4}\.[0-9A-F]+$/
 /** The driver of whole devices, and what programs of the host use: no interface is bound to these by hand. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['usb', 'usbfs'])
+/**
+ * Whether the kernel has the driver that hubs, or keyboards and mice, cannot do without. When it refuses an interface of
+ * that kind, the claim is false or the device is broken. Other HID devices may be left to programs.
+ */
+const isExclusive = (wanted: readonly string[], present: ReadonlySet<string>): boolean =>
+  (wanted.includes('hub') && present.has('hub')) || (wanted.includes('usbkbd') && present.has('usbhid'))
 
 const list = (path: string): string[] => {
   try {
     return readdirSync(path)
   } catch {
     return []
+  }
+}
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'latin1').trim()
+  } catch {
+    return ''
   }
 }
 
@@ -40,6 +54,9 @@ const linkName = (path: string): string | null => {
 export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   const drivers = join(sysfsRoot, 'bus/usb/drivers')
+
+  /** By interface: the attachment that no driver took, and the drivers that were tried. */
+  const refusals = new Map<string, string>()
 
   const hidDrivers = (name: string): string[] =>
     list(join(root, name))
@@ -94,28 +111,41 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
 
     /**
      * Lets an interface be used and binds one of the drivers to it, the first that takes it. `drivers_probe` is never
-     * written: it picks any driver that matches. A driver that is loaded later binds by itself, and is read back then.
+     * written: it picks any driver that matches. A driver that is loaded later binds by itself, and is read back then. Hubs,
+     * keyboards and mice that their own driver refuses are closed again, so that none can; another driver makes another try.
      *
      * @param wanted names of drivers in the order to try; `any`: all that the kernel has
      */
     open(name: string, wanted: readonly string[] | 'any'): void {
       const path = join(root, name)
+      const present = new Set(list(drivers))
+      const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
+      const offered = order.filter((driver) => present.has(driver))
+      const mayClose = wanted !== 'any' && isExclusive(wanted, present)
+      const attempt = `${readText(join(root, name.slice(0, name.indexOf(':')), 'devnum'))} ${offered.join(' ')}`
+      if (mayClose && refusals.get(name) === attempt) return
+      refusals.delete(name)
       try {
         writeAttribute(join(path, 'authorized'), '1')
       } catch {
         // Gone, or without the attribute; what the kernel bound is read back in any case.
         return
       }
-      const present = new Set(list(drivers))
-      const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
-      for (const driver of order) {
+      for (const driver of offered) {
         if (linkName(join(path, 'driver')) !== null) return
-        if (!present.has(driver)) continue
         try {
           writeAttribute(join(drivers, driver, 'bind'), name)
         } catch {
           // It does not match, or its probe failed: the next one.
         }
+      }
+      if (!mayClose || linkName(join(path, 'driver')) !== null) return
+      refusals.set(name, attempt)
+      try {
+        // Left open, it would be bound by whatever matching module is loaded next.
+        writeAttribute(join(path, 'authorized'), '0')
+      } catch {
+        // Gone.
       }
     },
 

@@ -125,6 +125,12 @@ set_default() { for bus in /sys/devices/platform/dummy_hcd.$1/usb*; do echo $2 >
 # authorized N: whether the kernel lets the device at the port of controller N be used; empty without a device.
 authorized() { cat /sys/bus/usb/devices/$(port $1)/authorized 2>/dev/null; true; }
 
+# stopped N: whether nothing of the device at the port of controller N can be used: it is closed, or each of its interfaces is.
+stopped() {
+  device=/sys/bus/usb/devices/$(port $1)
+  [ "$(cat $device/authorized)" = 0 ] || ! grep -q 1 $device:*/authorized
+}
+
 # input_devices, disks: how many come from USB devices.
 input_devices() { links_to_usb /sys/class/input/event*; }
 disks() { links_to_usb /sys/block/*; }
