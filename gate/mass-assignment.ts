@@ -1,7 +1,7 @@
 import type { UserProfile } from '@portcullis/contract'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { furnish, pathFor } from './estate.ts'
-import { audienceOf, offeredBy, profileFor, readDocument } from './operations.ts'
+import { audienceOf, contractById, offeredBy, profileFor, readDocument } from './operations.ts'
 import { api, type Person, type Premises, withPremises } from './premises.ts'
 import { forEachOf } from './wire.ts'
 
@@ -54,6 +54,9 @@ const withMember = (body: unknown, member: string): string[] => {
 const readOnly = (id: string, member: string): boolean =>
   nameOf(member) === 'createdAt' && (id === 'addUser' || id === 'updateUser')
 
+/** Principals that are people who have just signed in. */
+const sessionNames = new Set(['User', 'Manager', 'Administrator'])
+
 interface Ledger {
   requests: number
   taken: string[]
@@ -91,7 +94,10 @@ const everyBody = async (
     const roles =
       audience === 'agent' || audience === 'worker'
         ? estate.principals.filter(({ is }) => is === audience)
-        : estate.principals.filter(({ name }) => name.startsWith('API token'))
+        : // API tokens are refused before the body where fresh authentication is needed.
+          estate.principals.filter(({ name, isApiToken }) =>
+            contractById.get(offered.id)?.fresh === true ? sessionNames.has(name) : isApiToken === true,
+          )
     for (const principal of roles) {
       ledger.requests++
       const { status, text } = await premises.wire.send({
