@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
-import pg from 'pg'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../rig/client.ts'
 import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
 import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
@@ -26,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
 
   /** Makes the sessions of mia stale: in the database, because nothing waits for six minutes to pass. */
   const makeStale = async (firstName: string): Promise<void> => {
-    const client = new pg.Client(runningEmbedded(dir)?.connection)
+    const client = createClient(runningEmbedded(dir)?.connection ?? {})
     await client.connect()
     try {
       await client.query(

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
 import { expect, it } from 'vitest'
+import { createClient } from '../rig/client.ts'
 import { startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
 import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
 
@@ -48,7 +48,7 @@ it('item 9: the first sign-in after the first 200 of /readyz succeeds, on one se
     onCrash: () => {},
   })
   const { host, port: databasePort, user, database } = postgres.connection
-  const client = new pg.Client({ ...postgres.connection })
+  const client = createClient({ ...postgres.connection })
   await client.connect()
   const servers: Started[] = []
   try {

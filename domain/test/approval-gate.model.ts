@@ -88,7 +88,7 @@ export const start = (withToken: boolean): World => ({
 })
 
 /** What went through without a second person; the search ends there. */
-export class Bypass extends Error {}
+class Bypass extends Error {}
 
 const sum = (of: Readonly<Partial<Record<Name, number>>>): number => {
   let n = 0

@@ -4,7 +4,7 @@ import { type GuardId, guards } from './guards.ts'
 import { matrix } from './matrix.ts'
 
 /** Marks between which the matrix is written into docs/security/README.md. */
-export const marks = {
+const marks = {
   begin: '<!-- takeover:begin, generated from gate/takeover/ by scripts/generate-reference.ts -->',
   end: '<!-- takeover:end -->',
 } as const
@@ -26,7 +26,7 @@ const shown = (cell: Cell, note: number | null): string => {
 }
 
 /** The matrix as Markdown: the table, the guards with their tests, and what follows from each possible takeover. */
-export const takeoverText = (): string => {
+const takeoverText = (): string => {
   const notes: string[] = []
   const noteOf = (attacker: Attacker, goal: Goal, cell: Cell): number | null => {
     const place = `${attackers[attacker]}, ${goals[goal].toLowerCase()}`

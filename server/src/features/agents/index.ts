@@ -26,7 +26,7 @@ export type { AgentCommandState, CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
-export { type KeyHolders, readKeyHolders } from './key-holders.read.ts'
+export { readKeyHolders } from './key-holders.read.ts'
 export type { AgentSession } from './session-token.ts'
 
 type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke'> &

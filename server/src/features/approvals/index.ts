@@ -5,7 +5,6 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
 import { createApprovalsStore } from './approvals.store.ts'
 
-export type { AfterCommit, ApprovalKind, ApprovedRequest, Wish } from './approvals.service.ts'
 export { NeedsApprover } from './approvals.service.ts'
 
 /** Where this feature keeps sealed secrets. */
