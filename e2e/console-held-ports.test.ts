@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentCommand } from '@portcullis/contract'
+import { hub } from '@portcullis/domain/testing'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+describe.skipIf(chromiumPath === undefined)('the page of a host with a held port', () => {
+  let server: RunningServer
+  let browser: Browser
+  let agent: TestAgent
+  const dir = temporaryDir()
+  const id = randomUUID()
+  const mismatch = { bound: [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }] }
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    agent = await enrolAgent(at, { token: await server.enrolmentToken(), facts: { hostname: 'KIOSK-7' } })
+    const liar = hub({ portPath: '1-3', vid: '0BDA', pid: '8150', interfaces: ['09:00:00'] })
+    const enforced = { effect: 'allow' as const, source: 'hub' as const, ruleId: null, policyVersion: 1, held: true }
+    await agent.plug({ ...liar, authorized: false, enforced, mismatch })
+    const hold = { id, portPath: '1-3', at: Date.now(), mismatch, vid: '0BDA', pid: '8150', serial: '' }
+    const held = [{ ...hold, name: '4-Port USB 2.0 Hub', fingerprint: 'a'.repeat(32) }]
+    await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '', held } })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  it('finding 3: shows the evidence and releases the port after a question', async () => {
+    const { page } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto(`/agents/${agent.agentId}`)
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('claims hub, bound rtl8150').first().waitFor()
+    await page.getByRole('button', { name: 'Release the port' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('the host judges the device at this port again').waitFor()
+    await dialog.getByRole('button', { name: 'Release the port' }).click()
+    await page.getByText('waiting for the host').waitFor()
+    const { value } = await until('the host gets the command', async () => {
+      const { commands = [] } = await agent.checkIn()
+      return commands.map((c) => JSON.parse(c.payload) as AgentCommand).find(({ kind }) => kind === 'release-ports')
+    })
+    expect(value).toMatchObject({ releases: [{ id, accept: false }] })
+    await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '', held: [] } })
+    await page.getByText('waiting for the host').waitFor({ state: 'detached' })
+  })
+})
