@@ -11,6 +11,7 @@ import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { rollingRestart } from './rolling-restart.ts'
+import { rotateCommandKey } from './rotate-command-key.ts'
 import { slowClients } from './slow-clients.ts'
 import { soak } from './soak.ts'
 import { stopServer } from './stop-server.ts'
@@ -33,6 +34,7 @@ export const drills: readonly Check[] = [
   rollingRestart,
   upgrade,
   restoreBackup,
+  rotateCommandKey,
   soak,
   busyEventLoop,
   thunderingHerd,

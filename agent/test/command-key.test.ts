@@ -73,11 +73,9 @@ describe('rotation of the command key', () => {
     const now = held(host).commandKey
     // Back to the first key: a number that was passed, though the key in force signed it.
     const back = { number: 1, oldKey: now, newKey: before, createdAt: '2026-11-22T17:00:00.000Z' }
-    host.peer.rotate()
-    rotations.splice(0, 2, {
-      ...back,
-      signature: sign(null, Buffer.from(commandKeyRotationText(back)), genuine).toString('base64'),
-    })
+    const inForce = host.peer.rotate()
+    const backSignature = sign(null, Buffer.from(commandKeyRotationText(back)), inForce).toString('base64')
+    rotations.splice(0, 2, { ...back, signature: backSignature })
     await renew(host)
     await until('the second refusal', () => host.errors().filter((code) => code === 'command_key_refused').length === 2)
     expect([held(host).commandKey, host.tree.isAuthorized('1-1')]).toEqual([now, false])

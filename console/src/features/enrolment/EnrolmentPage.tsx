@@ -13,6 +13,7 @@ import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { CommandKeys } from './CommandKeys.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
 
 /** Adds hosts: makes enrolment tokens and lists those that were made. */
@@ -39,7 +40,7 @@ export const EnrolmentPage = () => {
   return (
     <SettingsPage
       title="Add a host"
-      intro="One command installs the agent on a Linux host and enrols it. The token in it is for a limited time and number of hosts."
+      intro="One command installs the agent on a Linux host and enrols it. It asks for a token, which works for a limited time and number of hosts."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
       <NewTokenForm onMade={() => void tokens.refetch()} />
@@ -77,6 +78,7 @@ export const EnrolmentPage = () => {
         }))}
         empty="No token has been made yet."
       />
+      <CommandKeys />
     </SettingsPage>
   )
 }

@@ -1,0 +1,60 @@
+import { getCommandKeys } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+const neverRotated = '1970-01-01T00:00:00.000Z'
+
+/** The keys that sign commands to hosts, and which hosts have not followed a rotation. */
+export const CommandKeys = () => {
+  const { api } = useServices()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['command-keys'],
+    queryFn: ({ signal }) => api.call(getCommandKeys, { signal }),
+  })
+  return (
+    <>
+      <h2>Command key</h2>
+      <p>
+        This key signs every command to hosts. Rotate it on the server with <code>portcullis command-key rotate</code>.
+        Hosts that have not followed a rotation obey only until their key retires: update their agents before that.
+      </p>
+      {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
+      {data === undefined || data.hostsWithUnknownKey === 0 ? null : (
+        <p role="note">
+          <SeverityTag severity="amber" word="Warning" /> {data.hostsWithUnknownKey.toLocaleString('en')} hosts hold a
+          key that this server does not have. Put back the newest copy of its key file.
+        </p>
+      )}
+      <SmallTable
+        label="Command keys"
+        head={[
+          { title: 'Key', align: 'right' },
+          'SHA-256',
+          'State',
+          'Made',
+          'Retires',
+          { title: 'Hosts', align: 'right' },
+          { title: 'Not followed yet', align: 'right' },
+        ]}
+        rows={data?.keys.toReversed().map((key) => ({
+          key: String(key.number),
+          quiet: key.state === 'Retired',
+          cells: [
+            key.number.toLocaleString('en'),
+            <code key="fingerprint">{key.fingerprint}</code>,
+            key.state,
+            key.createdAt === neverRotated ? 'at the first start' : <Time key="made" value={key.createdAt} />,
+            key.retiresAt === null ? '' : <Time key="retires" value={key.retiresAt} />,
+            key.hosts.toLocaleString('en'),
+            key.state === 'In force' ? '' : key.hostsThatDoNotFollow.toLocaleString('en'),
+          ],
+        }))}
+        empty="There is no key."
+      />
+    </>
+  )
+}
