@@ -133,6 +133,10 @@ describe('fresh authentication of an account of an identity provider', () => {
   })
 
   beforeAll(async () => {
+    // A server of its own: Administrators of a directory have a second approver asked for changes of sign-in settings.
+    await t.close()
+    t = await startTestApp()
+    target = (await person(t)).userName
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     await save('SetServerDomainName', { SERVER_DOMAIN_NAME: origin })

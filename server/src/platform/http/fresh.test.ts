@@ -261,3 +261,30 @@ describe('operations that move the fleet or its secrets', () => {
     }
   })
 })
+
+describe('freeing hosts while one Administrator decides alone', () => {
+  it('finding 1: needs fresh authentication above the limit, also in small steps', async () => {
+    await t.close()
+    t = await startTestApp({ listen: true })
+    const hosts = (await rolloutsOf(t).fleet(3, 0)).canary.map((agent) => agent.agentId)
+    const admin = await t.admin()
+    const { settings } = (await admin.get(`${base}/policy`)).json()
+    expect((await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 2 })).statusCode).toBe(200)
+    const scopes = permissionsOf(10)
+    const { token } = (await admin.post(`${base}/admin/apiTokens`, { name: 'alone', userProfile: 10, scopes })).json()
+    const old = await t.signIn()
+    t.clock.advance(6 * 60_000)
+    const free = async (by: string, some: readonly string[]): Promise<string> => {
+      const payload = some.map((uuid) => ({ uuid, agentConfigViewResource: { isSystemArmed: 'free' } }))
+      const answer = await send(by, { path: 'agents/configuration', payload })
+      return answer.statusCode === 200 ? 'freed' : answer.json().code
+    }
+    expect(await free(token, hosts)).toBe('session_required')
+    expect(await free(old, hosts)).toBe('reauthentication_required')
+    expect(await free(old, hosts.slice(0, 1))).toBe('freed')
+    expect(await free(token, hosts.slice(1, 2))).toBe('freed')
+    expect(await free(old, hosts.slice(2))).toBe('reauthentication_required')
+    expect(await free(token, hosts.slice(2))).toBe('session_required')
+    expect(await free(await t.signIn(), hosts)).toBe('freed')
+  })
+})
