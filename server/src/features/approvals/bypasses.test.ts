@@ -139,6 +139,16 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await commands()).toEqual([])
   })
 
+  it('finding 4: a session whose password was entered long ago neither requests nor approves', async () => {
+    await freeAll(alice)
+    const id = await firstWaiting()
+    t.clock.advance(6 * 60_000)
+    expect(code(await approve(bob, id))).toBe('reauthentication_required')
+    expect(code(await update(alice, 'bob', { isEnabled: false }))).toBe('reauthentication_required')
+    expect(await requests()).toHaveLength(1)
+    expect((await approve(await again(bob), id)).statusCode).toBe(200)
+  })
+
   it('finding 4: a stolen API token of a Manager neither requests nor approves nor gets a window of its own', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     await t.db.execute(sql`delete from account_influences`)
