@@ -158,6 +158,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     })
     const token = { ...mia, api: t.as(made.json().token) }
     expect(code(await freeAll(token))).toBe('session_required')
+    expect(code(await rule(token, { kinds: ['Keyboard'] }))).toBe('session_required')
     expect(await requests()).toEqual([])
     const one = (who: Person, at: number) =>
       who.api.post(`${base}/agents/configuration`, [

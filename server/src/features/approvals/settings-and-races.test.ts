@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { insertFleet } from '#test/fleet.ts'
 import { type Person, person } from '#test/people.ts'
 
 const base = '/prime/webui'
@@ -94,21 +96,55 @@ describe('races', () => {
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
   })
 
-  it('an approver who is suspended or demoted at the same moment approves before that or not at all', async () => {
+  /** Runs `during` while another transaction holds what `held` changed, and commits that once `during` waits or ended. */
+  const beside = async <T>(held: (tx: Tx) => Promise<unknown>, during: () => Promise<T>): Promise<T> => {
+    const done = { value: null as Promise<T> | null, ended: false }
+    await t.db.transaction(async (tx) => {
+      await held(tx)
+      done.value = during().finally(() => {
+        done.ended = true
+      })
+      await expect
+        .poll(
+          async () => done.ended || (await t.db.query(sql`select 1 from pg_locks l where not l.granted`)).length > 0,
+        )
+        .toBe(true)
+    })
+    return done.value as Promise<T>
+  }
+
+  it.each([
+    ['demoted', sql`update accounts set user_profile = 20 where name_key = 'carol'`],
+    ['suspended', sql`update accounts set suspended_until = timestamptz '2100-01-01' where name_key = 'carol'`],
+    ['disabled', sql`update accounts set is_enabled = false where name_key = 'carol'`],
+  ])('an approver who is being %s does not approve', async (_, change) => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     await t.db.execute(sql`delete from account_influences`)
-    for (let n = 0; n < 5; n++) {
-      await t.db.execute(sql`update accounts set user_profile = 10 where name_key = 'carol'`)
-      await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', email: `new-${n}@example.org` })
-      const [{ id }] = (await requests()).filter(({ state }: { state: string }) => state === 'Waiting')
-      const [answer] = await Promise.all([
-        carol.api.post(`${base}/policy/changerequests/${id}/approve`),
-        t.db.execute(sql`update accounts set user_profile = 20 where name_key = 'carol'`),
-      ])
-      const [row] = await t.db.query<{ email: string }>(sql`select a.email from accounts a where a.name_key = 'bob'`)
-      expect(row?.email === `new-${n}@example.org`).toBe(answer.statusCode === 200)
-      if (answer.statusCode !== 200)
-        await t.db.execute(sql`update change_requests set state = 'Rejected' where request_id = ${id}::uuid`)
-    }
+    await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', email: 'new@example.org' })
+    const [{ id }] = await requests()
+    const answer = await beside(
+      (tx) => tx.execute(change),
+      () => carol.api.post(`${base}/policy/changerequests/${id}/approve`),
+    )
+    expect(answer.statusCode).toBe(403)
+    expect((await requests())[0]).toMatchObject({ state: 'Waiting' })
+  })
+
+  it('two parallel releases under the limit are not one over it', async () => {
+    const admin = await t.admin()
+    const { settings } = (await admin.get(`${base}/policy`)).json()
+    await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
+    await insertFleet(t, 1)
+    const [host] = await t.db.query<{ id: string }>(sql`select agent_id as id from agent_rows`)
+    const answer = await beside(
+      async (tx) => {
+        await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('released_hosts release', 0))`)
+        await tx.execute(
+          sql`insert into released_hosts (user_name, hosts, released_at) values ('bob', 1, ${new Date(t.clock.now())})`,
+        )
+      },
+      () => admin.post(`${base}/agents/bulk`, { action: 'free', uuids: [host?.id] }),
+    )
+    expect(answer.json().code).toBe('second_person_required')
   })
 })
