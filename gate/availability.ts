@@ -147,8 +147,10 @@ const runPhase = async (
       { what: what('correct sign-ins'), value: signIns.sent, atLeast: 3 },
       { what: what('correct sign-ins refused'), value: signIns.refused, atMost: 0 },
       { what: what('bodies without a key'), value: attacked.bodies, atLeast: 20 },
-      { what: what('bodies without a key that were not refused'), value: attacked.taken, atMost: 0 },
+      { what: what('bodies without a key that were not answered 401'), value: attacked.taken, atMost: 0 },
       { what: what('reports of the agent over its quota'), value: attacked.reports, atLeast: 20 },
+      // 16 MiB at once, then 32 KiB a second.
+      { what: what('reports over the quota that were parsed'), value: attacked.parsed, atMost: 10 },
       { what: what('wrong sign-ins'), value: attacked.signIns, atLeast: 260 },
       { what: what('slow bodies'), value: attacked.slow, atLeast: 50 },
     ],
@@ -218,7 +220,7 @@ export const availability: Check = {
   sabotages: [
     {
       what: 'the key of a worker is checked after its body',
-      red: 'event loop delay, p99, from one address',
+      red: 'bodies without a key that were not answered 401',
       edits: [
         {
           file: 'server/src/ingest/worker-routes.ts',
@@ -230,7 +232,7 @@ export const availability: Check = {
     },
     {
       what: 'the quota of an agent is charged after its report was parsed',
-      red: 'event loop delay, p99, from one address',
+      red: 'reports over the quota that were parsed',
       edits: [
         {
           file: 'server/src/ingest/shares.ts',
