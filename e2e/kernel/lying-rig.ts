@@ -80,6 +80,8 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
   }
 
   let before: DeviceCounts | undefined
+  /** Left over when a test ended before it pulled its device out. */
+  let plugged: Lie | undefined
   const rig = {
     vm,
     peer,
@@ -129,6 +131,8 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
     /** Plugs it in and waits until the kernel knows it. */
     plug: async (lie: Lie): Promise<void> => {
       const { device, name } = lie
+      if (plugged !== undefined) await rig.unplug(plugged)
+      plugged = lie
       await vm.run('forget_use')
       before = await countsOf(lie)
       if ('plug' in device) {
@@ -143,6 +147,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       )
     },
     unplug: async (lie: Lie): Promise<void> => {
+      plugged = undefined
       if ('plug' in lie.device) await vm.run('unplug_gadgetfs')
       else await vm.run(`unplug ${lie.name}`)
       const { path } = portOf(lie)
