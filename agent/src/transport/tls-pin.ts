@@ -64,7 +64,11 @@ export const fetchPin = ({ host, port, hash, timeoutMs, except, signal }: FetchP
       while (current?.raw !== undefined && !seen.has(current.fingerprint256)) {
         seen.add(current.fingerprint256)
         const certificate = new X509Certificate(current.raw)
-        if (spkiHash(certificate) === hash && certificate.toString() !== except) {
+        if (certificate.toString() === except) {
+          current = current.issuerCertificate
+          continue
+        }
+        if (spkiHash(certificate) === hash) {
           resolve(certificate.toString())
           socket.end()
           return

@@ -18,7 +18,7 @@ import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
 import { NextRun } from './NextRun.tsx'
-import { useConnection } from './useConnection.ts'
+import { useConnection, useShownHostKey } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
 import { durationText, platformWords } from './words.ts'
 
@@ -117,7 +117,8 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
 const HostKey = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const actions = useConnectionActions(() => undefined)
-  const { computerName, hostKeyFingerprint, shownHostKeyFingerprint: shown } = connection
+  const { computerName, hostKeyFingerprint } = connection
+  const shown = useShownHostKey(computerName) ?? connection.shownHostKeyFingerprint
   if (shown === '') return null
   if (hostKeyFingerprint !== '')
     return (

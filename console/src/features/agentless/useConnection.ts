@@ -7,6 +7,20 @@ const lookedThrough = 1_000
 
 const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
+/** The key that a computer showed and that waits for a person: a poll may bring it while its drawer is open. */
+export const useShownHostKey = (name: string): string | undefined => {
+  const { api } = useServices()
+  return useQuery({
+    queryKey: ['connection', name, 'shown host key'],
+    queryFn: async ({ signal }) => {
+      const query = { ComputerName: name, PageSize: lookedThrough }
+      const { data } = await api.call(listConnections, { query, signal })
+      return data.find((one) => sameName(one.computerName, name))?.shownHostKeyFingerprint ?? ''
+    },
+    refetchInterval: 3_000,
+  }).data
+}
+
 /** One polled computer: its details, null when there is none, and its last run, which is read every two seconds. */
 export const useConnection = (name: string) => {
   const { api } = useServices()
