@@ -76,7 +76,7 @@ describe('held ports', () => {
         { id: two.id, accept: true },
       ]),
     })
-    const trail = await (await t.admin()).get('/prime/webui/admin/audit')
+    const trail = await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=50')
     expect(trail.body).toContain('Port 1-4 released (claims hub, bound rtl8150); drivers accepted')
   })
 

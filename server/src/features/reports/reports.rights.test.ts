@@ -4,6 +4,7 @@ import type { AuditRecord, ReportScheduleInput } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { liftGate } from '#test/approvals.ts'
 import { pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
@@ -15,6 +16,7 @@ let reports: ReturnType<typeof reportsOf>
 beforeAll(async () => {
   t = await startTestApp()
   reports = reportsOf(t)
+  await liftGate(t)
   await insertFleet(t, 20)
 })
 afterAll(() => t.close())
