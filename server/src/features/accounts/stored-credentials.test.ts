@@ -32,7 +32,7 @@ it('a copy of the database contains no credential that works', async () => {
     await admin.post('/prime/webui/admin/adduser', { userName: 'linked', userProfile: 30, isEnabled: true })
   ).json()
   const link = new URL(account.setPasswordUrl, 'http://x').hash.split('token=')[1] as string
-  const secret = (enrolment.token as string).split('_')[2]?.split('.')[0] as string
+  const secret = /^pce_[0-9a-f]{32}_([\w-]{43})/.exec(enrolment.token as string)?.[1] as string
   const credentials = { password: someone.password, token: someone.token, apiToken: apiToken.token, secret, link }
   const copy = await dump()
   expect(copy).toContain(someone.userName)
