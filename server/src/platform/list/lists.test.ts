@@ -198,7 +198,7 @@ describe('the agents list', () => {
       Object.keys(agentMeaning)
         .filter((name) => name !== 'GlobalSearch')
         .sort(),
-      // Its own test: packages.test.ts.
+      // Tested in packages/release-key.test.ts.
     ).toEqual(
       Object.keys(agentFilters)
         .filter((name) => name !== 'ReleaseKey')
