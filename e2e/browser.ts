@@ -23,11 +23,24 @@ export const launchBrowser = (options: { handleSIGINT?: boolean } = {}): Promise
     ],
   })
 
+const pages = new Set<Page>()
+
+/** What the windows that are still open show: their addresses and the beginning of their text. */
+export const shownByWindows = (): Promise<string[]> =>
+  Promise.all(
+    [...pages].map(async (page) => {
+      const text = await page.locator('body').innerText({ timeout: 1_000 }).catch(String)
+      return `${page.url()}\n${text.slice(0, 3_000)}`
+    }),
+  )
+
 /** A window that remembers whatever went wrong in it: errors, refusals of the content security policy, dialogs. */
 export const openWindow = async (browser: Browser, url: string, width: number, height: number) => {
   const context = await browser.newContext({ viewport: { width, height }, baseURL: url })
   const page: Page = await context.newPage()
   page.setDefaultTimeout(15_000)
+  pages.add(page)
+  page.on('close', () => pages.delete(page))
   const wrong: string[] = []
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`))
   page.on('dialog', (dialog) => {

@@ -116,8 +116,8 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
   it('are told by a webhook: what is wrong stands at its field, a test shows its steps, the secret is shown once', async () => {
     await page.goto('/settings/notifications')
     const cards = page.getByRole('main').getByRole('listitem')
-    await cards.filter({ hasText: 'Attack tools and copied' }).getByText('Tells nobody yet.').waitFor()
-    expect(await cards.getByRole('heading').allInnerTexts()).toHaveLength(6)
+    await cards.filter({ hasText: 'copied agent keys' }).getByText('Tells nobody yet.').waitFor()
+    expect(await cards.getByRole('heading').allInnerTexts()).toHaveLength(7)
     await page.getByText(/No mail server is set up/).waitFor()
     await page.getByRole('link', { name: 'Attacks' }).click()
     await page.waitForURL('/settings/notifications/1')
@@ -182,10 +182,7 @@ describe.skipIf(chromiumPath === undefined)('notices', () => {
     await fresh.waitFor({ state: 'detached' })
     // Left and come to again, it is nowhere.
     await page.getByRole('link', { name: 'All groups' }).click()
-    await cards
-      .filter({ hasText: 'Attack tools and copied' })
-      .getByText(`Webhook: 127.0.0.1:${receiver.port}`)
-      .waitFor()
+    await cards.filter({ hasText: 'copied agent keys' }).getByText(`Webhook: 127.0.0.1:${receiver.port}`).waitFor()
     await page.getByRole('link', { name: 'Attacks' }).click()
     await url.waitFor()
     expect(await page.content()).not.toContain(secret)

@@ -244,7 +244,7 @@ describe.skipIf(chromiumPath === undefined)('policy in the console', () => {
     await page.goto('/policy/settings')
     await page
       .getByTestId('two-person')
-      .getByText(/one Administrator only/)
+      .getByText(/only been one Administrator/)
       .waitFor()
     await page.goto('/policy/simulator')
     await page.getByRole('grid').getByText(hostName).first().waitFor()

@@ -1,6 +1,10 @@
 /** Of every end-to-end test: no server answered what the contract does not say. */
 import { afterAll, afterEach, expect } from 'vitest'
+import { shownByWindows } from './browser.ts'
 import { brokenAnswers } from './harness.ts'
 
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') for (const shown of await shownByWindows()) console.log(`A window shows ${shown}`)
+})
 afterEach(() => expect(brokenAnswers()).toEqual([]))
 afterAll(() => expect(brokenAnswers()).toEqual([]))

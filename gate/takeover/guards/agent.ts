@@ -8,8 +8,8 @@ export const agentGuards = defineGuards({
     removedBy: [
       {
         file: 'agent/src/transport/tls-pin.ts',
-        find: 'if (spkiHash(certificate) === hash && ',
-        replace: 'if (spkiHash(certificate) !== "" && ',
+        find: 'if (spkiHash(certificate) === hash) {',
+        replace: 'if (spkiHash(certificate) !== "") {',
       },
     ],
   },

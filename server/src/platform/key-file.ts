@@ -2,6 +2,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -46,12 +47,30 @@ export interface KeyFileAccess {
 }
 
 /** Whole or not at all, and for whom it was for: a command of root must not take the file from its server. */
-export const writeKeyFile = (file: string, content: KeyFile): void => {
+const writeKeyFile = (file: string, content: KeyFile): void => {
   writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
   chmodSync(`${file}.new`, 0o600)
   const before = statSync(file, { throwIfNoEntry: false })
   if (before !== undefined && process.getuid?.() === 0) chownSync(`${file}.new`, before.uid, before.gid)
   renameSync(`${file}.new`, file)
+}
+
+/**
+ * Writes the file unless there is one, and gives back what it holds then. Two servers that start at once would otherwise
+ * work with different keys: a link, unlike a rename, never replaces.
+ */
+export const createKeyFile = (file: string, content: KeyFile): KeyFile => {
+  const own = `${file}.${process.pid}`
+  try {
+    writeFileSync(own, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
+    linkSync(own, file)
+    return content
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return JSON.parse(readFileSync(file, 'utf8')) as KeyFile
+  } finally {
+    rmSync(own, { force: true })
+  }
 }
 
 const lockTries = 200

@@ -9,7 +9,7 @@ import {
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type CommandKeys, createCommandKeys } from './command-keys.ts'
-import { type KeyFile, type KeyFileAccess, openKeyFile, writeKeyFile } from './key-file.ts'
+import { createKeyFile, type KeyFile, type KeyFileAccess, openKeyFile } from './key-file.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -124,10 +124,9 @@ export const loadKeys = (file: string): Keys => {
     if (error instanceof StartError) throw error
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       throw new StartError(`The key file ${file} can not be read: ${(error as Error).message}.`)
-    content = fresh()
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
-      writeKeyFile(file, content)
+      content = createKeyFile(file, fresh())
     } catch (cause) {
       throw new StartError(`The key file ${file} can not be written: ${(cause as Error).message}.`)
     }

@@ -208,6 +208,9 @@ cp "$from" "$to"
       const shell = isTyped
         ? spawn('script', ['-qfec', 'bash --norc -i', '/dev/null'], { env })
         : spawn('bash', ['--norc', '-c', command], { env })
+      const closed = new Promise((resolve) => shell.once('close', resolve))
+      // The script may be gone already when the input ends.
+      shell.stdin.on('error', () => {})
       let shown = ''
       for (const stream of [shell.stdout, shell.stderr])
         stream.on('data', (part: Buffer) => {
@@ -241,7 +244,7 @@ cp "$from" "$to"
       writeFileSync(join(dir, 'seen'), '')
       await until('the enrolment', () => shown.includes('Done.'))
       shell.stdin.end(isTyped ? 'exit\n' : '')
-      await new Promise((resolve) => shell.once('close', resolve))
+      await closed
       expect(readFileSync(join(dir, 'enrolled'), 'utf8')).toBe(`${token}\n`)
       expect(found).toEqual([])
       expect(readFileSync(join(dir, 'sudo.log'), 'utf8')).not.toContain(token)
