@@ -11,13 +11,14 @@ import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
+import { checkOperators, createOperators } from './upgraded-operators.ts'
 
 const hosts = 16
 
 export const upgrade: Check = {
   name: 'D13',
   isWaiting: true,
-  what: 'The previous release serves 10,000 hosts (1,000 in the short form); this one is started beside it on the same database and migrates it, both serve the same hosts and people, then this one is stopped again and the previous one goes on. No request fails and no table is closed for longer than a second. At last this release starts on a database that a later one has added to.',
+  what: 'The previous release serves 10,000 hosts (1,000 in the short form); this one is started beside it on the same database and migrates it, both serve the same hosts and people, then this one is stopped again and the previous one goes on. Accounts, rules and API tokens of the previous release stay; tokens without scopes are marked and lose what needs fresh authentication. No request fails and no table is closed for longer than a second. At last this release starts on a database that a later one has added to.',
   run: async ({ isQuick, root, from }): Promise<Outcome> => {
     const name = from ?? previousRelease()
     if (name === undefined)
@@ -42,6 +43,7 @@ export const upgrade: Check = {
       try {
         const old = trial.server()
         await loadBeneath(trial, isQuick ? 1_000 : 10_000, 300, release.root)
+        const operators = await createOperators(old)
         const headers = { authorization: `Bearer ${await old.signIn()}` }
         const reader = { path: '/prime/webui/agents?PageSize=50', perSecond: 20, headers }
         const schemaOf = (): Promise<number> =>
@@ -64,6 +66,7 @@ export const upgrade: Check = {
         const atNew = startProbe({ ...reader, url: fresh.url })
         trial.shareWith(fresh)
         await pause(isQuick ? 2_000 : 30_000)
+        const kept = await checkOperators(fresh, operators)
         trial.shareWith(undefined)
         const readNew = await atNew.stop()
         await pause(200)
@@ -88,6 +91,7 @@ export const upgrade: Check = {
             { what: 'new release serves after', value: Math.round(upgradeMs), unit: 'ms', atMost: 120_000 },
             { what: 'longest lock of a table', value: longestMs, unit: 'ms', atMost: 1_000 },
             ...findings,
+            ...kept,
             { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
             { what: 'reads at the old release', value: readOld.sent, atLeast: 10 },
             { what: 'failed reads at the old release', value: readOld.failed, atMost: 0 },
@@ -119,9 +123,9 @@ export const upgrade: Check = {
       red: 'longest lock',
       edits: [
         {
-          file: 'server/migrations/0092_audit_checkpoints.sql',
-          find: 'CREATE TABLE audit_checkpoints',
-          replace: 'LOCK TABLE agents IN ACCESS EXCLUSIVE MODE;\nSELECT pg_sleep(2);\nCREATE TABLE audit_checkpoints',
+          file: 'server/migrations/0102_kernel_truth.sql',
+          find: 'CREATE TABLE held_ports',
+          replace: 'LOCK TABLE agents IN ACCESS EXCLUSIVE MODE;\nSELECT pg_sleep(2);\nCREATE TABLE held_ports',
         },
       ],
     },
@@ -130,9 +134,9 @@ export const upgrade: Check = {
       red: 'old release',
       edits: [
         {
-          file: 'server/migrations/0092_audit_checkpoints.sql',
-          find: 'CREATE TABLE audit_checkpoints',
-          replace: 'ALTER TABLE agent_rows RENAME COLUMN severity TO severity_of_host;\nCREATE TABLE audit_checkpoints',
+          file: 'server/migrations/0102_kernel_truth.sql',
+          find: 'CREATE TABLE held_ports',
+          replace: 'ALTER TABLE agent_rows RENAME COLUMN severity TO severity_of_host;\nCREATE TABLE held_ports',
         },
       ],
     },
