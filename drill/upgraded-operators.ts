@@ -34,7 +34,11 @@ export const createOperators = async (server: ServerProcess) => {
     ['manager', 20],
     ['viewer', 30],
   ] as const)
-    await server.call('/prime/webui/admin/adduser', { userName, userProfile, password, mustChangePassword: false }, admin)
+    await server.call(
+      '/prime/webui/admin/adduser',
+      { userName, userProfile, password, mustChangePassword: false },
+      admin,
+    )
   const tokens: Record<string, string> = {}
   for (const [name, expiresAt] of Object.entries(tokenAges)) {
     const body = { name, expiresAt: expiresAt === null ? null : expiresAt(), userProfile: 10 }

@@ -180,15 +180,23 @@ export const availability: Check = {
             hosts.push(await enrolHost(wire, token, name))
           },
         )
-        const tokens: string[] = []
-        for (let i = 0; i < sessionCount; i++) {
+        const signIn = async (userName: string, from: string): Promise<string> => {
           const { text } = await wire.send({
             method: 'POST',
             path: `${api}/Auth/LocalLogin`,
-            body: { userName: 'admin', password: adminPassword },
-            headers: { 'x-forwarded-for': knownAddress(i) },
+            body: { userName, password: adminPassword },
+            headers: { 'x-forwarded-for': from },
           })
-          tokens.push(String((JSON.parse(text) as { token: string }).token))
+          return String((JSON.parse(text) as { token: string }).token)
+        }
+        // An account of their own: the correct sign-ins open more than the 200 sessions that an account keeps.
+        const reader = { userName: 'reader', password: adminPassword, userProfile: 30, mustChangePassword: false }
+        const admin = await signIn('admin', knownAddress(0))
+        await wire.send({ method: 'POST', path: `${api}/admin/adduser`, token: admin, body: reader })
+        const tokens: string[] = []
+        for (let i = 0; i < sessionCount; i++) {
+          await signIn('admin', knownAddress(i))
+          tokens.push(await signIn('reader', knownAddress(i)))
         }
         const logBefore = server.output().length
         const findings: Finding[] = []
