@@ -290,9 +290,14 @@ export const matrix: Check = {
       what: 'the profile of the caller is not looked at',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/actor.ts',
           find: 'if (actor.profile > needed)',
           replace: 'if (actor.profile > needed + 100)',
+        },
+        {
+          file: 'server/src/platform/http/actor.ts',
+          find: 'if (!actor.permissions.has(permission))',
+          replace: 'if (permission === null)',
         },
       ],
     },

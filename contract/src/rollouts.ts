@@ -123,6 +123,13 @@ export const RolloutPlan = closed({
       notReady: count('Hosts that can not get it.'),
       unchanged: count('Hosts that are so already.'),
       predictedBlocks: count('Devices that would be blocked on them.'),
+      mismatched: closed(
+        {
+          hosts: count('Hosts that would hold a port.'),
+          devices: count('Present devices with a kernel driver that their kind may not have.'),
+        },
+        { description: 'Arming: ports that hosts of the ring would hold. Zero for an update.' },
+      ),
       reasons: Type.Array(closed({ reason: Type.String(), hosts: Type.Integer() }), {
         description: 'Why hosts are not ready.',
       }),

@@ -107,18 +107,18 @@ describe('a hub', () => {
       number: mostly(0, fc.nat(1)),
       alternate: mostly(0, fc.nat(2)),
       endpoints: fc.oneof(
-        { weight: 9, arbitrary: fc.tuple(endpoint) },
+        { weight: 9, arbitrary: fc.array(endpoint, { minLength: 1, maxLength: 1 }) },
         { weight: 1, arbitrary: fc.array(endpoint, { maxLength: 2 }) },
       ),
     })
     const spec = fc.record({
       deviceCode: mostly('09:00:00', fc.constantFrom('09:00:01', '00:00:00', 'ff:ff:ff', 'ef:02:01')),
       interfaces: fc.oneof(
-        { weight: 6, arbitrary: fc.tuple(setting) },
+        { weight: 6, arbitrary: fc.array(setting, { minLength: 1, maxLength: 1 }) },
         { weight: 4, arbitrary: fc.array(setting, { maxLength: 3 }) },
       ),
       moreConfigurations: fc.oneof(
-        { weight: 9, arbitrary: fc.constant([]) },
+        { weight: 9, arbitrary: fc.array(fc.array(code), { maxLength: 0 }) },
         { weight: 1, arbitrary: fc.array(fc.array(code, { maxLength: 2 }), { maxLength: 1 }) },
       ),
     })

@@ -24,9 +24,14 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/actor.ts',
         find: "if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })",
-        replace: 'void profileNames[needed]',
+        replace: 'void [actor.profile, profileNames[needed]]',
+      },
+      {
+        file: 'server/src/platform/http/actor.ts',
+        find: "if (!actor.permissions.has(permission)) throw new AppError('scope_missing', { scope: permission })",
+        replace: '',
       },
     ],
   },

@@ -27,6 +27,14 @@ const typingPause = 400
 
 const number = (value: number) => value.toLocaleString('en')
 
+/** What a kernel that binds unexpected drivers would do to the hosts of a plan; empty: nothing. */
+const mismatchText = ({ rings }: RolloutPlan): string => {
+  const hosts = rings.reduce((total, ring) => total + ring.mismatched.hosts, 0)
+  const devices = rings.reduce((total, ring) => total + ring.mismatched.devices, 0)
+  if (devices === 0) return ''
+  return ` ${number(devices)} ${devices === 1 ? 'device has' : 'devices have'} a kernel driver that their kind may not have; ${number(hosts)} ${hosts === 1 ? 'host' : 'hosts'} would hold the port.`
+}
+
 const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
   <div className={classes.plan} data-stale={isStale || undefined}>
     <SmallTable
@@ -61,6 +69,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         {plan.outside === 0
           ? 'No host is left outside.'
           : `${number(plan.outside)} ${plan.outside === 1 ? 'host is' : 'hosts are'} in no ring.`}
+        {mismatchText(plan)}
         {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
       </p>
     )}

@@ -216,14 +216,15 @@ describe('a host that is polled', () => {
   it('that only says to be another one hides nothing: it is shown beside it, and named', async () => {
     const machineIdHash = '6f'.repeat(32)
     const w = await agentless.registerWorker()
+    await agentless.activate()
     const poll = async (name: string, key: string, port: string) => {
-      ok(await agentless.post('connectiondetails', { computerName: name, password: 'p', userName: 'u' }))
+      const hostKeyFingerprint = `SHA256:${key.repeat(43)}`
+      const login = { password: 'p', userName: 'u', hostKeyFingerprint }
+      ok(await agentless.post('connectiondetails', { computerName: name, ...login }))
       const found = (await w.lease(50)).polls.find((one) => one.host === name) as Poll
       const facts = hostFacts({ hostname: 'victim', agentVersion: '', enforcement: 'observe' })
       const devices = [storageStick({ portPath: port })]
-      await w.results([
-        { ...success(found, devices), machineIdHash, facts, hostKeyFingerprint: `SHA256:${key.repeat(43)}` },
-      ])
+      await w.results([{ ...success(found, devices), machineIdHash, facts, hostKeyFingerprint }])
       return agentless.status(name)
     }
     const victim = await poll('victim-1', 'v', '1-1')

@@ -87,6 +87,13 @@ export const createRolloutsRead = (db: Queryable) => ({
       select h.ring, h.state, h.reason, count(*)::int as hosts, sum(h.predicted)::int as predicted
       from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid group by 1, 2, 3 order by 4 desc`),
 
+  /** Present devices whose kernel driver contradicts their kind, on hosts that the plan would arm. */
+  mismatches: (rolloutId: string): Promise<{ ring: number; hosts: number; devices: number }[]> =>
+    db.query(sql`
+      select h.ring, count(distinct h.agent_id)::int as hosts, count(*)::int as devices
+      from rollout_hosts h join peripherals p on p.agent_id = h.agent_id and p.present and p.driver_mismatch <> ''
+      where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline') group by 1`),
+
   /** Hosts that could be in a ring. */
   candidates: async (): Promise<number> =>
     (await db.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where not r.agentless`))[0]?.n ?? 0,

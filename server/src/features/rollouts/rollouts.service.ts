@@ -286,7 +286,8 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
           const within = createRolloutsRead(tx)
           const sums = await within.plan(row.rollout_id)
           const hosts = await within.notable(row.rollout_id, shownHosts)
-          throw new Planned(planView(row, sums, await within.candidates(), hosts))
+          const mismatches = row.kind === 'arm' ? await within.mismatches(row.rollout_id) : []
+          throw new Planned(planView(row, sums, mismatches, await within.candidates(), hosts))
         })
       } catch (error) {
         if (error instanceof Planned) return error.plan

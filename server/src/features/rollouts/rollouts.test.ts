@@ -1,5 +1,5 @@
 import { policySourceNames } from '@portcullis/contract'
-import { plainKeyboard } from '@portcullis/domain/testing'
+import { hub, plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -131,6 +131,22 @@ describe('arming in rings', () => {
     })
   })
 
+  it('finding 3: a plan counts devices whose kernel driver contradicts their kind, host by host', async () => {
+    const bound = [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }]
+    const liar = { ...hub({ portPath: '1-3', vid: '0BDA', pid: '8150' }), mismatch: { bound } }
+    await rollouts.hosts(2, 'canary', {}, [liar])
+    await rollouts.hosts(1, 'rest', {}, [plainKeyboard()])
+    const rings = [
+      { name: 'canary', tags: ['canary'] },
+      { name: 'rest', sharePercent: 100 },
+    ]
+    const plan = (await rollouts.post('plan', { kind: 'arm', name: 'p', rings })).json()
+    expect(plan.rings.map((one: { mismatched: unknown }) => one.mismatched)).toEqual([
+      { hosts: 2, devices: 2 },
+      { hosts: 0, devices: 0 },
+    ])
+  })
+
   it('a host that goes back to Free by itself is a failure, one that was freed is not', async () => {
     const { canary } = await rollouts.fleet(2, 0)
     const { id } = await rollouts.start({ failurePercent: 60 })
@@ -180,6 +196,7 @@ describe('arming in rings', () => {
         notReady: 1,
         unchanged: 1,
         predictedBlocks: 0,
+        mismatched: { hosts: 0, devices: 0 },
         reasons: [{ reason: 'The host can only be observed.', hosts: 1 }],
       },
     ])

@@ -79,6 +79,7 @@ export const rolloutView = (row: RolloutRow, counts: readonly RingCounts[]): Rol
 export const planView = (
   row: RolloutRow,
   rows: Awaited<ReturnType<RolloutsRead['plan']>>,
+  mismatches: Awaited<ReturnType<RolloutsRead['mismatches']>>,
   candidates: number,
   hosts: RolloutHost[],
 ): RolloutPlan => ({
@@ -98,6 +99,10 @@ export const planView = (
       predictedBlocks: own
         .filter((r) => r.state === 'waiting' || r.state === 'offline')
         .reduce((total, r) => total + r.predicted, 0),
+      mismatched: {
+        hosts: mismatches.find(({ ring }) => ring === i)?.hosts ?? 0,
+        devices: mismatches.find(({ ring }) => ring === i)?.devices ?? 0,
+      },
       reasons: own.filter((r) => r.state === 'notReady').map(({ reason, hosts: n }) => ({ reason, hosts: n })),
     }
   }),

@@ -41,13 +41,18 @@ const permissionSets: Readonly<Record<UserProfile, ReadonlySet<Permission>>> = {
 /** Permissions of a profile. */
 export const permissionSetOf = (profile: UserProfile): ReadonlySet<Permission> => permissionSets[profile]
 
+/** Throws `forbidden` when the profile is too low. */
+export const assertProfile = (actor: Pick<Actor, 'profile'>, permission: Permission): void => {
+  const needed = permissionTable[permission]
+  if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+}
+
 /**
  * Throws `forbidden` when the profile is too low, `scope_missing` when the API token lacks the scope. For operations
  * whose input decides which further permissions they need.
  */
 export const assertPermission = (actor: Pick<Actor, 'profile' | 'permissions'>, permission: Permission): void => {
-  const needed = permissionTable[permission]
-  if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+  assertProfile(actor, permission)
   if (!actor.permissions.has(permission)) throw new AppError('scope_missing', { scope: permission })
 }
 

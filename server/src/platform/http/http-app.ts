@@ -10,7 +10,6 @@ import {
   type Operation,
   type ParamsOf,
   permissionTable,
-  profileNames,
   type QueryOf,
   type ResponseOf,
 } from '@portcullis/contract'
@@ -28,7 +27,7 @@ import type { Log } from '../log.ts'
 import { noTracer, readTraceParent, type Span, type Tracer, traceOf } from '../tracing/index.ts'
 import { jsonMediaType, wantsPlainProblem } from './accept.ts'
 import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
-import { type Actor, assertPermission, systemActor } from './actor.ts'
+import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
 import { assertFresh } from './fresh.ts'
@@ -380,8 +379,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       !reachableBeforeSecondFactor.has(operation.id)
     )
       throw new AppError('second_factor_required')
-    const needed = permissionTable[audience]
-    if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
+    assertProfile(actor, audience)
     // Before the scope: no scope opens these operations to a token.
     if (operation.fresh === true) assertFresh(actor, options.clock.now())
     assertPermission(actor, audience)
