@@ -45,7 +45,8 @@ export const AccountView = closed({
   }),
   createdAt: utcTime('When the account was made.'),
   suspendedUntil: nullable(utcTime('When its suspension ends.'), {
-    description: 'Until then its credentials are refused and it cannot sign in or approve; `null` = not suspended.',
+    description:
+      'Until this time the account cannot sign in or approve, and its API tokens are refused. `null` = not suspended.',
   }),
   suspendedBy: nullable(Type.String(), { description: 'Who suspended it; `null` = not suspended.' }),
 })

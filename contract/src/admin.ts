@@ -127,9 +127,9 @@ export const getProfile = operation({
     navigation: closed({ startPage: Type.String({ description: 'Where the console opens.' }) }),
     license: LicenseSummary,
     sessions: Type.Array(SessionView, { description: 'The own sessions, newest first.' }),
-    secondFactorDueAt: nullable(utcTime('When a second factor has to be set up.'), {
+    secondFactorDueAt: nullable(utcTime('Deadline for setting up a second factor.'), {
       description:
-        'From then on only the own account is reachable until a second factor is set up. `null`: none is required, or the account has one.',
+        'After this time the session can reach only its own account until a second factor is set up. `null`: none is required, or the account has one.',
     }),
   }),
   examples: {
@@ -181,7 +181,7 @@ export const updateUser = operation({
   path: '/prime/webui/admin/updateuser',
   tag: 'Admin',
   summary: 'Changes an account',
-  fresh: 'it changes profile, password or state of an account above profile User, or lifts one above it',
+  fresh: 'it changes the profile, password or state of an account above profile User, or raises an account above User',
   description:
     'Absent members are unchanged, read-only ones ignored, `password: null` keeps. Disabling ends its sessions; a new profile or password ends its access tokens within a second. Nobody disables or demotes himself or the last Administrator.',
   permission: 'accounts:write',

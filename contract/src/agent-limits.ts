@@ -13,12 +13,12 @@ export const agentLimits = {
   /** Base64 characters of a device's raw descriptors (12 KiB of bytes). */
   descriptors: 16_384,
   nics: 64,
-  /** Bytes of an enrolment or a request for a session: whoever sends it has no credential yet. */
+  /** Bytes of an enrolment or session request: its sender has no credential yet. */
   newcomerBytes: 16 * 1024,
   errors: 32,
   /** Rules of one host's policy. */
   rules: 10_000,
-  /** Ports that one host holds; the next one replaces the oldest. */
+  /** Ports that one host can hold. The next hold replaces the oldest. */
   heldPorts: 64,
   /** Bytes of a gzip of debug logs. */
   debugLogBytes: 20 * 1024 * 1024,

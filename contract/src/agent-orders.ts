@@ -63,7 +63,7 @@ export const PolicyRequest = Type.Object(
     understands: Type.Optional(
       Type.Array(Type.String({ maxLength: 32 }), {
         maxItems: 16,
-        description: 'Optional members of the payload that the agent knows (`options`); others are left out.',
+        description: 'Optional payload members that the agent supports (`options`). The server omits all others.',
       }),
     ),
   },
@@ -71,15 +71,16 @@ export const PolicyRequest = Type.Object(
 )
 export type PolicyRequest = Static<typeof PolicyRequest>
 
-/** How a host enforces, beyond its rules. Absent: the defaults. */
+/** Enforcement options of a host, in addition to its rules. When absent, the defaults apply. */
 export const PolicyOptions = Type.Object(
   {
     keepsLastKeyboard: Type.Boolean({
-      description: 'The last keyboard is spared the implicit block (default). False: it is blocked like any device.',
+      description:
+        'True (default): the implicit block spares the last keyboard. False: it is blocked like any other device.',
     }),
     failsClosed: Type.Boolean({
       description:
-        'While the agent does not run, new devices stay blocked until root releases the host. False (default): the old defaults return.',
+        'True: while the agent does not run, new devices stay blocked until root releases the host. False (default): the kernel defaults are restored.',
     }),
   },
   { additionalProperties: false },
@@ -122,8 +123,8 @@ export interface AgentCommandBodies {
   /** Collects the agent's logs and uploads them to `debugLogs/{id}`. */
   'collect-logs': Record<never, never>
   /**
-   * Opens held ports again, because a person decided so. With `accept` the device that was held may have the drivers of
-   * its evidence on this host from now on. A port that is not held any more is no failure.
+   * Releases held ports on an operator's decision. With `accept`, the held device may use the drivers named in its
+   * evidence on this host from now on. Releasing a port that is no longer held succeeds.
    */
   'release-ports': { releases: { id: string; accept: boolean }[] }
   /** Replaces the agent by another build; confirmed by the new one after its first healthy check-in. */
@@ -137,7 +138,7 @@ export interface AgentCommandBodies {
     /** Base64 SPKI DER of the release key, and its Ed25519 signature over `packageProofText(...)`. */
     releaseKey: string
     releaseSignature: string
-    /** Rotations of the release key, oldest first; a host that missed some follows them from the key it trusts. */
+    /** Rotations of the release key, oldest first. A host that missed some follows them from the key it trusts. */
     rotations?: readonly ReleaseKeyRotation[]
   }
 }

@@ -71,7 +71,7 @@ export const EnrolResponse = Type.Object({
   tookOver: Type.Boolean(),
   commandKey: Type.String({
     description:
-      'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it, and replaces it only by one that it signed.',
+      'Base64 SPKI DER of the Ed25519 key that signs commands. The agent pins it and replaces it only with a key that this key signed.',
   }),
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
@@ -113,7 +113,7 @@ export const SessionResponse = Type.Object({
   commandKeys: Type.Optional(
     Type.Array(CommandKeyRotation, {
       description:
-        'Rotations of the command key after the one that the header `portcullis-command-key` names, oldest first; absent when that is the newest, or without the header.',
+        'Command key rotations that follow the key named in the `portcullis-command-key` header, oldest first. Absent when that key is the newest or the header is missing.',
     }),
   ),
 })
@@ -220,7 +220,7 @@ export const agentProblemActions = {
   agent_session_expired: 'open a new session, then repeat',
   agent_session_superseded: 'open a new session, then repeat',
   agent_revoked:
-    'with a signed revocation of this agent: free the host, stop, exit 3, never enrol again by itself; without: as agent_unknown',
+    'with a signed revocation of this agent: free the host, stop, exit 3, never enrol again automatically; without one: as agent_unknown',
   agent_unknown: 'say so, go on as before, ask again slowly; only a new token enrols anew',
   enrolment_refused: 'say so, exit 2',
   agent_report_invalid: 'drop what was refused, log it, send the full inventory next',

@@ -9,7 +9,7 @@ export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-di
 /** What decided about a device, strongest first; `default` is the implicit block of an armed host. */
 export const policySourceNames = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
 
-/** Kernel drivers that a device has and that its kind may not have. */
+/** Kernel drivers that are bound to a device but not allowed for its kind. */
 export const DriverMismatch = Type.Object(
   {
     bound: Type.Array(
@@ -44,7 +44,7 @@ export const Enforced = Type.Object(
     held: Type.Optional(
       Type.Boolean({
         description:
-          'True while the port is held because of a driver mismatch: the device is kept from working whatever the decision.',
+          'True while the port is held because of a driver mismatch. The device is blocked, whatever the decision.',
       }),
     ),
   },
@@ -145,7 +145,7 @@ export const HostFacts = Type.Object(
     enforcementReason: Type.Optional(
       boundedText(
         200,
-        'What is in the way of more than that, for people: another program, or what the kernel refused.',
+        'Why the agent cannot enforce more than this, as text for people: another program, or an error from the kernel.',
       ),
     ),
     releaseKey: Type.Optional(
@@ -153,7 +153,7 @@ export const HostFacts = Type.Object(
         pattern: '^([0-9a-f]{64})?$',
         examples: ['7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069'],
         description:
-          'Fingerprint of the release key that this agent takes builds from; empty when it was built without one. Older agents leave it out.',
+          'Fingerprint of the release key whose builds this agent installs. Empty when the agent was built without one. Older agents omit it.',
       }),
     ),
   },
@@ -190,17 +190,17 @@ export const DeviceChange = Type.Union([
 ])
 export type DeviceChange = Static<typeof DeviceChange>
 
-/** A port that stays closed because a device there had a driver that its kind may not have. */
+/** A port that stays closed because the kernel bound a driver that is not allowed for the kind of the device. */
 export const HeldPort = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f-]{36}$', description: 'UUID of this hold; a release names it.' }),
+    id: Type.String({ pattern: '^[0-9a-f-]{36}$', description: 'UUID of this hold. A release refers to it.' }),
     portPath: DeviceReport.properties.portPath,
-    at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970, when the port was held.' }),
+    at: Type.Integer({ minimum: 0, description: 'When the port was held, by the host clock, in ms since 1970.' }),
     mismatch: DriverMismatch,
     vid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
     pid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
     serial: boundedText(agentLimits.string, 'Cleaned serial number; empty when the device has none.'),
-    name: boundedText(80, 'Cleaned product or maker, else kind and ids.'),
+    name: boundedText(80, 'Cleaned product or manufacturer name; otherwise kind and ids.'),
     fingerprint: Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Exact fingerprint, as rules name it.' }),
   },
   { additionalProperties: false },
@@ -219,8 +219,7 @@ export const EnforcementState = Type.Object(
     held: Type.Optional(
       Type.Array(HeldPort, {
         maxItems: agentLimits.heldPorts,
-        description:
-          'Ports that are held until a person releases them. Absent from agents that do not compare drivers.',
+        description: 'Ports that are held until a person releases them. Agents that do not compare drivers omit it.',
       }),
     ),
   },

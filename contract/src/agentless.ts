@@ -45,7 +45,7 @@ const connectionInput = {
         pattern: '^SHA256:[A-Za-z0-9+/]{43}$|^$',
         examples: ['SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM'],
         description:
-          '`SHA256:...` as ssh-keygen -l prints it; empty: wait for a person to confirm the key of the next contact.',
+          '`SHA256:...` as `ssh-keygen -l` prints it. Empty: a person must confirm the key of the next contact.',
       }),
     ),
   ),
@@ -89,10 +89,10 @@ export const Connection = closed({
   hasPassword: Type.Boolean(),
   hasPrivateKey: Type.Boolean(),
   hasPassphrase: Type.Boolean(),
-  hostKeyFingerprint: Type.String({ description: 'Pinned key; empty before one is confirmed.' }),
+  hostKeyFingerprint: Type.String({ description: 'Pinned key. Empty until one is confirmed.' }),
   shownHostKeyFingerprint: Type.String({
     description:
-      'Key that the computer showed last and that is not the pinned one; empty: none. Before it is confirmed, no password is sent.',
+      'Host key that the computer last presented, if it is not the pinned one; otherwise empty. No password is sent before it is confirmed.',
   }),
   intervalMinutes: nullable(intervalMinutes, { description: 'null: the default of the worker.' }),
   isOverrideDefaults: Type.Boolean(),
@@ -186,9 +186,9 @@ export const confirmHostKeys = operation({
   method: 'POST',
   path: `${base}/connectiondetails/confirmhostkeys`,
   tag,
-  summary: 'Confirms host keys of computers, one by one or by a list to compare',
+  summary: 'Confirms the host keys of computers, one by one or from a list',
   description:
-    'No password is sent to a computer before its host key is confirmed. Give `hosts` with the fingerprint of each, or `list` with lines of `known_hosts`, of `ssh-keygen -l` or `name SHA256:...`. A list confirms what computers showed; it changes nothing where they showed another key. Computers with a pinned key are left out: that is changed in the connection. Only Administrators confirm computers that use the default credentials.',
+    'No password is sent to a computer before its host key is confirmed. Send either `hosts`, with the fingerprint of each computer, or `list`, with lines of `known_hosts`, of `ssh-keygen -l`, or `name SHA256:...`. A list confirms keys that computers have presented. A computer that presented another key stays as it is. Computers with a pinned key are skipped: change that key in the connection. Only Administrators can confirm computers that use the default credentials.',
   permission: 'fleet:write',
   body: closed({
     hosts: Type.Optional(
@@ -200,17 +200,27 @@ export const confirmHostKeys = operation({
         { minItems: 1, maxItems: 10_000 },
       ),
     ),
-    list: Type.Optional(Type.String({ minLength: 1, maxLength: 4_194_304, description: 'Text of a list.' })),
+    list: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4_194_304, description: 'List of host keys, one per line.' }),
+    ),
   }),
   response: closed({
-    confirmed: Type.Array(Type.String(), { description: 'Names of computers that are polled now.' }),
+    confirmed: Type.Array(Type.String(), { description: 'Names of the computers that are now polled.' }),
     different: Type.Array(
-      closed({ computerName: Type.String(), shown: Type.String({ description: 'Fingerprint that it showed.' }) }),
-      { description: 'Computers that showed another key than the one given. Nothing was changed there.' },
+      closed({
+        computerName: Type.String(),
+        shown: Type.String({ description: 'Fingerprint that the computer presented.' }),
+      }),
+      { description: 'Computers that presented a key other than the one given. They stay as they are.' },
     ),
-    notShown: Type.Array(Type.String(), { description: 'Computers of a list that showed no key yet.' }),
-    unknown: Type.Integer({ minimum: 0, description: 'Names without a connection that waits for a confirmation.' }),
-    unreadableLines: Type.Array(Type.Integer({ minimum: 1 }), { description: 'Lines of the list, at most 100.' }),
+    notShown: Type.Array(Type.String(), { description: 'Listed computers that have not presented a key yet.' }),
+    unknown: Type.Integer({
+      minimum: 0,
+      description: 'Number of names without a connection that waits for a confirmation.',
+    }),
+    unreadableLines: Type.Array(Type.Integer({ minimum: 1 }), {
+      description: 'Numbers of the lines that cannot be read, at most 100.',
+    }),
   }),
   examples: {
     request: {

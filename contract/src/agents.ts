@@ -153,7 +153,7 @@ export const AgentDetail = closed({
     releaseKey: Type.Optional(
       Type.String({
         description:
-          'Fingerprint of the release key that the agent takes builds from. Empty: it was built without one and refuses updates. Absent: an older agent, or none.',
+          'Fingerprint of the release key whose builds the agent installs. Empty: the agent was built without one and refuses updates. Absent: an older agent, or no agent.',
       }),
     ),
   }),
@@ -218,7 +218,7 @@ export const deleteAgents = operation({
   path: '/prime/webui/agents/deleteAgents',
   tag: 'Agents',
   summary: 'Removes agents and revokes their keys',
-  fresh: 'it deletes more hosts than one person may',
+  fresh: 'it deletes more hosts than one person may delete alone',
   description:
     'A removed agent is refused within a second and never comes back without a new enrolment. Events and audit stay. More hosts than a second person is needed for: 403, and a request is filed.',
   permission: 'fleet:write',
@@ -294,7 +294,7 @@ export const createEnrollmentToken = operation({
     }),
     command: Type.String({
       description:
-        'One line to paste on a Linux host as root. It does not contain the token: it asks for it, or reads it from standard input.',
+        'One line to run as root on a Linux host. It does not contain the token. It asks for the token, or reads it from standard input.',
     }),
     reachableFromElsewhere: Type.Boolean({
       description: 'False when the server listens on loopback only: other hosts can not reach it.',

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 import { type Permission, permissionTable, profiles } from './permissions.ts'
 
-/** Days an API token is valid when the request names no expiry date. The most it may name is one year. */
+/** Days for which an API token is valid when the request has no expiry date. The maximum is one year. */
 export const tokenDays = 90
-/** Days before the expiry of a token at which the server notifies. */
+/** Days before a token expires on which the server sends a notification. */
 export const tokenNoticeDays = [14, 3] as const
 
 export const tokenStates = ['Active', 'ExpiresSoon', 'Expired', 'NeedsReplacement', 'Suspended'] as const
@@ -20,14 +20,16 @@ export const ApiTokenView = closed({
   }),
   createdAt: utcTime('When it was made.'),
   expiresAt: nullable(utcTime('When it expires.'), {
-    description: 'When it expires. Every token has a date; `null` is kept for clients that know it.',
+    description: 'When it expires. Every token has a date; the type still includes `null` for older clients.',
   }),
   lastUsedAt: nullable(utcTime('Last call with it.'), { description: 'Last call with it, at most one minute behind.' }),
-  lastUsedAddress: nullable(Type.String(), { description: 'Address of that call; `null` = never used, or not known.' }),
+  lastUsedAddress: nullable(Type.String(), {
+    description: 'Address of the last call; `null` = never used, or unknown.',
+  }),
   createdBy: Type.String({ description: 'Who created it.' }),
   scopes: nullable(Type.Array(Scope), {
     description:
-      'Permissions it may use, as far as its profile holds them. `null`: created before scopes existed; it may use every permission of its profile.',
+      'Permissions the token may use, if its profile has them. `null`: created before scopes existed; the token may use every permission of its profile.',
   }),
   isLegacy: Type.Boolean({
     description: 'True for a token created before scopes existed. Replace it; it expires 90 days after the upgrade.',
@@ -73,7 +75,7 @@ export const createApiToken = operation({
   summary: 'Creates an API token for a script or connector',
   fresh: 'the token is above profile User',
   description:
-    'The token is shown once and stored hashed. `userProfile` is its ceiling, at most your own profile (the default). `scopes` limits it further; without `scopes` it may only read: every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` names an earlier or later date, at most one year ahead. A token cannot create tokens.',
+    'The token is shown once and stored as a hash. `userProfile` is its highest profile, at most your own (the default). `scopes` limits it further. Without `scopes` it can only read: it gets every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` sets another date, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\p{Cc}]+$', description: 'What it is for.' }),
@@ -91,7 +93,7 @@ export const createApiToken = operation({
     scopes: Type.Optional(
       nullable(Type.Array(Scope, { minItems: 1, maxItems: 32, uniqueItems: true }), {
         description:
-          'Permissions the token may use, each of them one that `userProfile` and your account hold. Absent or `null`: all of them that end in `:read`.',
+          'Permissions the token may use. Both `userProfile` and your account must have each of them. Absent or `null`: every such permission that ends in `:read`.',
       }),
     ),
   }),

@@ -4,7 +4,7 @@ import { closed, nullable, operation, utcTime } from './operation.ts'
 
 /** Seconds an access token is good for. */
 export const accessTokenSeconds = 15 * 60
-/** Seconds for which a session is fresh after its person entered a password or second factor. */
+/** Seconds for which a session stays fresh after its user enters a password or second factor. */
 export const freshSeconds = 5 * 60
 /** Milliseconds after which a session that nobody uses ends. */
 export const sessionIdleMs = 30 * 60_000
@@ -154,11 +154,11 @@ export const reauthenticate = operation({
   tag: 'Auth',
   summary: 'Confirms the identity of the person behind this session',
   description:
-    'Makes the session of this call fresh for five minutes, for operations that need fresh authentication. Send exactly one of password, code, recoveryCode and response. Local accounts send their password or one of their second factors; directory accounts send their directory password. Accounts of an identity provider confirm at `Auth/Oidc/reauthenticate`: 422. After ten wrong answers in 15 minutes: 429. A token refresh never makes a session fresh. API tokens: 403.',
+    'Makes the session of this call fresh for five minutes, as some operations require. Send exactly one of `password`, `code`, `recoveryCode` and `response`. Local accounts send their password or one of their second factors. Directory accounts send their directory password. Accounts of an identity provider get 422: they use `Auth/Oidc/reauthenticate`. API tokens get 403. Ten wrong answers within 15 minutes lead to 429. Refreshing tokens never makes a session fresh.',
   permission: 'self:write',
   body: closed({
     password: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: 1024, description: 'Present password of the account.' })),
+      nullable(Type.String({ minLength: 1, maxLength: 1024, description: 'Current password of the account.' })),
     ),
     code: Type.Optional(
       nullable(Type.String({ minLength: 6, maxLength: 16, description: 'Six digits of the authenticator app.' })),
@@ -170,12 +170,12 @@ export const reauthenticate = operation({
       nullable(
         Type.Record(Type.String(), Type.Unknown(), {
           maxProperties: 32,
-          description: 'Answer of `navigator.credentials.get` to `auth/reauthenticate/passkey`.',
+          description: 'Result of `navigator.credentials.get` with the options from `auth/reauthenticate/passkey`.',
         }),
       ),
     ),
   }),
-  response: closed({ freshUntil: utcTime('End of the five minutes.') }),
+  response: closed({ freshUntil: utcTime('When the five minutes end.') }),
   errors: [
     'reauthentication_failed',
     'session_required',
@@ -195,11 +195,11 @@ export const startReauthentication = operation({
   method: 'POST',
   path: '/prime/webui/auth/reauthenticate/passkey',
   tag: 'Auth',
-  summary: 'Starts confirming the identity with a passkey',
+  summary: 'Starts an identity confirmation with a passkey',
   description: 'The challenge belongs to the session of this call, works once and expires after five minutes.',
   permission: 'self:write',
   response: closed({
-    options: Type.Record(Type.String(), Type.Unknown(), { description: 'For `navigator.credentials.get`.' }),
+    options: Type.Record(Type.String(), Type.Unknown(), { description: 'Options for `navigator.credentials.get`.' }),
   }),
   errors: ['session_required', 'session_ended', 'unprocessable'],
 })

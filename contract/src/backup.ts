@@ -6,16 +6,17 @@ export const createBackup = operation({
   method: 'POST',
   path: '/prime/webui/admin/backup',
   tag: 'Admin',
-  summary: 'Returns everything that the database holds as one file, streamed while the server works',
+  summary: 'Returns the whole database as one file, streamed while the server runs',
   description:
-    'The backup is consistent at one moment and has a checksum for each table; sessions, tickets and links are left out. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server: stored secrets in it stay sealed. `portcullis backup make --with-keys`, run on the machine of the server, writes a backup that contains the key file.',
+    'The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so stored secrets in it stay encrypted. To include the key file, run `portcullis backup make --with-keys` on the server.',
   permission: 'config:write',
   body: closed({
     passphrase: Type.Optional(nullable(Type.String({ minLength: 12, maxLength: 1_024 }))),
     withKeys: Type.Optional(
       nullable(
         Type.Boolean({
-          description: '`true` is refused with `keys_command_line_only`; kept so that older callers learn why.',
+          description:
+            '`true` is refused with `keys_command_line_only`. The member remains so that older clients get this error.',
         }),
       ),
     ),

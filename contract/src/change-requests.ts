@@ -8,8 +8,10 @@ export const ChangeRequest = closed({
     description:
       'Why it needs a second approver: it frees or deletes hosts, relaxes settings, allows devices by `rules`, changes an Administrator (`account`), updates agents, or publishes a package.',
   }),
-  title: Type.String({ description: 'Everything that it does.' }),
-  hosts: Type.Integer({ description: 'Hosts that it frees, deletes, updates or allows devices on; 0 for others.' }),
+  title: Type.String({ description: 'Complete description of the change.' }),
+  hosts: Type.Integer({
+    description: 'Number of hosts that it frees, deletes, updates or allows devices on; 0 for other changes.',
+  }),
   requestedBy: Type.String(),
   requestedAt: utcTime('When it was requested.'),
   expiresAt: utcTime('Until when it can be approved.'),
@@ -40,7 +42,7 @@ export const approveChangeRequest = operation({
   summary: 'Approves a request; it is carried out at once',
   fresh: true,
   description:
-    'The requester cannot approve, nor can an account made after the request. Only an Administrator can approve settings, accounts, updates and packages. All or nothing, as of now: hosts that are gone are left out.',
+    'Neither the requester nor an account created after the request can approve it. Only an Administrator can approve changes to settings and accounts, updates and packages. The change is applied completely or not at all. Hosts deleted since the request are skipped.',
   params: requestParams,
   response: ChangeRequest,
   errors: ['conflict', 'forbidden_object'],

@@ -1,12 +1,15 @@
-/** How hosts follow the command key of their server when it changes, and how they know that a revocation is genuine. */
+/** Rotations of the command key and signed revocations, as agents receive and verify them. */
 import { type Static, Type } from 'typebox'
 
-/** Header of `session` by which an agent that can follow rotations names the key that it holds: SHA-256 (hex) of the SPKI DER. */
+/** Header of `session`: SHA-256 (hex) of the SPKI DER of the agent's command key. Agents that cannot rotate keys omit it. */
 export const commandKeyHeader = 'portcullis-command-key'
 
 /** One rotation: the old key signs `commandKeyRotationText(...)`. */
 export const CommandKeyRotation = Type.Object({
-  number: Type.Integer({ minimum: 1, description: 'Counts rotations; the key of the first start is number 0.' }),
+  number: Type.Integer({
+    minimum: 1,
+    description: 'Number of rotations up to this key. The original key has number 0.',
+  }),
   oldKey: Type.String({
     pattern: '^[A-Za-z0-9+/]+={0,2}$',
     maxLength: 512,
@@ -26,17 +29,17 @@ export type CommandKeyRotation = Static<typeof CommandKeyRotation>
 export const commandKeyRotationText = (r: Omit<CommandKeyRotation, 'signature'>): string =>
   `portcullis-command-key-v1\n${r.number}\n${r.oldKey}\n${r.newKey}\n${r.createdAt}`
 
-/** Why a host may be freed: its server removed it. Signed by the command key when the agent is deleted. */
+/** Statement that the server deleted an agent, signed with the command key. The agent may then free its host. */
 export const AgentRevocation = Type.Object({
   agentId: Type.String({ maxLength: 128 }),
   publicKeyHash: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description:
-      'SHA-256 (hex) of the SPKI DER of the key of the agent: another enrolment of the same host has another.',
+    description: "SHA-256 (hex) of the SPKI DER of the agent's key. Each enrolment of a host has its own key.",
   }),
   counter: Type.Integer({
     minimum: 0,
-    description: 'Above the counters of all commands to this agent, so that a restored backup outlives an old one.',
+    description:
+      'Higher than the counter of every command sent to this agent. A later command, for example after a backup is restored, makes the revocation invalid.',
   }),
   revokedAt: Type.String({ format: 'date-time' }),
   signature: Type.String({ maxLength: 256, description: 'Base64 Ed25519 signature by the command key.' }),

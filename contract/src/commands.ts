@@ -70,7 +70,7 @@ export const agentsConfiguration = operation({
   path: '/prime/webui/agents/configuration',
   tag: 'Agents',
   summary: 'Arms or frees hosts, approves what is attached',
-  fresh: 'it frees more hosts than one person may',
+  fresh: 'it frees more hosts than one person may free alone',
   description:
     'Each item names exactly one agent by uuid, host name or address. One bad item: nothing is applied. A signed command is queued per agent; `inAction` until the agent confirms. Freeing more hosts than a second person is needed for answers 403 and files a request.',
   permission: 'fleet:write',
@@ -267,7 +267,7 @@ export const previewBulk = operation({
       { agents: Type.Integer(), peripherals: Type.Integer() },
       {
         description:
-          'Arming: present devices with a kernel driver that their kind may not have. Their ports would be held.',
+          'When arming: attached devices with a kernel driver that is not allowed for their kind. Their ports would be held.',
       },
     ),
     secondPerson: Type.Boolean({ description: 'A second person has to approve it.' }),
@@ -280,7 +280,7 @@ export const runBulk = operation({
   path: '/prime/webui/agents/bulk',
   tag: 'Agents',
   summary: 'Carries an action out on many hosts',
-  fresh: 'it updates hosts, or frees or deletes more hosts than one person may',
+  fresh: 'it updates hosts, or frees or deletes more hosts than one person may alone',
   description: 'One request, one job. Hosts it is impossible for are left out and named by the job.',
   permission: 'fleet:write',
   body: closed({

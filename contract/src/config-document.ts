@@ -58,7 +58,8 @@ export const applyConfigDocument = operation({
   path,
   tag: 'GeneralConfig',
   summary: 'Makes the configuration what a document says, all of it or nothing',
-  fresh: 'it changes sign-in settings or raises the number of hosts for which one person is enough, and is no dry run',
+  fresh:
+    'it changes sign-in settings or raises the number of hosts that one person may free, delete or open alone, and is not a dry run',
   description:
     'With dryRun=true it says what would change and stores nothing. `********` keeps a secret. Each part goes through the checks of its own calls.',
   permission: 'config:write',

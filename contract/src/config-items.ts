@@ -231,23 +231,23 @@ export const configGroups = {
   security: group('Sign-in security', [], {
     SECURITY_FACTOR_ADMINISTRATORS: item(
       'boolean',
-      'Required for Administrators',
-      'Local accounts of profile Administrator need a second factor. You need one yourself to switch this on.',
+      'Second factor for Administrators',
+      'Requires a second factor for local accounts of profile Administrator. You need one yourself to switch this on.',
     ),
     SECURITY_FACTOR_MANAGERS: item(
       'boolean',
-      'Required for Managers',
-      'Local accounts of profile Manager need a second factor. You need one yourself to switch this on.',
+      'Second factor for Managers',
+      'Requires a second factor for local accounts of profile Manager. You need one yourself to switch this on.',
     ),
     SECURITY_FACTOR_USERS: item(
       'boolean',
-      'Required for Users',
-      'Local accounts of profile User need a second factor. You need one yourself to switch this on.',
+      'Second factor for Users',
+      'Requires a second factor for local accounts of profile User. You need one yourself to switch this on.',
     ),
     SECURITY_FACTOR_GRACE_DAYS: item(
       'integer',
       'Grace period in days',
-      'Counts from the moment a requirement is switched on. Afterwards, accounts without a second factor can sign in only to set one up.',
+      'Starts when a requirement is switched on. When it ends, accounts without a second factor can sign in only to set one up.',
       { default: '14', range: [0, 90] },
     ),
   }),
@@ -299,13 +299,13 @@ export const configGroups = {
     VENDORA_NO_LAST_KEYBOARD_TAGS: item(
       'text',
       'Last keyboard: tags without the exception',
-      'Tags separated by commas. Armed hosts with one of them block the last keyboard like any other device.',
+      'Tags, separated by commas. Armed hosts with one of these tags block the last keyboard like any other device.',
       { max: 500 },
     ),
     VENDORA_FAIL_CLOSED_TAGS: item(
       'text',
       'Fail closed: tags',
-      'Tags separated by commas. On armed hosts with one of them new devices stay blocked while the agent does not run, until root runs "portcullis-agent release".',
+      'Tags, separated by commas. While the agent does not run, new devices stay blocked on armed hosts with one of these tags. To unblock them, run "portcullis-agent release" as root.',
       { max: 500 },
     ),
     VENDORA_CONTACT: item('text', 'Contact', 'Whom the user of a host should ask about a blocked device.', {

@@ -33,7 +33,7 @@ export const startOidc = operation({
   responseKind: 'redirect',
 })
 
-/** The page a provider sends people back to after they confirmed their identity; `?problem=<code>` when they did not. */
+/** Console page to which the provider returns the browser; with `?problem=<code>` when the confirmation failed. */
 export const identityConfirmedPage = '/identity-confirmed'
 
 export const startOidcReauthentication = operation({
@@ -41,8 +41,8 @@ export const startOidcReauthentication = operation({
   method: 'POST',
   path: '/prime/webui/Auth/Oidc/reauthenticate',
   tag: 'Auth',
-  summary: 'Starts confirming the identity at the identity provider',
-  description: `For accounts of an identity provider. Open \`url\` in the same browser: the provider asks the person to sign in again (\`prompt=login\`). Its answer must be about the same person and carry an \`auth_time\` at most five minutes old; then the session of this call is fresh from \`auth_time\` on. The browser ends at \`${identityConfirmedPage}\`, with \`?problem=<code>\` when it failed. The answer sets a cookie that binds the confirmation to this browser for ten minutes.`,
+  summary: 'Starts an identity confirmation at the identity provider',
+  description: `For accounts of an identity provider. Open \`url\` in the same browser. The provider asks the user to sign in again (\`prompt=login\`). Its response must be for the same user, with an \`auth_time\` at most five minutes old. The session of this call is then fresh, counted from \`auth_time\`. The browser returns to \`${identityConfirmedPage}\`, with \`?problem=<code>\` on failure. The response of this call sets a cookie that binds the confirmation to this browser for ten minutes.`,
   permission: 'self:write',
   response: closed({ url: Type.String({ description: 'Address of the identity provider.' }) }),
   errors: ['session_required', 'session_ended', 'unprocessable', 'oidc_unavailable'],
@@ -54,7 +54,7 @@ export const finishOidc = operation({
   path: oidcCallbackPath,
   tag: 'Auth',
   summary: 'Takes the answer of the identity provider',
-  description: `For browsers: exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`; else to \`${signInPage}?problem=<code>\` with one of the codes below. When the browser came to confirm an identity, it opens no session and redirects to \`${identityConfirmedPage}\`.`,
+  description: `For browsers. Exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`. On failure, redirects to \`${signInPage}?problem=<code>\` with one of the codes below. For an identity confirmation, opens no session and redirects to \`${identityConfirmedPage}\`.`,
   permission: 'public',
   query: Type.Object(
     {

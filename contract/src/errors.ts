@@ -95,22 +95,21 @@ export const errorTable = define({
     detail: 'This operation needs a password or second factor entered within the last 5 minutes.',
     cause:
       'The operation changes the fleet or its secrets, and the person behind this session last proved their identity more than 5 minutes ago. Renewing tokens does not count. Nothing was changed.',
-    cure: 'The console asks in place. Clients send the password or second factor to auth/reauthenticate with the same session and repeat the request.',
+    cure: 'In the console, enter your password or second factor when asked. Other clients send it to auth/reauthenticate with the same session, then repeat the request.',
   },
   reauthentication_failed: {
     status: 400,
     title: 'Identity not confirmed',
     detail: 'The password or code is incorrect, or was already used.',
     cause: 'The password, code or passkey does not belong to the account of this session, or the code was used before.',
-    cure: 'Check it and try again. After ten wrong answers in 15 minutes, wait for Retry-After, or sign out and sign in again.',
+    cure: 'Check it and try again. After ten wrong answers in 15 minutes, wait as long as Retry-After says, or sign out and sign in again.',
   },
   session_required: {
     status: 403,
-    title: 'A signed-in person is needed',
+    title: 'A signed-in session is required',
     detail: 'API tokens cannot perform this operation. Sign in and confirm your identity.',
-    cause:
-      'The operation needs fresh authentication, which only a session of a signed-in person can have. Nothing was changed.',
-    cure: 'Perform the operation in the console, or with `portcullis` signed in by user name and password.',
+    cause: 'The operation needs fresh authentication, which an API token cannot have. Nothing was changed.',
+    cure: 'Perform the operation in the console, or run `portcullis` with `--user <name>`.',
   },
   forbidden: {
     status: 403,
@@ -139,9 +138,9 @@ export const errorTable = define({
     status: 403,
     title: 'Keys are exported on the command line only',
     detail:
-      "The key file of the server is never sent over HTTP. Run on the server's machine, as the account of the server: portcullis backup make --with-keys --out FILE --passphrase-file FILE.",
-    cause: 'The request asked for a backup that contains the key file. No credential of the interface may read it.',
-    cure: 'Leave `withKeys` out. To include the key file, run `portcullis backup make --with-keys` on the machine of the server.',
+      'The key file of the server is never sent over HTTP. On the server, as its account, run: portcullis backup make --with-keys --out FILE --passphrase-file FILE.',
+    cause: 'The request asked for a backup that contains the key file. No session or API token can read that file.',
+    cure: 'Omit `withKeys`. To include the key file, run `portcullis backup make --with-keys` on the server.',
   },
   password_change_required: {
     status: 403,
@@ -153,16 +152,16 @@ export const errorTable = define({
   second_factor_required: {
     status: 403,
     title: 'Set up a second factor first',
-    detail: 'This account needs a second factor. Set one up; until then only your own account is reachable.',
+    detail: 'This account needs a second factor. Until you set one up, you can reach only your own account.',
     cause: 'A second factor is required for the profile of this account, and the grace period is over.',
-    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, the operator runs `portcullis admin exempt-second-factor` on the server.',
+    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `portcullis admin exempt-second-factor`.',
   },
   second_person_required: {
     status: 403,
     title: 'This needs a second approver',
     detail: '{detail}',
     cause:
-      'One person cannot do this alone: it frees, deletes or opens more hosts than the limit of the policy settings, changes another Administrator, or relaxes the gate. Nothing was changed.',
+      'One person cannot do this alone. It frees, deletes or opens more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
   account_suspended: {
@@ -292,16 +291,16 @@ export const errorTable = define({
   oidc_not_fresh: {
     status: 403,
     title: 'The identity provider did not ask for your password',
-    detail: 'The identity provider does not say that you signed in there within the last 5 minutes.',
+    detail: 'The identity provider did not confirm that you signed in there within the last 5 minutes.',
     cause:
       'The ID token has no auth_time claim, or one that is more than 5 minutes old: the provider used an existing sign-in although prompt=login asked for a new one.',
-    cure: 'Sign out at the provider and try again. If it stays, ask its administrator to honour prompt=login and max_age and to put auth_time into ID tokens.',
+    cure: 'Sign out at the provider and try again. If the problem persists, ask its administrator to honour prompt=login and max_age and to include auth_time in ID tokens.',
   },
   oidc_other_person: {
     status: 403,
     title: 'Another person signed in',
-    detail: 'The identity provider answered for another person than the one who is signed in here.',
-    cause: 'Someone else signed in at the provider than the owner of this session.',
+    detail: 'The identity provider confirmed another user than the one signed in here.',
+    cause: 'The user who signed in at the provider does not own this session.',
     cure: 'Try again and sign in at the provider with the account you use here.',
   },
   oidc_name_taken: {
@@ -316,8 +315,8 @@ export const errorTable = define({
     title: 'The server does not connect there',
     detail: '{host} leads to an address this server does not connect to.',
     cause:
-      'The server never connects to link-local addresses, metadata services, multicast and broadcast. It connects to loopback, `localhost` included, only where PORTCULLIS_OUTBOUND_ALLOW names the address.',
-    cure: 'Enter the name or address of the right server. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
+      'The server never connects to link-local, metadata, multicast or broadcast addresses. It connects to loopback addresses, including `localhost`, only if PORTCULLIS_OUTBOUND_ALLOW contains the address.',
+    cure: 'Enter the correct name or address. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
   },
   enrolment_refused: {
     status: 403,
@@ -345,7 +344,7 @@ export const errorTable = define({
     title: 'The agent was removed',
     detail: 'This agent was removed from the server.',
     cause:
-      'An operator deleted the agent; its key is revoked. `revocation` is the signed statement of it, absent for agents that were deleted before releases signed them.',
+      'An operator deleted the agent, which revoked its key. `revocation` is the signed statement. Agents deleted by a release that did not sign revocations have none.',
     cure: 'Enrol the host anew with a fresh token if it is to come back.',
   },
   agent_unknown: {
@@ -360,7 +359,7 @@ export const errorTable = define({
     title: 'A release key cannot be set over HTTP',
     detail:
       'The `trust` parameter is no longer accepted. The release key is part of the agent build and is configured on the server.',
-    cause: 'Whoever may publish packages could otherwise choose the key that makes hosts install them.',
+    cause: 'Otherwise, anyone who may publish packages could choose the key that hosts trust.',
     cure: 'Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server. Then publish without `trust`.',
   },
   package_key_unknown: {
@@ -376,7 +375,7 @@ export const errorTable = define({
     detail:
       'The package is signed by {fingerprint}. The release key of this server is {pinned}, configured in {where}.',
     cause: 'Agents install builds of one release key only: the one that was built into them, or its signed successor.',
-    cure: 'Sign the build with the release key. If the key was rotated, put the new public key file where the key is configured and restart the server. If nobody of yours signed the package, find out who did.',
+    cure: 'Sign the build with the release key. If the key was rotated, put the new public key file where the key is configured and restart the server. If nobody in your organisation signed the package, find out who did.',
   },
   package_signature_wrong: {
     status: 422,

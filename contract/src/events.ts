@@ -69,7 +69,12 @@ export const eventCodes = {
   recovered: { code: '0x130011', severity: 5, category: 'System', description: 'Subsystem recovered' },
   tokenExpiring: { code: '0x130020', severity: 4, category: 'System', description: 'API token expires soon' },
   accountSuspended: { code: '0x130021', severity: 3, category: 'System', description: 'Account suspended' },
-  approvalLifted: { code: '0x130022', severity: 2, category: 'System', description: 'Second approver lifted' },
+  approvalLifted: {
+    code: '0x130022',
+    severity: 2,
+    category: 'System',
+    description: 'Second approver requirement lifted',
+  },
   quarantined: { code: '0x150001', severity: 4, category: 'Network', description: 'Host quarantined' },
   quarantineCleared: { code: '0x150002', severity: 5, category: 'Network', description: 'Quarantine cleared' },
   quarantineFailed: { code: '0x150003', severity: 3, category: 'Network', description: 'Quarantine failed' },

@@ -96,9 +96,9 @@ export const addOrUpdateSecurity = write(
   'addOrUpdateSecurity',
   'AddOrUpdateSecurity',
   'security',
-  'Changes for whom a second factor is required',
+  'Changes who needs a second factor',
   {
-    text: 'Whoever switches a requirement on needs a second factor, unless a directory or provider signs them in. API tokens cannot change these items.',
+    text: 'To switch a requirement on, you need a second factor yourself, unless a directory or provider signs you in. API tokens cannot change these items.',
     fresh: true,
   },
 )
@@ -108,8 +108,8 @@ export const addOrUpdateVendorA = write(
   'vendorA',
   'Changes settings of the product',
   {
-    text: 'Asking a second person less often is filed as a change request where one is needed now.',
-    fresh: 'it raises the number of hosts for which one person is enough',
+    text: 'While a second approver is required, a change that requires one less often becomes a change request.',
+    fresh: 'it raises the number of hosts that one person may free, delete or open alone',
   },
 )
 export const addOrUpdateHealth = write(
@@ -222,7 +222,8 @@ export const configRollback = operation({
   path: `${base}/rollback/{version}`,
   tag,
   summary: 'Makes the configuration what it was at a version, as a new version',
-  fresh: 'it changes sign-in settings or raises the number of hosts for which one person is enough, and is no dry run',
+  fresh:
+    'it changes sign-in settings or raises the number of hosts that one person may free, delete or open alone, and is not a dry run',
   description:
     'With dryRun=true it says what would change and stores nothing. Secrets of then come back with what they belong to; the licence and the number that asks a second person go through their own checks.',
   permission: 'config:write',

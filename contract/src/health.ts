@@ -214,7 +214,7 @@ export const readyz = operation({
   path: '/readyz',
   tag: 'Health',
   summary:
-    'Says whether to send requests here: 200; 503 until the first start has committed, within three seconds of losing the database, and before a stop',
+    'Returns 200 when this server can take requests; 503 until the first start has committed, within three seconds of losing the database, and before a stop',
   permission: 'public',
   response: Alive,
   examples: { response: { status: 'OK' } },

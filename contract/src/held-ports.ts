@@ -5,26 +5,31 @@ import { apiPrefix, closed, nullable, operation, utcTime } from './operation.ts'
 const tag = 'Held ports'
 const base = `${apiPrefix}/heldPorts`
 
-/** A USB port that an agent holds because a device there had a kernel driver that its kind may not have. */
+/** A USB port that an agent holds because the kernel bound a driver that is not allowed for the kind of the device. */
 export const HeldPortRow = closed({
   id: Type.String({ description: 'UUID of the hold.' }),
   uuid: Type.String({ description: 'uuid of the host.' }),
   hostIdentifier: Type.String(),
   ipAddress: Type.String(),
   portPath: Type.String({ description: 'Bus, then the chain of hub ports (`1-3.2`).' }),
-  heldAt: utcTime('When the server learned of it.'),
+  heldAt: utcTime('When the server received the report.'),
   evidence: Type.String({
     description: 'What the device claimed and what the kernel bound: `claims hub, bound rtl8150`.',
   }),
   vid: Type.String(),
   pid: Type.String(),
   serial: Type.String({ description: 'Empty when the device has none.' }),
-  name: Type.String({ description: 'Product or maker as the device says it.' }),
+  name: Type.String({ description: 'Product or manufacturer name that the device reports.' }),
   fingerprint: Type.String({
-    description: 'Exact fingerprint; a deny rule that names it blocks the device on all hosts.',
+    description: 'Exact fingerprint. A deny rule with it blocks the device on all hosts.',
   }),
-  isEnforced: Type.Boolean({ description: 'The host is Armed, so the port is closed now.' }),
-  releaseAskedBy: nullable(Type.String({ description: 'Account that released it; the host has not confirmed yet.' })),
+  isEnforced: Type.Boolean({ description: 'True when the host is Armed, so the port is closed.' }),
+  releaseAskedBy: nullable(
+    Type.String({
+      description:
+        'Account that requested a release that the host has not confirmed yet; `null` = no release is pending.',
+    }),
+  ),
 })
 export type HeldPortRow = Static<typeof HeldPortRow>
 
@@ -49,7 +54,7 @@ export const releaseHeldPort = operation({
   summary: 'Releases a held port',
   fresh: true,
   description:
-    'Sends the host a signed command. The port stays held until the host confirms. A device whose drivers contradict its claim again holds the port again, unless the drivers of this device are accepted.',
+    'Sends the host a signed command. The port stays held until the host confirms the release. If the drivers contradict the claim of the device again, the host holds the port again, unless the drivers were accepted.',
   permission: 'fleet:write',
   params: closed({
     ...agentParams.properties,
@@ -57,7 +62,8 @@ export const releaseHeldPort = operation({
   }),
   body: closed({
     acceptDrivers: Type.Boolean({
-      description: 'This device may have these drivers on this host from now on; no other device and no other host.',
+      description:
+        'True: this device may use these drivers on this host from now on. Other devices and hosts are not affected.',
     }),
   }),
   response: closed({ commands: Type.Integer({ description: 'Commands queued: 1.' }) }),

@@ -28,9 +28,9 @@ export interface Operation<
   /** What the caller must be allowed to do. */
   readonly permission: Audience
   /**
-   * True when the operation needs fresh authentication (RFC 9470): a session whose person entered a password or second
-   * factor within `freshSeconds`. API tokens never perform it. A text names the condition when only some requests need
-   * it; the service then checks it with `assertFresh`.
+   * True when the operation needs fresh authentication (RFC 9470): a session whose user entered a password or second
+   * factor within `freshSeconds`. API tokens cannot call it. When only some requests need it, a string states the
+   * condition, and the service calls `assertFresh`.
    */
   readonly fresh?: true | string
   /** True when a caller on loopback needs no token, if no proxy forwarded the request. */

@@ -43,7 +43,7 @@ export const PackageHeader = closed({
 })
 export type PackageHeader = Static<typeof PackageHeader>
 
-/** What became of an uploaded build. */
+/** States of an uploaded build. */
 export const packageStates = ['Published', 'Pending', 'Untrusted', 'Withdrawn'] as const
 
 /** An uploaded agent build. */
@@ -55,7 +55,7 @@ export const AgentPackage = closed({
   size,
   state: Type.Enum(packageStates, {
     description:
-      'Only a Published build is handed out. Pending: it waits for a second approver. Untrusted: this server has no release key, or another one than signed the build.',
+      'Hosts get Published builds only. Pending: waits for a second approver. Untrusted: the release key of this server did not sign it.',
   }),
   releaseKey: sha256('Fingerprint of the release key that signed it, hex.'),
   isNewest: Type.Boolean({ description: 'What an update brings agents of this architecture to.' }),
@@ -64,35 +64,35 @@ export const AgentPackage = closed({
 })
 export type AgentPackage = Static<typeof AgentPackage>
 
-/** The key whose signature makes a build ours, as this server read it at its start. No request changes it. */
+/** The release key that the server read at start. No request can change it. */
 export const ReleaseKey = closed({
   fingerprint: sha256('Of the SPKI DER, hex.'),
   source: Type.Enum(['file', 'build'], {
     description:
       'Where it is configured: in the file that PORTCULLIS_RELEASE_KEY_FILE names, or in the agent build of this server.',
   }),
-  sequence: Type.Integer({ minimum: 0, description: 'Sequence of its rotation; 0 for the first key.' }),
+  sequence: Type.Integer({ minimum: 0, description: 'Sequence number of its rotation; 0 for the first key.' }),
   rotatedAt: nullable(Type.String({ format: 'date-time' }), { description: '`null` for the first key.' }),
   earlier: Type.Array(sha256('Fingerprint, hex.'), {
     description:
-      'Keys that it replaced, newest first. Hosts that still trust one follow the rotations with their next update.',
+      'Keys that it replaced, newest first. Hosts that still trust one of them follow the rotations with their next update.',
   }),
 })
 export type ReleaseKey = Static<typeof ReleaseKey>
 
-/** How hosts relate to the release key of this server. */
+/** How the release key of a host compares with the release key of this server. */
 export const hostKeyStates = ['Current', 'Earlier', 'Foreign', 'None', 'Unreported'] as const
 
-/** Hosts with an agent, grouped by the release key that their agent takes builds from. */
+/** Hosts with an agent, grouped by the release key that the agent trusts. */
 export const HostsByReleaseKey = closed({
   state: Type.Enum(hostKeyStates, {
     description:
-      'Current: the key of this server. Earlier: one that it replaced. Foreign: another one. None: the agent was built without a key and refuses updates. Unreported: an older agent that may accept any key.',
+      'Current: the key of this server. Earlier: a key that it replaced. Foreign: any other key. None: the agent was built without a key and refuses updates. Unreported: an older agent that may accept any key.',
   }),
   releaseKey: Type.String({
     maxLength: 16,
     description:
-      'First 16 digits of the fingerprint, `none` or `unreported`: the value of the ReleaseKey filter of the agents list.',
+      'First 16 digits of the fingerprint, `none` or `unreported`. The `ReleaseKey` filter of the agents list takes this value.',
   }),
   hosts: Type.Integer({ minimum: 1 }),
 })
@@ -130,7 +130,7 @@ export const listPackages = operation({
       }),
       {
         description:
-          'Key that an earlier version of this server pinned over HTTP. It is not trusted; put it in the release key file if it is yours. `null`: there is none, or it is configured.',
+          'Key that an earlier version of this server pinned over HTTP. It is no longer trusted. If it is yours, put it in the release key file. `null`: no such key, or it is configured.',
       },
     ),
     hosts: Type.Array(HostsByReleaseKey),
@@ -147,7 +147,7 @@ export const publishPackage = operation({
   summary: 'Publishes a signed agent build',
   fresh: true,
   description:
-    'One part named `file`, as `portcullis package sign` writes it, at most 128 MiB. Release key, signature, digest, size and version are checked before anything is stored. The release key itself is configured on the server, never by a request. Publishing the same build again changes nothing.',
+    'Send one part named `file`, written by `portcullis package sign`, at most 128 MiB. The server checks release key, signature, digest, size and version before it stores anything. The release key is configured on the server, never by a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
   query: closed({
     trust: Type.Optional(

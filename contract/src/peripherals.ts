@@ -109,7 +109,7 @@ export const Peripheral = closed({
   }),
   driverMismatch: Type.String({
     description:
-      'What it claims to be and what the kernel bound, when these contradict each other (`claims hub, bound rtl8150`); else empty.',
+      'What the device claims to be and which driver the kernel bound, if they contradict each other (`claims hub, bound rtl8150`); otherwise empty.',
   }),
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Version of the policy the host decided by; null where it enforces nothing.',

@@ -45,8 +45,8 @@ export const permissionsOf = (profile: UserProfile): Permission[] =>
 
 /** What each permission allows, for people who choose the scopes of an API token. */
 export const permissionTexts: Readonly<Record<Permission, string>> = {
-  'self:read': 'Read its own account, sessions and permissions; create download tickets',
-  'self:write': 'Change the personal details of its own account; end its sessions',
+  'self:read': 'Read your own account, sessions and permissions; create download tickets',
+  'self:write': 'Change the personal details of your own account; end your sessions',
   'fleet:read': 'Read hosts, devices, events, rules, rollouts and jobs; follow the live and asset streams',
   'fleet:write': 'Change hosts, rules, tags, connections and quarantines; start and cancel jobs',
   'fleet:reload': 'Recalculate the insight lists',
@@ -60,13 +60,13 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'debuglogs:read': 'Read the debug logs of hosts',
   'audit:read': 'Read the audit trail',
   'accounts:read': 'List accounts',
-  'accounts:write': 'Create, change and delete accounts whose permissions the token holds itself',
+  'accounts:write': 'Create, change and delete accounts that have no permission the token lacks',
   'tokens:own': 'List and revoke API tokens; a token cannot create tokens',
   'enrolment:manage': 'Create and revoke enrolment tokens',
   'packages:manage': 'Manage agent packages',
   'metrics:read': 'Read the metrics',
 }
 
-/** Scopes of an API token that names none: everything its profile may read, and nothing that changes anything. */
+/** Default scopes of an API token: the permissions of its profile that only read. */
 export const defaultScopesOf = (profile: UserProfile): Permission[] =>
   permissionsOf(profile).filter((name) => name.endsWith(':read'))

@@ -386,7 +386,7 @@ export const updatePolicySettings = operation({
   path: '/prime/webui/policy/settings',
   tag: 'Policy',
   summary: 'Changes the settings of the policy',
-  fresh: 'it raises the number of hosts for which one person is enough',
+  fresh: 'it raises the number of hosts that one person may free, delete or open alone',
   permission: 'config:write',
   description: 'Asking a second person less often than now needs one: it is filed as a change request.',
   body: PolicySettings,

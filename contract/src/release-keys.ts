@@ -1,16 +1,16 @@
-/** The key that signs agent builds, as its public file and its rotations carry it. */
+/** The public file of the key that signs agent builds, and the rotations of that key. */
 import { type Static, Type } from 'typebox'
 
-/** Rotations that one file or update command may carry: one per month for five years. */
+/** Rotations that one file or update command may contain: one per month for five years. */
 export const maxReleaseKeyRotations = 60
 
-/** A statement by which the present release key names its successor. */
+/** A statement, signed with the current release key, that names its successor. */
 export const ReleaseKeyRotation = Type.Object(
   {
     sequence: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Grows with every rotation. An agent never accepts a sequence that is not above its own.',
+      description: 'Increases with every rotation. An agent accepts only a sequence number above its own.',
     }),
     previous: Type.String({
       pattern: '^[0-9a-f]{64}$',
@@ -30,7 +30,7 @@ export const ReleaseKeyRotation = Type.Object(
 )
 export type ReleaseKeyRotation = Static<typeof ReleaseKeyRotation>
 
-/** The public file of a release key: what agent builds embed and the server reads at start. It holds no secret. */
+/** The public file of a release key. Agent builds embed it, and the server reads it at start. It contains no secret. */
 export interface ReleaseKeyFile {
   /** Base64 SPKI DER of the first key. */
   releaseKey: string
@@ -38,6 +38,6 @@ export interface ReleaseKeyFile {
   rotations: ReleaseKeyRotation[]
 }
 
-/** Text that the previous release key signs for its successor. The first line keeps it apart from every other signed text. */
+/** Text that the previous release key signs for its successor. Its first line sets it apart from every other signed text. */
 export const releaseKeyRotationText = (rotation: Omit<ReleaseKeyRotation, 'signature'>): string =>
   `portcullis-release-key-rotation-v1\n${rotation.sequence}\n${rotation.previous}\n${rotation.releaseKey}\n${rotation.rotatedAt}`

@@ -288,6 +288,6 @@ export const revertRollout = control(
   'revert',
   'Ends a rollout of arming and frees what it armed',
   'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
-  { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may' },
+  { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may free alone' },
 )
 export const cancelRollout = control('cancel', 'Ends a rollout; what it has done stays')

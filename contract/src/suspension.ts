@@ -1,10 +1,10 @@
-/** Containment: one Administrator suspends the credentials of another account for a day. */
+/** Containment: one Administrator suspends the credentials of another account for 24 hours. */
 import { Type } from 'typebox'
 import { AccountView } from './accounts.ts'
 import { closed, operation } from './operation.ts'
 
 const body = closed({
-  userName: Type.String({ minLength: 1, maxLength: 254, description: 'Account, in any case.' }),
+  userName: Type.String({ minLength: 1, maxLength: 254, description: 'User name, not case-sensitive.' }),
 })
 
 export const suspendAccount = operation({
@@ -14,7 +14,7 @@ export const suspendAccount = operation({
   tag: 'Admin',
   summary: "Suspends another account's sessions, API tokens and approvals for 24 hours",
   description:
-    'Needs no second approver, whatever the profile of the account. Its sessions end; its API tokens are refused on every replica; it cannot sign in or approve. After 24 hours the tokens work again and it may sign in. The account stays what it is: an Administrator still counts for the second approver, so suspending one lifts no gate. Suspending a suspended account starts the 24 hours again. You cannot suspend your own account. Another Administrator lifts the suspension with `liftsuspension`, and so does `portcullis admin lift-suspension` on the server.',
+    'Needs no second approver, whatever the profile of the account. The sessions of the account end, every replica refuses its API tokens, and it cannot sign in or approve. After 24 hours its tokens work again and it can sign in. The account keeps its profile: suspending an Administrator does not remove the need for a second approver. Suspending the account again restarts the 24 hours. You cannot suspend your own account. To lift a suspension, another Administrator calls `liftsuspension`, or the operator of the server runs `portcullis admin lift-suspension`.',
   permission: 'config:write',
   fresh: true,
   body,
@@ -29,7 +29,7 @@ export const liftSuspension = operation({
   path: '/prime/webui/admin/liftsuspension',
   tag: 'Admin',
   summary: 'Lifts the suspension of another account',
-  description: 'Its API tokens work again and it may sign in. Sessions that ended do not come back.',
+  description: 'The API tokens of the account work again, and it can sign in. Ended sessions are not restored.',
   permission: 'config:write',
   fresh: true,
   body,

@@ -21,7 +21,7 @@ export const workerLimits = {
   concurrency: 1_000,
   /** Results of one call. */
   results: 32,
-  /** Bytes of one request for leases: what a thousand polls are at. */
+  /** Bytes of one lease request: enough for the progress of a thousand polls. */
   leaseBytes: 1024 * 1024,
   /** Bytes of one body: 32 results of hundreds of devices. */
   bodyBytes: 8 * 1024 * 1024,
@@ -86,11 +86,11 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'host-key-unconfirmed': {
     title: 'Confirm the host key',
-    cure: 'This is the first contact, so no password was sent. Compare the fingerprint with the one that the computer prints (ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub), then confirm it in the connection, or upload a list of host keys.',
+    cure: 'This is the first contact, so no password was sent. Compare the fingerprint with the output of ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub on the computer. Then confirm it in the connection, or upload a list of host keys.',
   },
   'host-key-changed': {
     title: 'The host key changed',
-    cure: 'If the computer was set up again, enter its new fingerprint in the connection. If not, someone may be in the middle. No credential was sent.',
+    cure: 'No credential was sent. If the computer was reinstalled, enter its new fingerprint in the connection. If not, someone may be intercepting the connection.',
   },
   'sign-in-refused': {
     title: 'User name, password or key is refused',
@@ -206,7 +206,7 @@ export const Poll = closed({
   isPasswordWithheld: Type.Optional(
     Type.Boolean({
       description:
-        'There is a password, which is not handed out before the host key is confirmed. Absent with a confirmed key.',
+        'True: the server withholds the password until the host key is confirmed. Absent when the key is confirmed.',
     }),
   ),
   limits: closed({

@@ -42,7 +42,7 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
   },
   driverMismatch: {
     name: 'Driver mismatch',
-    why: 'The kernel bound a driver that a device of this kind may not have. An armed host holds the port until a person releases it.',
+    why: 'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it.',
   },
   vulnerable: { name: 'Vulnerable peripheral', why: 'A device was attached that an advisory is known for.' },
   uncommon: {
