@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('second factors in the console', () 
   const open = () => openWindow(browser, url, 1440, 900)
   const factors = (page: Page) => page.getByRole('region', { name: 'Second factor' })
   const dialog = (page: Page) => page.getByRole('dialog')
-  const code = (page: Page) => page.getByLabel('Code of your authenticator app')
+  const code = (page: Page) => page.getByLabel('Code from your authenticator app')
   const givePassword = async (page: Page, userName: string) => {
     await page.getByLabel('User name').fill(userName)
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)

@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === undefined)(
     it('creates a token with the chosen scopes only, and lists them with expiry and last use', async () => {
       const { page, context, wrong } = await signIn('/settings/tokens', 'mia')
       await page.getByRole('button', { name: 'Create token' }).click()
-      await dialog(page).getByLabel('What it is for').fill('SIEM export')
+      await dialog(page).getByLabel('Purpose').fill('SIEM export')
       const scopes = dialog(page).getByRole('group', { name: 'Scopes' })
       await scopes.getByRole('checkbox', { name: 'fleet:read' }).waitFor()
       expect(await scopes.getByRole('checkbox', { name: 'fleet:read' }).isChecked()).toBe(true)
@@ -64,7 +64,7 @@ describe.skipIf(chromiumPath === undefined)(
       await dialog(page).getByText('Choose at least one scope.').waitFor()
       await scopes.getByRole('checkbox', { name: 'fleet:read' }).check()
       await dialog(page).getByRole('button', { name: 'Create token' }).click()
-      await dialog(page).getByText('This is the only time the token is shown').waitFor()
+      await dialog(page).getByText('The token is shown only once').waitFor()
       const token = /pct_[\w-]{53}/.exec((await dialog(page).textContent()) ?? '')?.[0] as string
       await dialog(page).getByRole('button', { name: 'Done' }).click()
       const statusOf = async (path: string) =>
@@ -104,7 +104,7 @@ describe.skipIf(chromiumPath === undefined)(
       await addApp(admin.page)
       const save = async (grace: string) => {
         await admin.page.goto('/settings/security')
-        await admin.page.getByLabel('Required for Users').setChecked(true)
+        await admin.page.getByLabel('Second factor for Users').setChecked(true)
         await admin.page.getByLabel('Grace period in days').fill(grace)
         await admin.page.getByRole('button', { name: 'Save' }).click()
         await dialog(admin.page).getByRole('button', { name: 'Save' }).click()

@@ -87,7 +87,7 @@ const live = createLive({
       })
     }),
 })
-// The first listener of all: the form below the question would close itself, with what was typed into it.
+// Registered first: otherwise Escape would also close the form below the dialog and lose its input.
 window.addEventListener(
   'keydown',
   (event) => {

@@ -124,7 +124,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     try {
       return await send(operation, input, headers)
     } catch (failure) {
-      // A wrong second factor says nothing against the session, nor does one that is no longer fresh.
+      // Neither a wrong second factor nor a session that is no longer fresh means that the access token is invalid.
       if (!(failure instanceof CallFailure) || failure.status !== 401 || saysNothingOfTheToken.has(failure.code))
         throw failure
       // Another call may have renewed the token while this one was under way.
@@ -136,7 +136,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     }
   }
 
-  /** Asks the person to confirm their identity where the server wants that, and then repeats the call once. */
+  /** Asks the person to confirm their identity when the server requires it, then repeats the call once. */
   const sendConfirmed: typeof send = async (operation, input, headers) => {
     try {
       return await sendRenewing(operation, input, headers)

@@ -1,4 +1,4 @@
-/** Asks the person who is signed in to confirm their identity; calls that need it at the same time share one question. */
+/** Asks the signed-in person to confirm their identity. Concurrent calls share one dialog. */
 export const createIdentity = () => {
   let question: { answer: Promise<boolean>; settle: (confirmed: boolean) => void } | null = null
   const watchers = new Set<() => void>()
@@ -16,7 +16,7 @@ export const createIdentity = () => {
       return question.answer
     },
     isAsked: (): boolean => question !== null,
-    /** Ends the question. */
+    /** Answers all waiting calls and closes the dialog. */
     settle: (confirmed: boolean): void => {
       question?.settle(confirmed)
       question = null
@@ -31,10 +31,10 @@ export const createIdentity = () => {
 
 export type Identity = ReturnType<typeof createIdentity>
 
-/** Channel on which the tab of the identity provider says how a confirmation ended. */
+/** Channel on which the tab of the identity provider reports the result of a confirmation. */
 export const identityChannel = 'portcullis-identity'
 
-/** What that tab says: the code of a problem, or null when the identity is confirmed. */
+/** Message from that tab: the code of a problem, or null when the identity is confirmed. */
 export interface IdentityNews {
   problem: string | null
 }

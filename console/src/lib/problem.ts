@@ -61,9 +61,9 @@ export const messageOf = (failure: unknown): Message => {
   }
   if (failure.code === 'not_confirmed') {
     return {
-      title: 'Not confirmed',
+      title: 'Identity not confirmed',
       detail: failure.message,
-      cure: 'To go on, start the action again and confirm your identity.',
+      cure: 'To continue, start the action again and confirm your identity.',
     }
   }
   const entry = errorTable[failure.code]

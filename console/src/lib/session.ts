@@ -40,7 +40,7 @@ export interface SessionMark {
   set: (has: boolean) => void
 }
 
-/** Whether the account reaches nothing but setting up a second factor. */
+/** Whether the account must set up a second factor before it can do anything else. */
 export const isFactorDue = ({ secondFactorDueAt }: Profile, now: number): boolean =>
   secondFactorDueAt !== null && Date.parse(secondFactorDueAt) <= now
 

@@ -98,11 +98,11 @@ export const AccountsPage = () => {
   const maySuspend = (account: AccountView) => session.may('config:write') && account.userName !== me?.userName
   const suspend = ({ userName }: AccountView) =>
     confirm({
-      title: 'Suspend an account',
+      title: 'Suspend account',
       names: [userName],
       kind: ['account', 'accounts'],
       consequence:
-        'its sessions end now. For 24 hours its API tokens are refused, and it cannot sign in or approve. It keeps its profile, so no approval becomes unnecessary.',
+        'its sessions end now. For 24 hours its API tokens are refused, and it cannot sign in or approve. It keeps its profile, so changes that need a second approver still need one.',
       action: 'Suspend for 24 hours',
       run: async () => {
         await api.call(suspendAccount, { body: { userName } })
@@ -112,7 +112,7 @@ export const AccountsPage = () => {
     })
   const lift = ({ userName }: AccountView) =>
     confirm({
-      title: 'Lift a suspension',
+      title: 'Lift suspension',
       names: [userName],
       kind: ['account', 'accounts'],
       consequence: 'its API tokens work again, and it may sign in and approve.',

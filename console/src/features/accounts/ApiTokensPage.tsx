@@ -25,14 +25,14 @@ const stateWords: Readonly<Record<ApiTokenView['state'], string>> = {
   Suspended: 'suspended',
 }
 
-/** What it may do, and what a token from before scopes lost. */
+/** The scopes of a token; for one created before scopes existed, also what it lost. */
 const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
   if (scopes === null)
     return (
       <>
         all of {profileNames[userProfile]}
         <div className={classes.quiet}>
-          created before scopes{userProfile < 30 ? '; lost what needs fresh authentication' : ''}
+          created before scopes{userProfile < 30 ? '; no operations that need fresh authentication' : ''}
         </div>
       </>
     )
@@ -66,7 +66,7 @@ export const ApiTokensPage = () => {
   return (
     <SettingsPage
       title="API tokens"
-      intro="For scripts, SIEM and SOAR connectors. A token can do what its scopes name, and never more than its account. It expires after 90 days unless you choose another date, at most one year ahead. You are notified 14 and 3 days before."
+      intro="For scripts, SIEM and SOAR connectors. A token can do what its scopes allow, and never more than its account. It expires after 90 days unless you choose another date, at most one year ahead. You are notified 14 and 3 days before it expires."
       actions={
         <>
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
@@ -82,10 +82,10 @@ export const ApiTokensPage = () => {
           color="yellow"
           title={`${legacy.length} ${legacy.length === 1 ? 'token needs' : 'tokens need'} replacement`}
         >
-          Created before scopes existed. These tokens keep the other permissions of their profile until they expire, at
-          most 90 days after the upgrade. Those of Administrators and Managers can no longer perform operations that
-          need fresh authentication, such as publishing packages or changing sign-in settings. Create tokens with scopes
-          and revoke these.
+          These tokens were created before scopes existed. Those of Administrators and Managers can no longer perform
+          operations that need fresh authentication, such as publishing packages or changing sign-in settings. All other
+          permissions remain until the tokens expire, at most 90 days after the upgrade. Create tokens with scopes and
+          revoke these.
         </Alert>
       )}
       <SmallTable
@@ -119,7 +119,7 @@ export const ApiTokensPage = () => {
             </Button>,
           ],
         }))}
-        empty="There are no tokens. Create one for the first script or connector."
+        empty="No API tokens. Create one for each script or connector."
       />
       <Modal opened={making} onClose={() => setMaking(false)} title="Create API token">
         {making ? <NewToken close={() => setMaking(false)} onMade={() => void tokens.refetch()} /> : null}

@@ -37,14 +37,14 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   const form = useForm({
     initialValues: { name: '', days: '90', profile: '30', scopes: readingOf('30') as string[] },
     validate: {
-      name: (value) => (value.trim() === '' ? 'Say what the token is for.' : null),
+      name: (value) => (value.trim() === '' ? 'Enter what the token is for.' : null),
       scopes: (value) => (value.length === 0 ? 'Choose at least one scope.' : null),
     },
   })
   if (made !== null) {
     return (
       <Stack gap="md">
-        <p style={{ margin: 0 }}>This is the only time the token is shown. Store it where it is needed now.</p>
+        <p style={{ margin: 0 }}>The token is shown only once. Copy it now and store it where it is needed.</p>
         <CopyField value={made} what="Token" />
         <Group justify="flex-end">
           <Button onClick={close}>Done</Button>
@@ -61,7 +61,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
           const answer = await api.call(createApiToken, {
             body: {
               name: name.trim(),
-              // A year has a day more now and then: the server takes one year at most.
+              // The server accepts at most one year. The minute allows for clocks that differ.
               expiresAt: new Date(clock.now() + Number(days) * 86_400_000 - 60_000).toISOString(),
               userProfile: Number(profile) as UserProfile,
               scopes: scopes as Permission[],
@@ -77,7 +77,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
     >
       <Stack gap="md">
         <TextInput
-          label="What it is for"
+          label="Purpose"
           placeholder="SIEM export"
           maxLength={120}
           data-autofocus
@@ -100,7 +100,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
         </Group>
         <Checkbox.Group
           label="Scopes"
-          description="Choose only what the script or connector needs. Reading is chosen for you."
+          description="Choose only what the script or connector needs. Read permissions are preselected."
           {...form.getInputProps('scopes')}
           error={form.errors.scopes ?? fieldMessage(failure, 'scopes')}
         >

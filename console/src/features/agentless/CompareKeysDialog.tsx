@@ -17,13 +17,13 @@ const Outcome = ({ outcome }: { outcome: Compared }) => (
     </p>
     {outcome.different.length === 0 ? null : (
       <p>
-        Another key than listed, not confirmed: {shown(outcome.different.map(({ computerName }) => computerName))}.
-        Somebody may be in the middle.
+        Not confirmed, because the key differs from the list:{' '}
+        {shown(outcome.different.map(({ computerName }) => computerName))}. Someone may be intercepting the connection.
       </p>
     )}
     {outcome.notShown.length === 0 ? null : <p>Not contacted yet: {shown(outcome.notShown)}.</p>}
     {outcome.unknown === 0 ? null : (
-      <p>{outcome.unknown.toLocaleString('en')} listed names do not wait for a confirmation.</p>
+      <p>{outcome.unknown.toLocaleString('en')} listed names match no connection that waits for confirmation.</p>
     )}
     {outcome.unreadableLines.length === 0 ? null : (
       <p>Lines that cannot be read: {outcome.unreadableLines.join(', ')}. Hashed names cannot be compared.</p>
@@ -52,7 +52,7 @@ const Body = ({ close }: { close: () => void }) => {
     <Stack gap="md">
       <Textarea
         label="Host keys"
-        description="Lines of known_hosts, of ssh-keygen -l, or: name SHA256:…"
+        description="Lines of known_hosts, output of ssh-keygen -l, or lines of the form: name SHA256:…"
         autosize
         minRows={6}
         maxRows={16}
@@ -73,7 +73,7 @@ const Body = ({ close }: { close: () => void }) => {
   )
 }
 
-/** Confirms the host keys of many computers by a list that a person trusts. */
+/** Confirms the host keys of many computers from a trusted list. */
 export const CompareKeysDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
   <Modal opened={opened} onClose={close} title="Compare host keys" size="lg">
     {opened ? <Body close={close} /> : null}

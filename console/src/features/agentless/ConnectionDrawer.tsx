@@ -113,7 +113,7 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
   )
 }
 
-/** The key that a computer showed before anybody confirmed one; until then it gets no password. */
+/** The unconfirmed host key of a computer. No password is sent until someone confirms it. */
 const HostKey = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const actions = useConnectionActions(() => undefined)
@@ -123,13 +123,13 @@ const HostKey = ({ connection }: { connection: Connection }) => {
   if (hostKeyFingerprint !== '')
     return (
       <p className={classes.text} role="note">
-        The host key changed, and nothing was sent. Pinned: <code>{hostKeyFingerprint}</code>. Shown now:{' '}
-        <code>{shown}</code>. If the computer was set up again, enter the new fingerprint below.
+        The host key changed, so no credential was sent. Pinned: <code>{hostKeyFingerprint}</code>. Presented:{' '}
+        <code>{shown}</code>. If the computer was reinstalled, enter the new fingerprint below.
       </p>
     )
   return (
     <p className={classes.text} role="note">
-      First contact: no password was sent. The computer shows the host key <code>{shown}</code>. Compare it with the
+      First contact: no password was sent. The computer presented the host key <code>{shown}</code>. Compare it with the
       output of <code>ssh-keygen -l</code> on that computer.
       {session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write') ? (
         <>

@@ -45,13 +45,13 @@ export const useConnectionActions = (onDone: () => void) => {
           await done('Confirmed; it is polled anew.')
         },
       }),
-    /** Pins the host key that a computer showed, after a person compared it. */
+    /** Pins the host key of a computer after the operator has compared it. */
     confirmKey: (computerName: string, hostKeyFingerprint: string) =>
       confirm({
         title: 'Confirm host key',
         names: [computerName],
         kind: ['computer', 'computers'],
-        consequence: `${hostKeyFingerprint} is pinned, and passwords are sent to whoever holds this key.`,
+        consequence: `${hostKeyFingerprint} is pinned. From now on the password is sent to any computer with this key.`,
         action: 'Confirm host key',
         run: async () => {
           const { confirmed } = await api.call(confirmHostKeys, {
@@ -60,11 +60,11 @@ export const useConnectionActions = (onDone: () => void) => {
           await done(
             confirmed.length === 1
               ? 'Host key confirmed. The computer is polled again.'
-              : 'Not confirmed: the computer showed another key meanwhile.',
+              : 'Not confirmed: the computer has presented another key since.',
           )
         },
       }),
-    /** Confirms all computers that showed a key of this list. */
+    /** Confirms all computers that presented a key on this list. */
     compareKeys: async (list: string) => {
       const { confirmed, different, notShown, unknown, unreadableLines } = await api.call(confirmHostKeys, {
         body: { list },

@@ -7,7 +7,7 @@ const lookedThrough = 1_000
 
 const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** The key that a computer showed and that waits for a person: a poll may bring it while its drawer is open. */
+/** The unconfirmed host key of a computer. It is fetched again because a poll can report it while the drawer is open. */
 export const useShownHostKey = (name: string): string | undefined => {
   const { api } = useServices()
   return useQuery({

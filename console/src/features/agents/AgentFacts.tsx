@@ -10,13 +10,13 @@ const skewText = (seconds: number): string =>
     ? 'in step with the server'
     : `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`
 
-/** The key that its agent takes builds from, or why it takes none. */
+/** The release key of the agent, or why the agent has none. */
 const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
   'Release key',
   releaseKey === undefined
-    ? 'No pinned release key: an older agent. Update it or install it again.'
+    ? 'No pinned release key. This agent is older: update it or install it again.'
     : releaseKey === ''
-      ? 'No release key: the agent refuses updates. Install it again from a build with a key.'
+      ? 'No release key, so the agent refuses updates. Install it again from a build with a key.'
       : releaseKey,
 ]
 

@@ -10,7 +10,7 @@ import { tell } from '../../ui/tell.ts'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
 
-/** Ports that the host holds, a line each with the evidence and the way to release it; nothing when there are none. */
+/** The ports that the host holds, one per line, with their evidence and actions. */
 export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   const { api, session } = useServices()
   const found = useQuery({
@@ -22,17 +22,17 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   })
   const release = (port: HeldPortRow, acceptDrivers: boolean) =>
     confirm({
-      title: acceptDrivers ? 'Accept the drivers and release the port' : 'Release the port',
+      title: acceptDrivers ? 'Accept drivers and release port' : 'Release port',
       names: [`port ${port.portPath}`],
       kind: ['port', 'ports'],
       consequence: acceptDrivers
         ? `this device may use these drivers on this host from now on (${port.evidence}).`
-        : 'the host judges the device at this port again. If its drivers contradict its claim again, the port is held again.',
-      action: 'Release the port',
+        : 'the host checks the device at this port again. If the drivers still contradict its claim, the host holds the port again.',
+      action: acceptDrivers ? 'Accept drivers and release port' : 'Release port',
       run: async () => {
         await api.call(releaseHeldPort, { params: { agentId, id: port.id }, body: { acceptDrivers } })
         void found.refetch()
-        tell('Release sent to the host.')
+        tell('Release command sent to the host.')
       },
     })
   return (found.data ?? []).map((port) => (
@@ -51,16 +51,16 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
       </span>{' '}
       {port.releaseAskedBy === null ? null : (
         <span className={classes.quiet}>
-          Released by <DeviceText value={port.releaseAskedBy} />, waiting for the host.
+          Release requested by <DeviceText value={port.releaseAskedBy} />. Waiting for the host.
         </span>
       )}
       {session.may('fleet:write') && port.releaseAskedBy === null ? (
         <>
           <Button size="compact-xs" variant="default" onClick={() => release(port, false)}>
-            Release the port
+            Release port…
           </Button>{' '}
           <Button size="compact-xs" variant="subtle" onClick={() => release(port, true)}>
-            Accept the drivers…
+            Accept drivers…
           </Button>
         </>
       ) : null}

@@ -8,7 +8,7 @@ import { Time } from '../../ui/Time.tsx'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'
 
-/** The keys that sign commands to hosts, and which hosts have not followed a rotation. */
+/** The keys that sign commands, and the number of hosts that have not followed a rotation. */
 export const CommandKeys = () => {
   const { api } = useServices()
   const { data, error, refetch } = useQuery({
@@ -20,13 +20,14 @@ export const CommandKeys = () => {
       <h2>Command key</h2>
       <p>
         This key signs every command to hosts. Rotate it on the server with <code>portcullis command-key rotate</code>.
-        Hosts that have not followed a rotation obey only until their key retires: update their agents before that.
+        Hosts that have not followed a rotation obey commands only until their key retires. Update their agents before
+        then.
       </p>
       {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
       {data === undefined || data.hostsWithUnknownKey === 0 ? null : (
         <p role="note">
           <SeverityTag severity="amber" word="Warning" /> {data.hostsWithUnknownKey.toLocaleString('en')} hosts hold a
-          key that this server does not have. Put back the newest copy of its key file.
+          key that this server does not have. Restore the newest copy of the key file.
         </p>
       )}
       <SmallTable
@@ -35,7 +36,7 @@ export const CommandKeys = () => {
           { title: 'Key', align: 'right' },
           'SHA-256',
           'State',
-          'Made',
+          'Created',
           'Retires',
           { title: 'Hosts', align: 'right' },
           { title: 'Not followed yet', align: 'right' },
@@ -53,7 +54,7 @@ export const CommandKeys = () => {
             key.state === 'In force' ? '' : key.hostsThatDoNotFollow.toLocaleString('en'),
           ],
         }))}
-        empty="There is no key."
+        empty="No command keys."
       />
     </>
   )

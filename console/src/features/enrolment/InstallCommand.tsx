@@ -4,7 +4,7 @@ import { Time } from '../../ui/Time.tsx'
 import classes from './enrolment.module.css'
 import type { MadeToken } from './NewTokenForm.tsx'
 
-/** The command of a fresh token and the token, apart: what is pasted into a shell stays in its history. */
+/** Shows the install command and the token separately, because the shell keeps commands in its history. */
 export const InstallCommand = ({ made }: { made: MadeToken }) => (
   <div className={classes.command}>
     <p>

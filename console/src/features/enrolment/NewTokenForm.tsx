@@ -23,7 +23,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const form = useForm({
     initialValues: {
       name: 'New host',
-      // A token that leaks is worth one host for one hour; more is a choice.
+      // By default a leaked token enrols one host, within one hour.
       expiresInHours: 1,
       maxUses: 1,
       hashtags: [] as string[],
@@ -62,7 +62,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
       <Stack gap="md">
         <Group grow gap="md" align="flex-start">
           <TextInput
-            label="What it is for"
+            label="Purpose"
             required
             withAsterisk={false}
             maxLength={120}

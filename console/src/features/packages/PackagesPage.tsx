@@ -41,7 +41,7 @@ const useVersions = (packages: readonly AgentPackage[]) => {
 
 const stateText = ({ state, isNewest }: AgentPackage): string => {
   if (state === 'Withdrawn') return 'Withdrawn'
-  if (state === 'Pending') return 'Waits for approval'
+  if (state === 'Pending') return 'Waiting for approval'
   if (state === 'Untrusted') return 'Not offered: signed by another key'
   return isNewest ? 'Newest: updates install it' : 'Older'
 }
@@ -60,7 +60,7 @@ export const PackagesPage = () => {
       title: 'Withdraw a build',
       names: [`${one.version} for ${one.architecture}`],
       kind: ['build', 'builds'],
-      consequence: 'no further host installs it. Hosts that run it keep it until they install a higher version.',
+      consequence: 'no more hosts install it. Hosts that run it keep it until they install a higher version.',
       action: 'Withdraw',
       run: async () => {
         await api.call(withdrawPackage, { params: { id: one.id } })
@@ -72,7 +72,7 @@ export const PackagesPage = () => {
   return (
     <SettingsPage
       title="Agent builds"
-      intro="Hosts install builds that carry the signature of the release key, and nothing else. The server offers builds; it cannot sign one."
+      intro="Hosts install only builds that are signed with the release key. The server offers builds but cannot sign them."
       actions={
         <>
           {session.may('packages:manage') ? (

@@ -11,12 +11,12 @@ export const keySteps: readonly Step[] = [
     command: 'npm run cli -- release-key new --out release.key --passphrase-file passphrase.txt',
   },
   {
-    what: 'Copy release-key.pub to the server, name it in the environment of the server, and restart it. The server then builds its agent with the key.',
+    what: 'Copy release-key.pub to the server, set this environment variable of the server to its path, and restart the server. The server then builds its agent with the key.',
     command: 'PORTCULLIS_RELEASE_KEY_FILE=/etc/portcullis/release-key.pub',
   },
 ]
 
-/** The step that brings the key onto hosts whose agent does not have it. */
+/** The step that gives the key to hosts whose agent does not have it. */
 export const hostSteps: readonly Step[] = [
   {
     what: 'On each host without this key, run the install command of an enrolment token again. The host keeps its identity. An older agent can be updated instead.',
@@ -30,5 +30,5 @@ export const signSteps: readonly Step[] = [
     command:
       'npm run cli -- package sign portcullis-agent-linux-x64 --version 1.4.0 --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-1.4.0-x64.pkg',
   },
-  { what: 'Publish the package file here, with Publish package.' },
+  { what: 'Choose Publish package on this page and select the package file.' },
 ]

@@ -91,7 +91,7 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     group: 'security',
     prefix: 'SECURITY_',
     intro:
-      'Who needs a second factor to sign in. We recommend to require one for Administrators and Managers. It applies to local accounts; directories and identity providers have their own.',
+      'Choose who needs a second factor to sign in. We recommend requiring one for Administrators and Managers. These settings apply to local accounts; directories and identity providers have their own.',
     asks: {
       names: [
         'SECURITY_FACTOR_ADMINISTRATORS',
@@ -100,7 +100,7 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
         'SECURITY_FACTOR_GRACE_DAYS',
       ],
       consequence:
-        'After the grace period, accounts without a second factor can sign in only to set one up. Where you switch a requirement off, a password is enough again.',
+        'After the grace period, accounts without a second factor can sign in only to set one up. Where you switch a requirement off, the password alone is enough again.',
     },
   },
   login: {

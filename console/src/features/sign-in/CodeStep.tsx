@@ -35,7 +35,7 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
     >
       <TextInput
         ref={field}
-        label="Code of your authenticator app"
+        label="Code from your authenticator app"
         name="one-time-code"
         autoComplete="one-time-code"
         inputMode="numeric"

@@ -5,8 +5,8 @@ import { useServices, useSession } from '../../lib/services.tsx'
 const IdentityForm = lazy(async () => ({ default: (await import('./IdentityForm.tsx')).IdentityForm }))
 
 /**
- * The question "Confirm it’s you", above whatever is open: what was typed there stays, and the call that asked goes on
- * once the identity is confirmed.
+ * The dialog "Confirm it’s you", above everything else. Input below it is kept, and the call that asked continues once
+ * the identity is confirmed.
  */
 export const ConfirmIdentity = () => {
   const { identity } = useServices()
@@ -17,7 +17,7 @@ export const ConfirmIdentity = () => {
     <Modal
       opened={isOpen}
       onClose={() => identity.settle(false)}
-      // Escape is heard by `app/main.tsx`.
+      // `app/main.tsx` handles Escape.
       closeOnEscape={false}
       closeOnClickOutside={false}
       title="Confirm it’s you"

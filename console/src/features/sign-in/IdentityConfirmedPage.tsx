@@ -4,7 +4,7 @@ import { problemText } from '../../lib/problem.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
 
-/** Where the identity provider sends its tab back to: tells the page that waits, and closes. */
+/** The page to which the identity provider returns its tab. It notifies the waiting page and closes. */
 export const IdentityConfirmedPage = () => {
   const problem = new URLSearchParams(window.location.search).get('problem')
   useTitle(problem === null ? 'Identity confirmed' : 'Identity not confirmed')
@@ -12,7 +12,7 @@ export const IdentityConfirmedPage = () => {
     const channel = new BroadcastChannel(identityChannel)
     channel.postMessage({ problem } satisfies IdentityNews)
     channel.close()
-    // Works in a tab that a page opened; any other tab shows what is below.
+    // Browsers close only tabs that a page opened. Other tabs show the text below.
     if (problem === null) window.close()
   }, [problem])
   return (

@@ -14,7 +14,7 @@ type Way = 'password' | 'code' | 'recoveryCode' | 'passkey'
 
 const offers: Readonly<Record<Way, string>> = {
   password: 'Use your password',
-  code: 'Use a code of the authenticator app',
+  code: 'Use a code from the authenticator app',
   passkey: 'Use a passkey',
   recoveryCode: 'Use a recovery code',
 }
@@ -52,7 +52,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
           ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
         ])
       },
-      // The password is always there.
+      // The password is always offered.
       () => {},
     )
     return () => {
@@ -92,7 +92,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
     value: text,
     required: true,
     withAsterisk: false,
-    // For the dialog, whose focus comes after that of a form that is loaded already.
+    // The dialog sets the focus after a form that is already loaded has set it.
     'data-autofocus': true,
     onChange: (event: { currentTarget: HTMLInputElement }) => setText(event.currentTarget.value),
   }
@@ -101,21 +101,21 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
-        // The form below this dialog is its parent in the tree of components.
+        // In React the form below is the parent of this dialog and would be submitted, too.
         event.stopPropagation()
         send()
       }}
     >
       <p className={classes.message}>
         This action affects hosts, accounts or sign-in. Confirm that you are <strong>{account.userName}</strong> to
-        continue. What you entered is kept.
+        continue. Your input is kept.
       </p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}
         </Alert>
       )}
-      {/* So that password managers know whose password is asked for. */}
+      {/* Tells password managers which account this is. */}
       <input type="text" name="username" autoComplete="username" value={account.userName} readOnly hidden />
       {way === 'password' ? (
         <PasswordInput
@@ -133,7 +133,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
           {...input}
           key="code"
           autoFocus
-          label="Code of your authenticator app"
+          label="Code from your authenticator app"
           name="one-time-code"
           autoComplete="one-time-code"
           inputMode="numeric"

@@ -8,8 +8,8 @@ import { refusalText } from './refusal.ts'
 import classes from './sign-in.module.css'
 
 /**
- * Has the identity provider ask for the password, in a tab of its own: this page stays as it is, with what was typed, and
- * goes on when that tab says that the identity is confirmed.
+ * Opens the identity provider in a new tab, which asks for the password. This page keeps its input and continues when
+ * that tab reports that the identity is confirmed.
  */
 export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) => void }) => {
   const { api } = useServices()
@@ -20,10 +20,10 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
   useEffect(() => {
     if (url !== null) link.current?.focus()
   }, [url])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt needs an address of its own
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt needs its own address
   useEffect(() => {
     let isShown = true
-    // Asked for before the click: a tab that is opened later is a popup, which browsers block.
+    // Requested before the click: browsers block tabs that open later as popups.
     api.call(startOidcReauthentication).then(
       (answer) => isShown && setUrl(answer.url),
       (failure: unknown) => isShown && setRefusal(refusalText(failure)),
@@ -44,7 +44,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
     <div className={classes.form}>
       <p className={classes.message}>
         This action affects hosts, accounts or sign-in. Your identity provider asks you to sign in again, in a new tab.
-        This page waits and keeps what you entered.
+        This page waits and keeps your input.
       </p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">

@@ -25,7 +25,7 @@ export interface SecondStepProps {
 }
 
 const offers: Record<Method, string> = {
-  totp: 'Use a code of the authenticator app',
+  totp: 'Use a code from the authenticator app',
   passkey: 'Use a passkey',
   recovery: 'Use a recovery code',
 }

@@ -87,8 +87,8 @@ export const Why = ({ device, armed }: WhyProps) => (
         <p>
           <DeviceText value={device.driverMismatch} />.{' '}
           <span className={classes.quiet}>
-            The kernel bound a driver that a device of this kind may not have. An armed host holds the port until a
-            person releases it on the page of the host.
+            The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until
+            someone releases it on the page of the host.
           </span>
         </p>
       </section>

@@ -14,7 +14,7 @@ import { RecoveryCodes } from './RecoveryCodes.tsx'
 
 type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
 
-/** The one page of an account that lacks a required second factor. */
+/** The only page that an account without its required second factor can open. */
 export const EnrolPage = () => {
   useTitle('Set up a second factor')
   const { api, session } = useServices()
@@ -24,7 +24,7 @@ export const EnrolPage = () => {
   const userName = state.phase === 'in' ? state.profile.account.userName : ''
   const back = () => setStep('choose')
   const done = () => void session.reload().catch(tellFailure)
-  // The codes are shown once: the session is read again only when they are kept.
+  // The codes are shown once, so the session reloads only after the user has saved them.
   const added = (codes: readonly string[]) => (codes.length === 0 ? done() : setStep({ codes }))
   const hasPasskeys = mfa.data?.canUsePasskeys === true && passkeysWork()
   return (
@@ -33,8 +33,7 @@ export const EnrolPage = () => {
         {step === 'choose' ? (
           <>
             <p className={classes.message}>
-              Your organisation requires a second factor for <strong>{userName}</strong>. Set one up now. Everything
-              else opens afterwards.
+              Your organisation requires a second factor for <strong>{userName}</strong>. Set one up to continue.
             </p>
             <div className={classes.choices}>
               <Button autoFocus onClick={() => setStep('app')}>

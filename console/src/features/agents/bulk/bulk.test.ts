@@ -31,7 +31,7 @@ describe('what an action on many hosts would do', () => {
     })
     expect(texts(one)).toEqual([
       '1 attack tool is attached now and stops working.',
-      '2 attached devices on 1 host have a kernel driver that their kind may not have: they stop working, and their ports are held.',
+      '2 attached devices on 1 host have a kernel driver that is not allowed for their kind. They stop working, and their ports are held.',
       '1,204 attached devices on 3 hosts would be blocked when attached anew: no rule allows them. They go on working until then.',
       '2 hosts left out: They can only observe.',
       '1 host is armed already.',

@@ -128,7 +128,7 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
   if (mismatched.peripherals > 0) {
     const isOne = mismatched.peripherals === 1
     lines.push({
-      text: `${number(mismatched.peripherals)} attached ${isOne ? 'device' : 'devices'} on ${hostsText(mismatched.agents)} ${isOne ? 'has' : 'have'} a kernel driver that ${isOne ? 'its' : 'their'} kind may not have: ${isOne ? 'it stops working, and its port is held.' : 'they stop working, and their ports are held.'}`,
+      text: `${number(mismatched.peripherals)} attached ${isOne ? 'device' : 'devices'} on ${hostsText(mismatched.agents)} ${isOne ? 'has' : 'have'} a kernel driver that is not allowed for ${isOne ? 'its' : 'their'} kind. ${isOne ? 'It stops working, and its port is held.' : 'They stop working, and their ports are held.'}`,
       severity: 'red',
     })
   }
