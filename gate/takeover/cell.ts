@@ -4,9 +4,9 @@ import type { GuardId } from './guards.ts'
 export type Proven = 'refused' | 'second approver' | 'detected'
 
 export type Cell =
-  /** A guard stops or reveals the attack. `note` says which part of the goal remains, if any. */
+  /** A guard stops or reveals the attack. `note` states what the attacker can still do, if anything. */
   | { is: Proven; by: readonly [GuardId, ...GuardId[]]; note?: string }
-  /** The attack succeeds. `limit` says what bounds the damage, `response` what to do. */
+  /** The attack succeeds. `limit` states what bounds the damage, `response` what to do. */
   | { is: 'possible'; limit: string; response: string }
   | { is: 'not applicable' }
 

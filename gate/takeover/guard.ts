@@ -1,6 +1,6 @@
 import type { Sabotage } from '../../rig/verdict.ts'
 
-/** One protection: the test that proves it, and the edit that removes it from the source. */
+/** One protection, the test that proves it, and the edits that remove it from the source. */
 export interface Guard {
   /** What the product does, one sentence without the final period. */
   does: string

@@ -4,5 +4,5 @@ import * as insiders from './rows/insiders.ts'
 import * as outsiders from './rows/outsiders.ts'
 import * as people from './rows/people.ts'
 
-/** What each attacker achieves. docs/security/README.md shows this table. */
+/** What each attacker can achieve, as published in docs/security/README.md. */
 export const matrix: Readonly<Record<Attacker, Row>> = { ...outsiders, ...people, ...insiders }

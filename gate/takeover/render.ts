@@ -3,7 +3,7 @@ import type { Cell } from './cell.ts'
 import { type GuardId, guards } from './guards.ts'
 import { matrix } from './matrix.ts'
 
-/** Marks between which the matrix is written into docs/security/README.md. */
+/** Markers in docs/security/README.md that enclose the generated matrix. */
 const marks = {
   begin: '<!-- takeover:begin, generated from gate/takeover/ by scripts/generate-reference.ts -->',
   end: '<!-- takeover:end -->',
@@ -12,7 +12,7 @@ const marks = {
 const guardIds = Object.keys(guards) as GuardId[]
 const numberOf = (id: GuardId): number => guardIds.indexOf(id) + 1
 
-/** Every cell with its place, row by row. */
+/** Every cell with its attacker and goal, row by row. */
 export const cells = (Object.keys(attackers) as Attacker[]).flatMap((attacker) =>
   (Object.keys(goals) as Goal[]).map((goal) => ({ attacker, goal, cell: matrix[attacker][goal] })),
 )
@@ -25,7 +25,7 @@ const shown = (cell: Cell, note: number | null): string => {
   return `${cell.is} ${refs}${mark}`
 }
 
-/** The matrix as Markdown: the table, the guards with their tests, and what follows from each possible takeover. */
+/** Returns the matrix as Markdown: the table, the guards with their tests, and the notes. */
 const takeoverText = (): string => {
   const notes: string[] = []
   const noteOf = (attacker: Attacker, goal: Goal, cell: Cell): number | null => {
@@ -48,13 +48,14 @@ const takeoverText = (): string => {
       .join('|')}|`,
     ...rows,
     '',
-    'A dash means that the goal does not apply. Numbers in brackets lead to the guards, numbers in parentheses to the notes.',
+    'A dash means that the goal does not apply. Linked numbers refer to the guards, numbers in parentheses to the notes.',
     '',
     '### Guards',
     '',
     ...guardIds.map((id) => {
       const { does, test } = guards[id]
-      return `${numberOf(id)}. <a id="guard-${numberOf(id)}"></a>${does}. Proven by \`${test.file}\`: “${test.name}”.`
+      const title = test.name.replace(/^finding \d+[a-z]?: /, '')
+      return `${numberOf(id)}. <a id="guard-${numberOf(id)}"></a>${does}. Test: \`${test.file}\`, “${title}”.`
     }),
     '',
     '### Notes',
@@ -63,9 +64,9 @@ const takeoverText = (): string => {
   ].join('\n')
 }
 
-/** The page with the generated part replaced. */
+/** Returns the page with the generated part replaced. */
 export const withTakeover = (page: string): string => {
   const [begin, end] = [page.indexOf(marks.begin), page.indexOf(marks.end)]
-  if (begin < 0 || end < begin) throw new Error('docs/security/README.md lacks the marks of the takeover matrix')
+  if (begin < 0 || end < begin) throw new Error('docs/security/README.md has no markers for the takeover matrix')
   return `${page.slice(0, begin)}${marks.begin}\n${takeoverText()}\n${page.slice(end)}`
 }

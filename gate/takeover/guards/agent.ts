@@ -3,7 +3,7 @@ import { defineGuards } from '../guard.ts'
 /** Guards in the agent on the host. */
 export const agentGuards = defineGuards({
   pinnedServer: {
-    does: 'An agent sends nothing to a server whose certificate authority differs from the one in its enrolment token',
+    does: 'An agent sends nothing to a server whose certificate authority is not the one in its enrolment token',
     test: { file: 'agent/test/transport.test.ts', name: 'sends nothing to a server that shows another CA' },
     removedBy: [
       {
@@ -14,7 +14,7 @@ export const agentGuards = defineGuards({
     ],
   },
   commandSignature: {
-    does: 'An agent executes a command only with the signature of its command key',
+    does: 'An agent executes a command only if its command key signed the command',
     test: { file: 'agent/test/policy.test.ts', name: 'arm nobody when forged, foreign, expired or played again' },
     removedBy: [
       {
@@ -25,7 +25,7 @@ export const agentGuards = defineGuards({
     ],
   },
   policySignature: {
-    does: 'An agent applies a policy only with the signature of its command key, for itself and its nonce; also from its own disk',
+    does: 'An agent applies a policy, even from its own disk, only if its command key signed the policy for this agent and nonce',
     test: {
       file: 'agent/test/policy.test.ts',
       name: 'file that is forged is not used: what the kernel has stays, the next one is fetched',
@@ -39,7 +39,7 @@ export const agentGuards = defineGuards({
     ],
   },
   privateState: {
-    does: 'The state directory of the agent belongs to root alone (0700) and its key file has mode 0600',
+    does: 'Only root can read the state directory of the agent (0700) and its key file (0600)',
     test: {
       file: 'agent/test/loop.test.ts',
       name: 'enrols, opens a session and sends facts and the full inventory once',
@@ -53,7 +53,7 @@ export const agentGuards = defineGuards({
     ],
   },
   spooledChanges: {
-    does: 'Changes wait in the spool until the server has acknowledged them, also when the agent is killed',
+    does: 'The agent keeps changes in its spool until the server acknowledges them, even if the agent is killed',
     test: {
       file: 'agent/test/process.test.ts',
       name: 'loses no change and tells none twice when it is killed before and after the server committed',
@@ -67,7 +67,7 @@ export const agentGuards = defineGuards({
     ],
   },
   agentReleaseKey: {
-    does: 'An agent installs only builds that the release key built into it signed; the server’s command key installs nothing',
+    does: 'An agent installs only builds signed with its built-in release key; the server’s command key cannot install anything',
     test: {
       file: 'agent/test/release-key.test.ts',
       name: 'finding 1: a stolen command key with a foreign release key installs nothing, and is reported',
@@ -86,7 +86,7 @@ export const agentGuards = defineGuards({
     ],
   },
   driverMismatch: {
-    does: 'An armed host revokes a device whose kernel drivers contradict its claim, holds its port and reports the evidence',
+    does: 'An armed host blocks a device whose kernel drivers contradict its claim, holds its port and reports the evidence',
     test: {
       file: 'agent/test/kernel-truth.test.ts',
       name: 'finding 3: counts: a hub with the driver of a network card is taken away, and its evidence is reported',
@@ -119,7 +119,7 @@ export const agentGuards = defineGuards({
     ],
   },
   signedRevocation: {
-    does: 'An agent frees its host only for a revocation that its command key signed for this enrolment',
+    does: 'An agent accepts a revocation only if its command key signed it for this enrolment',
     test: {
       file: 'agent/test/command-key.test.ts',
       name: 'finding 7: signed by another key leaves an armed host as it is, and is reported',
@@ -133,7 +133,7 @@ export const agentGuards = defineGuards({
     ],
   },
   attackToolNeverSpared: {
-    does: 'Attack tools and denied devices never keep working as the last keyboard',
+    does: 'The exception for the last keyboard never covers attack tools or denied devices',
     test: {
       file: 'agent/test/no-exception.test.ts',
       name: 'finding 8: an attack tool that is the only keyboard is blocked, also when it was there before the agent',

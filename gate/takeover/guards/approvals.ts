@@ -2,7 +2,7 @@ import { defineGuards } from '../guard.ts'
 
 const bypasses = 'server/src/features/approvals/bypasses.test.ts'
 
-/** Guards that need a second person. */
+/** Guards that need a second approver. */
 export const approvalGuards = defineGuards({
   approverForFree: {
     does: 'Freeing or deleting more hosts than the limit within 15 minutes needs a second approver',
@@ -16,7 +16,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   latchedGate: {
-    does: 'The gate stays on once two Administrators have existed; only the server’s command line lifts it',
+    does: 'The gate stays on once two Administrators have existed; only the server’s command line can lift it',
     test: { file: bypasses, name: 'finding 4a: the gate stays on when the other Administrator is gone' },
     removedBy: [
       {
@@ -27,7 +27,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   approverForRules: {
-    does: 'A rule change is measured by the hosts on which it newly allows devices, and needs a second approver above the limit',
+    does: 'A rule change that newly allows devices on more hosts than the limit needs a second approver',
     test: { file: bypasses, name: 'finding 4c: one allow rule for all kinds needs a second approver' },
     removedBy: [
       {
@@ -38,7 +38,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   approverForAdministrator: {
-    does: 'Disabling, demoting or deleting another Administrator, and setting their password, factor or e-mail, needs a second approver',
+    does: 'Disabling, demoting or deleting another Administrator, or setting their password, second factor or email address, needs a second approver',
     test: {
       file: bypasses,
       name: 'finding 4a: disabling, demoting or deleting the other Administrator needs a second approver and lifts nothing',
@@ -52,7 +52,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   independentApprover: {
-    does: 'An account that the requester made, promoted or set the password of does not approve',
+    does: 'The requester cannot approve through an account that they created, promoted or set the password of',
     test: {
       file: bypasses,
       name: 'finding 4b: accounts that one person made do not approve for that person, at any distance',

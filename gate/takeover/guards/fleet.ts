@@ -3,7 +3,7 @@ import { defineGuards } from '../guard.ts'
 /** Guards between hosts, workers and the server. */
 export const fleetGuards = defineGuards({
   agentSession: {
-    does: 'A host proves possession of its key for each session, and its session token carries a MAC of the server',
+    does: 'A host proves possession of its key for each session, and its session token has a MAC from the server',
     test: { file: 'server/src/ingest/check-in.test.ts', name: 'need the key, a fresh nonce and a current token' },
     removedBy: [
       {
@@ -14,7 +14,7 @@ export const fleetGuards = defineGuards({
     ],
   },
   agentAudience: {
-    does: 'The credentials of a host open no operation of people',
+    does: 'The credentials of a host give no access to operations for people',
     test: {
       file: 'server/src/ingest/check-in.test.ts',
       name: 'are of no use on the routes of people, nor theirs here',
@@ -28,7 +28,7 @@ export const fleetGuards = defineGuards({
     ],
   },
   ownAcknowledgements: {
-    does: 'A host acknowledges its own commands only',
+    does: 'A host can acknowledge only its own commands',
     test: {
       file: 'server/src/features/commands/commands.test.ts',
       name: 'is ended by its own host only, and by nothing made up',

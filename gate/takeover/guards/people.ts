@@ -50,7 +50,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   maskedSecrets: {
-    does: 'A stored secret of the configuration is written and never read',
+    does: 'Clients can write secrets of the configuration but never read them',
     test: {
       file: 'server/src/features/settings/settings.test.ts',
       name: 'is written as a whole, masked when read, kept in versions and audited with its differences',
@@ -91,7 +91,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   boundedBodies: {
-    does: 'Bodies in transit share a fixed amount of memory, and nobody is kept from working',
+    does: 'Request bodies in transit share a fixed amount of memory, and other people can keep working',
     test: {
       file: 'server/src/platform/http/held-bytes.test.ts',
       name: 'those of people fill 128 MiB at most, and nobody is kept from his work',
@@ -105,7 +105,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   tokenCannotMoveFleet: {
-    does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens never perform them',
+    does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {
       file: 'server/src/features/accounts/reauthentication.test.ts',
       name: 'finding 1: an API token never performs an operation that needs fresh authentication',
@@ -119,7 +119,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   tokenScope: {
-    does: 'An API token performs only what its scopes name',
+    does: 'An API token can use only the permissions that its scopes name',
     test: {
       file: 'server/src/features/accounts/token-scopes.test.ts',
       name: 'finding 11: a token cannot use a permission that is not among its scopes',
@@ -133,7 +133,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   fairSignIn: {
-    does: 'Sign-ins wait in turn by address, so that a flood from one address does not delay or refuse others',
+    does: 'Sign-ins take turns by address, so that a flood from one address does not delay or refuse others',
     test: {
       file: 'server/src/features/accounts/signin.flood.test.ts',
       name: 'finding 6: a correct sign-in from another address is accepted during a flood',

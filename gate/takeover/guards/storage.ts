@@ -3,7 +3,7 @@ import { defineGuards } from '../guard.ts'
 /** Guards around the database, the key file and the audit trail. */
 export const storageGuards = defineGuards({
   commandRows: {
-    does: 'A command that was changed in the database reaches its host without a valid signature',
+    does: 'A command that was changed in the database has no valid signature, so its host refuses it',
     test: {
       file: 'server/src/features/commands/commands.test.ts',
       name: 'put into the database by hand comes without a signature that holds',
@@ -18,7 +18,7 @@ export const storageGuards = defineGuards({
     ],
   },
   ruleSeals: {
-    does: 'A rule that was written into the database by hand decides nothing',
+    does: 'A rule that was written directly into the database has no effect',
     test: { file: 'server/src/features/policy/policy.test.ts', name: 'never come from a row that was put in by hand' },
     removedBy: [
       {
@@ -29,7 +29,7 @@ export const storageGuards = defineGuards({
     ],
   },
   sealedSecrets: {
-    does: 'Each stored secret is encrypted for its own row by keys that are outside the database',
+    does: 'Each stored secret is encrypted with keys from outside the database and bound to its own row',
     test: {
       file: 'server/src/platform/envelope.test.ts',
       name: 'opens at its own place only, by its own key only, and unchanged only',
@@ -48,7 +48,7 @@ export const storageGuards = defineGuards({
     ],
   },
   hashedTokens: {
-    does: 'Tokens are stored as hashes, so that a copy of the database holds no usable credential',
+    does: 'Tokens are stored as hashes, so a copy of the database contains no usable credential',
     test: {
       file: 'server/src/features/accounts/stored-credentials.test.ts',
       name: 'a copy of the database contains no credential that works',
@@ -67,7 +67,7 @@ export const storageGuards = defineGuards({
     ],
   },
   appendOnlyTrail: {
-    does: 'No statement of the product changes or removes an audit record',
+    does: 'The product cannot change or remove audit records',
     test: {
       file: 'server/src/features/audit/audit.test.ts',
       name: 'can not be changed, deleted or emptied by the server',
@@ -81,7 +81,7 @@ export const storageGuards = defineGuards({
     ],
   },
   checkpoints: {
-    does: 'A changed audit trail no longer matches its signed checkpoints, which are also kept outside the database',
+    does: 'A changed audit trail does not match its signed checkpoints, which are also kept outside the database',
     test: {
       file: 'server/src/features/audit/verify-audit.test.ts',
       name: 'that is changed in 1,000 ways is found out in 1,000, and what was touched first is named',
@@ -106,7 +106,7 @@ export const storageGuards = defineGuards({
     ],
   },
   noKeysOverHttp: {
-    does: 'The key file is exported on the server’s command line only',
+    does: 'The key file can be exported only on the server’s command line',
     test: {
       file: 'server/src/features/backup/key-file.test.ts',
       name: 'finding 2: a backup with keys is refused over HTTP, says where it is made, and is recorded',
@@ -120,7 +120,7 @@ export const storageGuards = defineGuards({
     ],
   },
   serverReleaseKey: {
-    does: 'The server publishes no build that its configured release key did not sign; the key is never set over HTTP',
+    does: 'The server publishes only builds signed with its configured release key, which no HTTP request can set',
     test: {
       file: 'server/src/features/packages/release-key.test.ts',
       name: 'finding 1: a server with one refuses a self-made build, by session and by API token, trusted or not',

@@ -4,8 +4,8 @@ export const databaseReader: Row = {
   runProgram: refused(['hashedTokens', 'agentReleaseKey']),
   freeHost: refused(['hashedTokens', 'commandSignature']),
   allowDevice: refused(['hashedTokens', 'ruleSeals', 'policySignature']),
-  readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the trail itself are readable.'),
-  impersonateHost: refused(['agentSession'], 'The database holds public keys of hosts only.'),
+  readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the audit trail are readable.'),
+  impersonateHost: refused(['agentSession'], 'The database contains only the public keys of hosts.'),
   forgeEvent: notApplicable,
   forgeTrail: notApplicable,
   denyService: notApplicable,
@@ -13,22 +13,22 @@ export const databaseReader: Row = {
 }
 
 const administratorRow =
-  'A database writer can insert an account with a password of their own, and so act as an Administrator within the gate’s limits; '
+  'A database writer can insert an account with a password they know and act as an Administrator within the gate’s limits; '
 
 export const databaseWriter: Row = {
   runProgram: refused(['agentReleaseKey', 'commandRows']),
   freeHost: possible(
-    `Commands, revocations and rules written by hand are ignored. ${administratorRow}a second inserted account can approve.`,
+    `Hosts and server ignore commands, revocations and rules that were written directly into the database. ${administratorRow}a second inserted account can approve.`,
     'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
   ),
   allowDevice: possible(
-    `A rule written by hand decides nothing. ${administratorRow}rules made that way are in the audit trail.`,
+    `A rule that was written directly into the database has no effect. ${administratorRow}the audit trail records rules created that way.`,
     'The same as for freeing hosts. `portcullis doctor` lists rules that the server did not write.',
   ),
   readSecret: refused(['sealedSecrets', 'maskedSecrets']),
   impersonateHost: possible(
-    'The public key of a host can be replaced, so that another machine reports in its name. It receives that host’s policy, and no other secret.',
-    'Enrol the host again. The real host reports that the server no longer knows it.',
+    'A database writer can replace the public key of a host, so that another machine reports in its name. That machine receives the policy of the host, and no other secret.',
+    'Enrol the host again. The genuine host reports that the server no longer knows it.',
   ),
   forgeEvent: possible(
     'Events can be inserted, changed or deleted.',
@@ -48,43 +48,49 @@ export const databaseWriter: Row = {
 export const databaseWriterWithKeys: Row = {
   runProgram: refused(['agentReleaseKey']),
   freeHost: possible(
-    'The key file signs commands and policies. Every host that the attacker can reach through the server can be freed.',
+    'The attacker can sign commands and policies with the key file, and free every host that connects to the server.',
     'Rotate the command key on the server (`portcullis command-key rotate`), restore the database, and arm the hosts again.',
   ),
   allowDevice: possible(
-    'The key file seals rules and signs policies.',
+    'The attacker can seal rules and sign policies with the key file.',
     'Rotate the keys, restore the database, and review the rules.',
   ),
   readSecret: possible(
-    'All stored passwords of mail, directory, SSH hosts and webhooks can be decrypted. Passwords of accounts and tokens remain hashed.',
+    'The attacker can decrypt all stored passwords of mail, directory, SSH hosts and webhooks. Account passwords and tokens remain hashed.',
     'Change every stored password at its source, rotate the sealing keys, and restore the database.',
   ),
-  impersonateHost: possible('Session tokens of hosts can be made.', 'Rotate the key file and enrol the hosts again.'),
+  impersonateHost: possible(
+    'The attacker can create session tokens of hosts.',
+    'Rotate the key file and enrol the hosts again.',
+  ),
   forgeEvent: possible('Events can be inserted, changed or deleted.', 'Compare with the SIEM.'),
   forgeTrail: detected(
     ['checkpointCopies'],
-    'Only where copies of the checkpoints are kept on another machine: the attacker can rebuild everything on this one.',
+    'Only if copies of the checkpoints are kept on another machine. The attacker can rebuild everything on the server.',
   ),
-  denyService: possible('As for a database writer.', 'Restore a backup.'),
-  lockOut: possible('As for a database writer.', 'Restore a backup, or reset an account on the server’s command line.'),
+  denyService: possible('The same as for a database writer.', 'Restore a backup.'),
+  lockOut: possible(
+    'The same as for a database writer.',
+    'Restore a backup, or reset an account on the server’s command line.',
+  ),
 }
 
 export const proxy: Row = {
   runProgram: refused(['agentReleaseKey']),
   freeHost: needsApprover(
     ['approverForFree', 'commandSignature', 'signedRevocation'],
-    'The proxy sees passwords and sessions of people, so it can act as each of them. Two people who sign in through it count as one attacker.',
+    'The proxy sees the passwords and sessions of people, so it can act as each of them. If two people sign in through it, it can also approve.',
   ),
-  allowDevice: needsApprover(['approverForRules', 'policySignature'], 'The same holds as for freeing hosts.'),
+  allowDevice: needsApprover(['approverForRules', 'policySignature'], 'The same as for freeing hosts.'),
   readSecret: refused(
     ['maskedSecrets', 'noKeysOverHttp'],
-    'Secrets that people type while the proxy listens are known to it. Stored ones are not sent.',
+    'The proxy sees secrets that people type while it listens. The server never sends stored secrets.',
   ),
   impersonateHost: possible(
     'The proxy sees the session tokens of hosts and can report in their names until the tokens expire (one hour).',
     'Terminate TLS on machines you trust only, or pass TCP through. Hosts whose token pins the server refuse such a proxy.',
   ),
-  forgeEvent: possible('Reports can be changed on their way.', 'The same as for impersonating a host.'),
+  forgeEvent: possible('The proxy can change reports in transit.', 'The same as for impersonating a host.'),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: possible(
     'The proxy can refuse all traffic. Hosts keep enforcing their last signed policy.',
@@ -96,7 +102,7 @@ export const proxy: Row = {
 export const serverRoot: Row = {
   runProgram: refused(['agentReleaseKey'], 'The private release key is not on the server.'),
   freeHost: possible(
-    'Root can use the command key. Every connected host can be freed.',
+    'Root can use the command key and free every connected host.',
     'Rebuild the server from a trusted source, rotate the command key, restore a backup, and arm the hosts again.',
   ),
   allowDevice: possible(
@@ -104,9 +110,9 @@ export const serverRoot: Row = {
     'Rebuild the server, and compare the rules with a backup.',
   ),
   readSecret: possible('Root can decrypt every stored secret.', 'Change every stored password at its source.'),
-  impersonateHost: possible('Root can make sessions of hosts.', 'Rebuild the server, and enrol the hosts again.'),
+  impersonateHost: possible('Root can create sessions of hosts.', 'Rebuild the server, and enrol the hosts again.'),
   forgeEvent: possible('Root can change events.', 'Compare with the SIEM.'),
-  forgeTrail: detected(['checkpointCopies'], 'Only where copies of the checkpoints are kept on another machine.'),
+  forgeTrail: detected(['checkpointCopies'], 'Only if copies of the checkpoints are kept on another machine.'),
   denyService: possible(
     'Root can stop the server. Hosts keep enforcing their last signed policy.',
     'Rebuild the server and restore a backup.',

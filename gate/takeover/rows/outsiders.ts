@@ -10,7 +10,7 @@ export const stranger: Row = {
   forgeTrail: refused(['authentication']),
   denyService: refused(
     ['machineCredentialFirst'],
-    'A flood that fills the network link must be filtered in front of the server. Hosts keep enforcing their last policy meanwhile.',
+    'Filter floods that fill the network link in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),
 }
@@ -21,12 +21,12 @@ export const middle: Row = {
   allowDevice: refused(['pinnedServer', 'policySignature']),
   readSecret: refused(
     ['pinnedServer'],
-    'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not click through warnings.',
+    'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not bypass browser warnings.',
   ),
   impersonateHost: refused(['pinnedServer', 'agentSession']),
   forgeEvent: detected(
     ['spooledChanges'],
-    'The attacker can delay reports. The host shows as disconnected, and its changes arrive once the path is open again.',
+    'The attacker can delay reports. The console shows the host as disconnected, and its changes arrive once the path is open again.',
   ),
   forgeTrail: notApplicable,
   denyService: possible(
@@ -55,14 +55,14 @@ export const hostRoot: Row = {
   runProgram: refused(['agentAudience', 'agentReleaseKey']),
   freeHost: refused(
     ['agentAudience', 'ownAcknowledgements'],
-    'Root can free its own host; the server shows the host as disconnected or free.',
+    'Root can free this host. The console then shows the host as disconnected or free.',
   ),
-  allowDevice: refused(['agentAudience'], 'Root can let devices work on its own host.'),
+  allowDevice: refused(['agentAudience'], 'Root can allow devices on this host.'),
   readSecret: refused(['agentAudience']),
   impersonateHost: refused(['agentSession', 'copiedKey']),
   forgeEvent: possible(
-    'Root controls what its own host reports, and nothing that other hosts report.',
-    'Treat a compromised host as unknown: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
+    'Root controls what this host reports, but not what other hosts report.',
+    'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
   ),
   forgeTrail: refused(['agentAudience']),
   denyService: refused(['agentQuota', 'machineCredentialFirst']),
@@ -72,12 +72,12 @@ export const hostRoot: Row = {
 export const device: Row = {
   runProgram: refused(
     ['driverMismatch', 'hubShape', 'attackToolNeverSpared'],
-    'On a host in Free mode the device works; the mismatch is reported.',
+    'On a Free host the device works, and the host reports the mismatch.',
   ),
   freeHost: refused(['driverMismatch', 'attackToolNeverSpared']),
   allowDevice: possible(
-    'A device can copy the descriptors and the serial number of an approved device. It then gets that kind’s drivers only, on the hosts where that device is allowed.',
-    'Look at “spoofed” in Insights, allow by host instead of fleet-wide, and prefer short grants.',
+    'A device can copy the descriptors and the serial number of an approved device. It then gets only the drivers of that kind, and only on hosts that allow that device.',
+    'Check “spoofed” in Insights, allow devices by host instead of fleet-wide, and prefer short grants.',
   ),
   readSecret: notApplicable,
   impersonateHost: notApplicable,
@@ -92,13 +92,13 @@ export const polledHost: Row = {
   freeHost: notApplicable,
   allowDevice: notApplicable,
   readSecret: possible(
-    'A host that is polled with a password learns that password, after a person has confirmed its host key.',
+    'A host that is polled with a password learns that password once a person has confirmed its host key.',
     'Poll with keys, or with a separate password for each group of hosts. Change the password when a polled host is compromised.',
   ),
   impersonateHost: refused(['polledIdentity', 'firstContact']),
   forgeEvent: possible(
-    'A polled host controls what it says about its own devices.',
-    'Install the agent where that matters. Compare with other sources.',
+    'A polled host controls what it reports about its own devices.',
+    'Install the agent on hosts where that matters. Compare with other sources.',
   ),
   forgeTrail: notApplicable,
   denyService: refused(['pollBounds']),

@@ -1,7 +1,6 @@
 import { detected, needsApprover, type Row, refused } from '../cell.ts'
 
-const ownAccounts =
-  'Disabling or changing accounts of profile User is a Manager’s task; every change is in the audit trail.'
+const ownAccounts = 'Managers may disable and change accounts of profile User. The audit trail records every change.'
 
 export const userSession: Row = {
   runProgram: refused(['profile']),
@@ -17,16 +16,16 @@ export const userSession: Row = {
 
 export const managerSession: Row = {
   runProgram: refused(['profile', 'agentReleaseKey']),
-  freeHost: needsApprover(['approverForFree'], 'Up to the limit of hosts a Manager acts alone.'),
+  freeHost: needsApprover(['approverForFree'], 'Up to the limit, a Manager can free hosts alone.'),
   allowDevice: needsApprover(
     ['approverForRules'],
-    'A rule that newly allows no more than the limit takes effect at once.',
+    'A rule that newly allows devices on no more hosts than the limit takes effect at once.',
   ),
   readSecret: refused(['maskedSecrets']),
   impersonateHost: refused(['profile']),
   forgeEvent: detected(
     ['auditWithChange'],
-    'No operation changes an event. Dismissing an alert is in the audit trail.',
+    'No operation changes an event. The audit trail records who dismissed an alert.',
   ),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: refused(['boundedBodies']),
@@ -36,22 +35,22 @@ export const managerSession: Row = {
 export const administratorSession: Row = {
   runProgram: refused(
     ['serverReleaseKey', 'agentReleaseKey', 'approverForPackage'],
-    'A build signed with the release key can be published and rolled out with fresh authentication and a second approver.',
+    'With fresh authentication and a second approver, an Administrator can publish and roll out a build that is signed with the release key.',
   ),
   freeHost: needsApprover(
     ['approverForFree', 'latchedGate', 'independentApprover'],
-    'Up to the limit of hosts an Administrator acts alone.',
+    'Up to the limit, an Administrator can free hosts alone.',
   ),
   allowDevice: needsApprover(
     ['approverForRules'],
-    'A rule that newly allows no more than the limit takes effect at once.',
+    'A rule that newly allows devices on no more hosts than the limit takes effect at once.',
   ),
   readSecret: refused(['maskedSecrets', 'noKeysOverHttp']),
   impersonateHost: detected(
     ['auditWithChange', 'armedPredecessor'],
-    'An Administrator can create an enrolment token and enrol a machine under the name of a silent host in Free mode. The take-over is an event.',
+    'An Administrator can create an enrolment token and enrol a machine as a silent Free host. The takeover raises an event.',
   ),
-  forgeEvent: detected(['auditWithChange'], 'Deleting a host or shortening retention is in the audit trail.'),
+  forgeEvent: detected(['auditWithChange'], 'The audit trail records deleted hosts and shortened retention.'),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: detected(
     ['auditWithChange'],
@@ -59,7 +58,7 @@ export const administratorSession: Row = {
   ),
   lockOut: needsApprover(
     ['approverForAdministrator'],
-    'Suspending another Administrator for 24 hours needs no approver; the server’s command line ends it.',
+    'Suspending another Administrator for 24 hours needs no approver; the server’s command line can lift the suspension.',
   ),
 }
 
@@ -71,11 +70,11 @@ export const managerToken: Row = {
   ...managerSession,
   freeHost: refused(
     ['tokenCannotMoveFleet', 'tokenScope'],
-    `${noFleet} Up to the limit it acts alone, if its scopes allow it.`,
+    `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
     ['approverForRules', 'tokenScope'],
-    'Above the limit a token cannot even request an approval. Up to the limit it changes rules alone, if its scopes allow it.',
+    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
   ),
   lockOut: detected(['auditWithChange', 'tokenScope'], ownAccounts),
 }
@@ -85,11 +84,11 @@ export const administratorToken: Row = {
   runProgram: refused(['tokenCannotMoveFleet', 'serverReleaseKey', 'agentReleaseKey']),
   freeHost: refused(
     ['tokenCannotMoveFleet', 'tokenScope'],
-    `${noFleet} Up to the limit it acts alone, if its scopes allow it.`,
+    `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
     ['approverForRules', 'tokenScope'],
-    'Above the limit a token cannot even request an approval. Up to the limit it changes rules alone, if its scopes allow it.',
+    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
   ),
   readSecret: refused(['maskedSecrets', 'noKeysOverHttp', 'tokenScope']),
   lockOut: refused(['tokenCannotMoveFleet']),
