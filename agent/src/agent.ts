@@ -241,7 +241,7 @@ export const runAgent = async (
         isStale = false
       },
       onNewKey: () => {
-        // The policy on disk is signed by the key before; it is good, and is replaced soon.
+        // The policy on disk was signed by the previous key. It stays valid and is replaced soon.
         if (enforcer.isArmed()) policy.needWithin(timing.enforcement.freshenMs)
       },
       onRevoked: () => {
@@ -278,7 +278,7 @@ export const runAgent = async (
   }
 }
 
-/** A disk that is full must not keep the agent from watching. */
+/** Reports a failure instead of throwing: a full disk must not stop the agent. */
 const keepBuiltInKey = (releaseKey: ReleaseKey, reports: Reports): void => {
   try {
     releaseKey.keepBuiltIn()

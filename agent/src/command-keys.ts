@@ -14,13 +14,13 @@ export interface CommandKeysDeps {
   reports: Pick<Reports, 'add'>
 }
 
-/** Former keys that still verify what was accepted under them: the policy and commands on disk. */
+/** Number of former keys that still verify the policy and the commands on disk. */
 const REMEMBERED = 16
 
 type Fields = Readonly<Record<string, unknown>>
 const isKey = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= 512 && /^[A-Za-z0-9+/]+={0,2}$/.test(value)
-/** One line without spaces: nothing that could move the lines of a signed text. */
+/** One line without spaces, so that it cannot shift the lines of a signed text. */
 const isWord = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max && /^[!-~]+$/.test(value)
 
@@ -45,36 +45,37 @@ const revocationOf = (value: unknown): AgentRevocation | undefined => {
   return isWhole ? (value as AgentRevocation) : undefined
 }
 
-/** Whether the key of an identity, or one before it, signed what is on disk. */
+/** Whether the key of an identity, or a former one, signed data on disk. */
 export const verifyKeptBy =
   ({ commandKey, formerCommandKeys = [] }: Pick<Identity, 'commandKey' | 'formerCommandKeys'>) =>
   (text: string, signature: string): boolean =>
     [commandKey, ...formerCommandKeys].some((key) => isSignedBy(key, text, signature))
 
 /**
- * The key that signs commands, policies and revocations to this host. It was pinned at enrolment and is replaced only by
- * a key that it signed, by every later key in turn, never by an earlier one.
+ * The key that signs commands, policies and revocations to this host. It is pinned at enrolment. Only a key that it
+ * signed can replace it, and an earlier key never does.
  */
 export const createCommandKeys = ({ identity, publicKey, state, log, reports }: CommandKeysDeps) => {
   let held = { key: identity.commandKey, number: identity.commandKeyNumber ?? 0 }
   let former: readonly string[] = identity.formerCommandKeys ?? []
 
   return {
-    /** Whether the key in force signed a text: what comes from the server. */
+    /** Whether the key in force signed a text from the server. */
     verify: (text: string, signature: string): boolean => isSignedBy(held.key, text, signature),
-    /** The same, or a key before it: what was accepted while that key was in force. */
+    /** Whether the key in force or a former one signed a text that was accepted earlier. */
     verifyKept: (text: string, signature: string): boolean =>
       verifyKeptBy({ commandKey: held.key, formerCommandKeys: former })(text, signature),
     /** SHA-256 (hex) of the key in force. */
     id: (): string => publicKeyHash(held.key),
     /**
-     * Takes the rotations of an answer: durable before they count. A rotation that does not verify changes nothing.
+     * Follows the rotations of an answer and stores them durably. A rotation that does not verify changes nothing.
      *
      * @returns whether another key is in force now
      */
     learn(value: unknown): boolean {
       const { after, isForged } = followCommandKeys(held, rotationsOf(value))
-      if (isForged) reports.add('command_key_refused', 'A rotation of the command key was refused: it does not verify.')
+      if (isForged)
+        reports.add('command_key_refused', 'A rotation of the command key was refused because it does not verify.')
       const next = after.at(-1)
       if (next === undefined) return false
       const passed = [
@@ -88,7 +89,7 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
       try {
         state.amendIdentity({ commandKey: next.key, commandKeyNumber: next.number, formerCommandKeys: passed })
       } catch (error) {
-        // It counts until the next start, which follows the rotations again from the key on disk.
+        // The new key is used until the next start, which follows the rotations again from the key on disk.
         reports.add('identity_write_failed', messageOf(error))
       }
       held = next
@@ -96,7 +97,7 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
       log.info('command_key_rotated', { number: next.number, id: publicKeyHash(next.key) })
       return true
     },
-    /** Why the body of an `agent_revoked` does not free this host; undefined when it does. */
+    /** Returns why the body of an `agent_revoked` does not free this host; undefined if it does. */
     revocationFault(body: unknown, lastCounter: number): string | undefined {
       const { revocation: given, commandKeys } = (body ?? {}) as Fields
       const revocation = revocationOf(given)
@@ -105,7 +106,8 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
       if (!isSignedRevocation(revocation, keys)) return 'its signature does not verify'
       if (revocation.agentId !== identity.agentId) return 'it is for another agent'
       if (revocation.publicKeyHash !== publicKeyHash(publicKey)) return 'it is for another enrolment of this host'
-      if (revocation.counter <= lastCounter) return `its counter ${revocation.counter} was passed (${lastCounter})`
+      if (revocation.counter <= lastCounter)
+        return `its counter ${revocation.counter} is not above the last one (${lastCounter})`
       return undefined
     },
   }

@@ -44,9 +44,9 @@ export interface LoopDeps {
   deviceCount: () => number
   /** What was acknowledged about enforcement, and whether the policy has to be fetched. */
   onAcknowledged: (told: EnforcementState | undefined, needPolicy: boolean) => void
-  /** Another command key is in force: what is held was signed by the one before. */
+  /** Called when another command key is in force. The stored policy was signed by the previous one. */
   onNewKey: () => void
-  /** The server removed this agent, and signed that it did: the host must not stay under it. */
+  /** Called when the server removed this agent, with a valid signature. The host is freed. */
   onRevoked: () => void
   once: boolean
   clock: Clock
@@ -235,12 +235,12 @@ export const createLoop = (deps: LoopDeps) => {
     switch (refusal.code) {
       case 'agent_revoked': {
         const fault = keys.revocationFault(refusal.body, commands.counter)
-        // Anybody between the host and its server can write this answer; only the server can sign it.
+        // Anyone between the host and its server can forge this answer, but only the server can sign it.
         if (fault !== undefined)
           return afterUnknown(
             refusal,
             'revocation_refused',
-            `The server says that it removed this agent, but ${fault}. The host goes on as it was.`,
+            `The server sent a revocation of this agent, but ${fault}. The host stays as it is.`,
           )
         state.amendIdentity({ revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
         deps.onRevoked()
@@ -251,7 +251,7 @@ export const createLoop = (deps: LoopDeps) => {
         return afterUnknown(
           refusal,
           'agent_unknown',
-          `The server does not know this agent, which goes on as it was: ${refusal.message}`,
+          `The server does not know this agent. The host stays as it is: ${refusal.message}`,
         )
       case 'agent_session_expired':
         session = undefined

@@ -61,8 +61,8 @@ const commandsOf = (value: unknown): NonNullable<CheckInResponse['commands']> =>
 }
 
 /**
- * The text of an enrolment. A host with hundreds of addresses leaves out its last interfaces: its first check-in brings
- * all of them, and an enrolment may have 16 KiB only.
+ * The text of an enrolment, at most 16 KiB. A host with hundreds of addresses omits its last interfaces; its first
+ * check-in contains all of them.
  */
 const enrolText = (body: EnrolRequest): string => {
   const text = JSON.stringify(body)
@@ -100,7 +100,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   ): Promise<Pick<SessionResponse, 'token' | 'expiresInSeconds' | 'nextSeq'> & { commandKeys: unknown }> {
     const proven = { agentId, bootId, timestamp: clock.now(), nonce: randomBytes(24).toString('base64url') }
     const body = JSON.stringify({ ...proven, signature: key.sign(sessionProofText(proven)) })
-    // A header, not a member of the body: servers before rotations refuse members that they do not know.
+    // A header, because servers without rotations refuse unknown members of the body.
     const headers = { [commandKeyHeader]: commandKeyId }
     const answer = asObject(await transport.post(agentPaths.session, body, undefined, signal, { headers }))
     return {

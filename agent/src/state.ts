@@ -11,9 +11,9 @@ export interface Identity {
   server: string
   /** Base64 SPKI DER of the Ed25519 key that signs commands. */
   commandKey: string
-  /** Number of the rotation that led to it; absent: it is the one of the enrolment. */
+  /** Number of the rotation that led to it; absent for the key of the enrolment. */
   commandKeyNumber?: number
-  /** Keys before it, newest first: what was accepted under them stays good. */
+  /** Former keys, newest first. Data accepted under them stays valid. */
   formerCommandKeys?: readonly string[]
   /** SHA-256 of the enrolment token used: another token is a person's wish to enrol anew. */
   tokenHash: string

@@ -95,7 +95,7 @@ describe('the release key of a host', () => {
     expect((await update(k3, '1.2.0')).isInstalled).toBe(true)
   })
 
-  it('never goes back: neither to a rotated key nor by a statement that an old key signs later', async () => {
+  it('never returns to a former key, even by a statement that an old key signs later', async () => {
     const { update } = await setUp()
     expect((await update(k3, '1.1.0', [toK2, toK3])).isInstalled).toBe(true)
     expect((await update(k1, '1.2.0')).message).toContain('another release key')
@@ -148,7 +148,7 @@ describe('what was built in and what was stored', () => {
     expect(createReleaseKey({ builtIn: releaseKeyFileOf(k1), stateDir }).known()).toBe(k3.text)
   })
 
-  it('a damaged file is not taken for no rotation', () => {
+  it('does not treat a damaged file as empty', () => {
     const stateDir = temporaryDir()
     for (const text of ['', '{}', '[1]', JSON.stringify([{ ...toK2, sequence: 0 }])]) {
       writeFileSync(join(stateDir, 'release-key.json'), text)
@@ -168,16 +168,16 @@ describe('a public release key file', () => {
     ['another JSON file', '{}', /not a public release key file/],
     ['a private key', k1.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), /private key/],
     ['a key of another kind', formatReleaseKeyFile({ releaseKey: 'AAAA', rotations: [] }), /not an Ed25519/],
-    ['a broken chain', formatReleaseKeyFile(releaseKeyFileOf(k1, [toK3])), /not signed by the key before/],
+    ['a broken chain', formatReleaseKeyFile(releaseKeyFileOf(k1, [toK3])), /not signed by the previous key/],
     [
       'a forged rotation',
       formatReleaseKeyFile(releaseKeyFileOf(k1, [rotationOf(k1, foreign, 1, foreign)])),
-      /not signed by the key before/,
+      /not signed by the previous key/,
     ],
     [
       'a sequence that repeats',
       formatReleaseKeyFile(releaseKeyFileOf(k1, [toK2, rotationOf(k2, k3, 1)])),
-      /does not grow/,
+      /does not increase/,
     ],
   ])('refuses %s', (_, text, reason) => {
     expect(() => parseReleaseKeyFile(text)).toThrow(reason)
@@ -197,7 +197,7 @@ describe('the built agent', { timeout: 90_000 }, () => {
     return { peer, executable, where, program }
   }
 
-  it('finding 1: takes no build of a foreign key, and shows its own', async () => {
+  it('finding 1: refuses a build of a foreign key, and shows its own key', async () => {
     const { peer, executable, where, program } = await start(releaseKeyFileOf(k1))
     expect(peer.seen.checkIns[0]?.body.facts?.releaseKey).toBe(k1.fingerprint)
     expect(runAgentCommand(['status', ...where], program).output).toContain(k1.fingerprint)
@@ -210,7 +210,7 @@ describe('the built agent', { timeout: 90_000 }, () => {
     expect(readFileSync(executable, 'utf8')).toBe(script('0.0.1').toString())
   })
 
-  it('finding 1: takes no build at all when it was built without a key', async () => {
+  it('finding 1: refuses every build when it was built without a key', async () => {
     const { peer, executable } = await start(null)
     const bytes = script('99.0.0')
     const build = signedBuild(k1, bytes, '99.0.0')

@@ -22,10 +22,10 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
   backup
     .command('make')
     .description(
-      'writes everything the database holds into a file; needs an API token of an Administrator, or with --with-keys the machine and account of the server',
+      'writes the whole database to a file; needs an API token of an Administrator. With --with-keys, run it on the server as its account',
     )
     .requiredOption('--out <path>', 'file to write; never overwritten')
-    .option('--with-keys', 'includes the key file of this machine; needs a passphrase and no token')
+    .option('--with-keys', 'includes the key file of this server; needs a passphrase but no token')
     .option(...passphrase)
     .action(async (options: OptionValues) => {
       if (existsSync(options.out)) throw new CliError(`${options.out} already exists.`)

@@ -1,4 +1,4 @@
-/** The console's own interface, called with an API token or the session of a person. */
+/** Calls the HTTP API with an API token or a signed-in session. */
 import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,7 +9,7 @@ export class CliError extends Error {}
 
 export interface ClientOptions {
   server: string
-  /** An API token, a function that signs in when it is first needed, or null for calls of anybody. */
+  /** An API token, a function that signs in when it is first needed, or null for anonymous calls. */
   token: string | (() => Promise<string>) | null
 }
 
@@ -18,7 +18,7 @@ const detailOf = (text: string): string => {
     const problem = JSON.parse(text) as { code?: unknown; detail?: unknown; title?: unknown }
     const detail = String(problem.detail ?? problem.title ?? text)
     return problem.code === 'session_required'
-      ? `${detail} Replace the token by --user <name>: the command then signs in and asks for the password.`
+      ? `${detail} Use --user <name> instead of the token: the command then signs in and asks for the password.`
       : detail
   } catch {
     return text.slice(0, 300)

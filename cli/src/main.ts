@@ -25,7 +25,7 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   if (typeof token === 'string') return token
   if (typeof tokenFile !== 'string')
     throw new CliError(
-      'An API token is needed: --token-file, or --token. Make one in the console: Settings, API tokens. Or sign in: --user.',
+      'This command needs an API token: use --token-file or --token. Create one in the console under Settings, API tokens. Or sign in with --user.',
     )
   try {
     return readFileSync(tokenFile, 'utf8').trim()
@@ -41,7 +41,7 @@ const clientOf = (options: OptionValues) => {
   const { server, user, passwordFile, code } = options
   if (typeof user !== 'string') return createClient({ server, token: tokenOf(options) })
   if (options.token !== undefined || options.tokenFile !== undefined)
-    throw new CliError('Give either --user or a token.')
+    throw new CliError('Use either --user or a token, not both.')
   return createClient({
     server,
     token: async () => {
@@ -56,9 +56,12 @@ const program = new Command('portcullis')
   .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT || 8080}`)
   .option('--token-file <path>', 'file that holds an API token')
   .option('--token <token>', 'API token itself; other users of this machine can see it while the command runs')
-  .option('--user <name>', 'sign in with this account for the command; needed for what API tokens cannot do')
-  .option('--password-file <path>', 'file with the password of --user, - for standard input; asked for without it')
-  .option('--code <code>', 'code of the authenticator app of --user; asked for without it')
+  .option('--user <name>', 'account to sign in with; needed for operations that API tokens cannot perform')
+  .option(
+    '--password-file <path>',
+    'file with the password of --user, or - for standard input; without it, the command asks',
+  )
+  .option('--code <code>', 'code from the authenticator app of --user; without it, the command asks')
   .option('--json', 'print the answer as JSON')
 
 const show = (answer: unknown, text: () => string): void => {
@@ -136,7 +139,7 @@ agents
 const enrolment = program.command('enrolment').description('bringing hosts in')
 enrolment
   .command('create-token')
-  .description('makes an enrolment token, and prints the line that asks for it on a host')
+  .description('creates an enrolment token and prints the command to run on a host')
   .requiredOption('--name <name>', 'what it is for')
   .option('--hours <number>', 'life in hours', '24')
   .option('--uses <number>', 'hosts it may enrol', '100')
@@ -154,7 +157,7 @@ enrolment
     show(
       answer,
       () =>
-        `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nOn the host, as root; enter the token when asked:\n${answer.command}`,
+        `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nRun this command as root on the host, and enter the token when asked:\n${answer.command}`,
     )
   })
 
@@ -173,16 +176,18 @@ program
   .description('looks at this installation, on the machine of the server, whether it runs or not; sends no secret')
   .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
 
-const onServer = program.command('admin').description('on the machine of the server itself; stop the server first')
-/** The account that a command works on: `--user` belongs to the program, which reads it before any command does. */
+const onServer = program.command('admin').description('recovery commands that run on the server; stop the server first')
+/** The account that a command works on. `--user` is an option of the program, which parses it before any command. */
 const accountOr = (fallback?: string): string => {
   const user: unknown = program.opts().user ?? fallback
-  if (typeof user !== 'string') throw new CliError('Name the account: --user <name>.')
+  if (typeof user !== 'string') throw new CliError('Name the account with --user <name>.')
   return user
 }
 onServer
   .command('reset-password')
-  .description('enables the account --user (default: admin) and makes a link for its new password; needs the key file')
+  .description(
+    'enables the account --user (default: admin) and creates a link to set its new password; needs the key file',
+  )
   .action(() => runEntry('reset-password', ['--user', accountOr('admin')]))
 onServer
   .command('lift-suspension')
@@ -202,7 +207,9 @@ onServer
 
 onServer
   .command('lift-second-approver')
-  .description('lets one person do everything alone for a time, when no second approver is left; audited')
+  .description(
+    'lets one person act without a second approver for a limited time, if none is left; recorded in the audit trail',
+  )
   .option('--minutes <n>', 'minutes, 1 to 1440', '60')
   .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
 
@@ -214,6 +221,6 @@ const fail = (error: unknown): void => {
 program
   .parseAsync()
   .catch(fail)
-  // A session that could not be opened needs no end; one that was is not left behind.
+  // Signs out if the command opened a session.
   .then(async () => (await session?.catch(() => null))?.signOut())
   .catch(fail)

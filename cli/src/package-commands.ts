@@ -40,7 +40,7 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
 
   packages
     .command('publish <file>')
-    .description('publishes a package; needs --user with an account of an Administrator')
+    .description('publishes a package; needs --user with an Administrator account')
     .addOption(new Option('--trust [fingerprint]').hideHelp())
     .action(async (file: string, options: OptionValues) => {
       refuseTrust(options.trust)

@@ -46,10 +46,10 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
       held === undefined
         ? 'agent build: none yet'
         : inBuild === null
-          ? 'agent build: holds no release key, so its hosts refuse updates'
+          ? 'agent build: contains no release key, so its hosts refuse updates'
           : inBuild === fingerprint
-            ? 'agent build: holds this key'
-            : `agent build: holds another key, ${inBuild}. Restart the server, or run npm run build.`,
+            ? 'agent build: contains this key'
+            : `agent build: contains another key, ${inBuild}. Restart the server, or run npm run build.`,
     ].join('\n'),
   )
 }
@@ -60,7 +60,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
 
   keys
     .command('new')
-    .description('makes a release key: a private file and a public file')
+    .description('creates a release key: a private file and a public file')
     .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
     .option('--public <path>', 'file for the public key (default: release-key.pub beside the private key)')
     .option('--passphrase-file <path>', 'file with a passphrase that encrypts the private key')
@@ -86,7 +86,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
 
   keys
     .command('rotate')
-    .description('makes the next release key, signed by the present one')
+    .description('creates the next release key, signed by the current one')
     .requiredOption('--key <path>', 'private key in use')
     .requiredOption('--out <path>', 'file for the new private key')
     .option('--public <path>', 'public file to extend (default: release-key.pub beside the private key in use)')
@@ -108,7 +108,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
           `replaces    ${rotated.previous}`,
           '',
           keepSafe(options.out),
-          `Sign builds with ${options.out} from now on. Hosts accept it with their next update.`,
+          `Sign builds with ${options.out} from now on. Hosts accept the new key with their next update.`,
           nextSteps(publicFile),
         ].join('\n'),
       )

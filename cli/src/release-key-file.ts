@@ -26,7 +26,7 @@ export const readReleaseKeyFile = (path: string): ReleaseKeyFile => {
   }
 }
 
-/** The key that the agent build of this checkout holds: `undefined` without a build, null in one without a key. */
+/** The key in the agent build of this checkout: `undefined` without a build, null in a build without a key. */
 export const keyOfBuild = (): ReleaseKeyFile | null | undefined => {
   try {
     return (JSON.parse(readFileSync(manifest, 'utf8')) as { releaseKey?: ReleaseKeyFile | null }).releaseKey ?? null
@@ -36,7 +36,8 @@ export const keyOfBuild = (): ReleaseKeyFile | null | undefined => {
 }
 
 const refuseExisting = (path: string): void => {
-  if (existsSync(path)) throw new CliError(`${path} already exists. It is never overwritten: choose another name.`)
+  if (existsSync(path))
+    throw new CliError(`${path} already exists. Choose another name: the command never overwrites a file.`)
 }
 
 /** Replaces the file as a whole: a crash leaves the old one or the new one. */
@@ -58,7 +59,7 @@ const writePublic = (path: string, file: ReleaseKeyFile): void => {
   }
 }
 
-/** Makes the first release key: a private file for its owner, and the public file. Overwrites neither. */
+/** Creates the first release key: a private file for its owner, and the public file. Overwrites neither. */
 export const makeReleaseKey = (out: string, publicFile: string, passphrase: string | undefined): string => {
   refuseExisting(out)
   refuseExisting(publicFile)
@@ -79,7 +80,7 @@ export interface RotateOptions {
   now: Date
 }
 
-/** Makes the next release key, and lets the present one sign for it. The public file grows by that statement. */
+/** Creates the next release key, signs it with the current one, and appends that statement to the public file. */
 export const rotateReleaseKey = ({ key, passphrase, out, newPassphrase, publicFile, now }: RotateOptions) => {
   refuseExisting(out)
   const file = readReleaseKeyFile(publicFile)
@@ -89,10 +90,10 @@ export const rotateReleaseKey = ({ key, passphrase, out, newPassphrase, publicFi
   const given = publicText(createPublicKey(signer))
   if (given !== present.releaseKey)
     throw new CliError(
-      `${key} is the key ${releaseKeyFingerprint(given)}, but ${publicFile} ends with ${previous}. Only the newest key can sign for the next one.`,
+      `${key} has the fingerprint ${releaseKeyFingerprint(given)}, but the newest key in ${publicFile} is ${previous}. Only the newest key can sign the next one.`,
     )
   if (file.rotations.length >= maxReleaseKeyRotations)
-    throw new CliError(`${publicFile} holds ${maxReleaseKeyRotations} rotations, which is the most that agents accept.`)
+    throw new CliError(`${publicFile} contains ${maxReleaseKeyRotations} rotations, the maximum that agents accept.`)
   makeSigningKey(out, newPassphrase)
   const statement = {
     sequence: present.sequence + 1,

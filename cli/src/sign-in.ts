@@ -1,4 +1,4 @@
-/** Signing in with a person's account for one command: API tokens cannot do what needs fresh authentication. */
+/** Signs in for one command, because API tokens cannot perform operations that need fresh authentication. */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -21,9 +21,9 @@ export interface SignInOptions {
   code?: string
 }
 
-/** Asks at the terminal; what is typed is not shown. */
+/** Asks at the terminal without echoing the input. */
 const ask = async (question: string, instead: string): Promise<string> => {
-  if (!process.stdin.isTTY) throw new CliError(`There is no terminal to ask for it at: ${instead}.`)
+  if (!process.stdin.isTTY) throw new CliError(`There is no terminal to ask at. Instead, ${instead}.`)
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
@@ -46,7 +46,7 @@ const passwordOf = async ({ user, passwordFile }: SignInOptions): Promise<string
   return text.split(/\r?\n/, 1)[0] as string
 }
 
-/** Opens a session, which is fresh for five minutes, and says how to end it. */
+/** Opens a session, which stays fresh for five minutes, and returns how to end it. */
 export const signIn = async (options: SignInOptions): Promise<{ token: string; signOut: () => Promise<unknown> }> => {
   const { server, user } = options
   const anonymous = createClient({ server, token: null })
@@ -54,8 +54,10 @@ export const signIn = async (options: SignInOptions): Promise<{ token: string; s
   const answer = await anonymous.post<ResponseOf<typeof localLogin>>(localLogin.path, { username: user, password })
   const finish = async ({ mfaToken, methods }: MfaRequired): Promise<LocalLoginAnswer> => {
     if (!methods.includes('totp'))
-      throw new CliError(`The second factor of ${user} is a passkey: a terminal cannot use one. Use the console.`)
-    const code = options.code ?? (await ask('Code of the authenticator app: ', 'give the code with --code'))
+      throw new CliError(
+        `The second factor of ${user} is a passkey, which the command line cannot use. Use the console.`,
+      )
+    const code = options.code ?? (await ask('Code from the authenticator app: ', 'give the code with --code'))
     return anonymous.post<LocalLoginAnswer>(finishSignIn.path, { mfaToken, code })
   }
   const { token } = 'mfaRequired' in answer ? await finish(answer) : answer

@@ -21,7 +21,7 @@ describe('recovery commands on the server', () => {
   it.each(['lift-suspension', 'reset-second-factor', 'exempt-second-factor'])(
     '%s takes the account from --user and needs one',
     async (command) => {
-      expect(await refusal(command)).toContain('Name the account: --user <name>.')
+      expect(await refusal(command)).toContain('Name the account with --user <name>.')
       const named = await refusal(command, '--user', 'ada')
       expect(named).not.toContain('--user')
       expect(named).toContain('/nowhere')

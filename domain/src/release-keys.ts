@@ -7,7 +7,7 @@ import {
 } from '@portcullis/contract'
 import { releaseKeyFingerprint } from './agent-package.ts'
 
-/** A release key with its place in the chain of rotations. */
+/** A release key and its position in the chain of rotations. */
 export interface ReleaseKeyPosition {
   /** Base64 SPKI DER. */
   releaseKey: string
@@ -15,7 +15,7 @@ export interface ReleaseKeyPosition {
   sequence: number
 }
 
-/** The format of a public release key file; its first member, so that a person sees what the file is. */
+/** The format of a public release key file. It is the first member, so that a reader sees what the file is. */
 const format = 'portcullis-release-key'
 
 const publicKeyOf = (releaseKey: string) => {
@@ -34,7 +34,7 @@ const isReleaseKey = (value: unknown): value is string => {
   }
 }
 
-/** Whether a value has the shape of a rotation statement. Says nothing about its signature. */
+/** Whether a value has the shape of a rotation statement. Does not check the signature. */
 export const isReleaseKeyRotation = (value: unknown): value is ReleaseKeyRotation => {
   const r = value as Partial<ReleaseKeyRotation> | null
   return (
@@ -63,8 +63,8 @@ const isSignedBy = (rotation: ReleaseKeyRotation, releaseKey: string): boolean =
 }
 
 /**
- * Follows rotation statements from a key that is trusted. A statement counts only when the trusted key is the one it
- * names, that key signed it, and its sequence is above the present one; all others are skipped.
+ * Follows rotation statements from a trusted key. A statement is valid only if it names the trusted key, that key
+ * signed it, and its sequence number is higher. All others are skipped.
  *
  * @returns the newest key reached, and the statements that led there, oldest first
  */
@@ -92,11 +92,13 @@ export const newestReleaseKey = ({ releaseKey, rotations }: ReleaseKeyFile): Rel
 /**
  * Reads a public release key file.
  *
- * @throws Error with a sentence that says what is wrong with it
+ * @throws Error with a sentence for the operator
  */
 export const parseReleaseKeyFile = (text: string): ReleaseKeyFile => {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
-    throw new Error('It holds a private key. Name the public file that `portcullis release-key new` wrote beside it.')
+    throw new Error(
+      'It contains a private key. Name the public file that `portcullis release-key new` wrote next to it.',
+    )
   let value: { format?: unknown; releaseKey?: unknown; rotations?: unknown } | null
   try {
     value = JSON.parse(text)
@@ -104,16 +106,16 @@ export const parseReleaseKeyFile = (text: string): ReleaseKeyFile => {
     value = null
   }
   if (typeof value !== 'object' || value === null || value.format !== format)
-    throw new Error('It is not a public release key file, as `portcullis release-key new` writes it.')
+    throw new Error('It is not a public release key file written by `portcullis release-key new`.')
   const { releaseKey, rotations = [] } = value
   if (!isReleaseKey(releaseKey)) throw new Error('Its release key is not an Ed25519 public key.')
   if (!Array.isArray(rotations) || rotations.length > maxReleaseKeyRotations)
-    throw new Error(`It may hold at most ${maxReleaseKeyRotations} rotations.`)
+    throw new Error(`It contains more than ${maxReleaseKeyRotations} rotations.`)
   const bad = rotations.findIndex((rotation) => !isReleaseKeyRotation(rotation))
   if (bad >= 0) throw new Error(`Rotation ${bad + 1} is not a rotation statement.`)
   const { accepted } = followRotations({ releaseKey, sequence: 0 }, rotations)
   if (accepted.length < rotations.length)
-    throw new Error('A rotation in it is not signed by the key before it, or its sequence does not grow.')
+    throw new Error('A rotation in it is not signed by the previous key, or its sequence number does not increase.')
   return { releaseKey, rotations: accepted }
 }
 

@@ -112,7 +112,7 @@ const overheadBytes = 1024 * 1024
  * peer misbehaved, and counts nothing of what it brings but the output of the command.
  */
 export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {
-  // Whoever answers for a host that was never seen must not get its password. Its private key tells it nothing.
+  // A machine that answers for an unknown host must not get the password. A private key reveals nothing.
   const isFirstContact = poll.hostKeyFingerprint === null
   const password = isFirstContact ? null : poll.password
   const isWithheld = isFirstContact && (poll.password !== null || poll.isPasswordWithheld === true)
@@ -154,7 +154,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
       reject(
         reasonOf(
           isWithheld && step === 'sign-in' && failureOf(error) === 'sign-in-refused'
-            ? new PollError('host-key-unconfirmed', `it shows ${shown}; its private key did not suffice`)
+            ? new PollError('host-key-unconfirmed', `it shows ${shown}; its private key was not enough`)
             : new PollError(failureOf(error), step === 'sign-in' ? '' : error.message),
         ),
       ),

@@ -13,7 +13,7 @@ export interface FactsDeps {
   agentVersion: string
   /** The host's address on the connection to the server; empty before the first connection. */
   localAddress: () => string
-  /** How far the host can enforce, and what is in the way of more. */
+  /** How far the host can enforce, and why not further. */
   enforcement: () => { grade: HostFacts['enforcement']; reason: string }
   /** Fingerprint of the release key of this host; empty without one. */
   releaseKey: () => string

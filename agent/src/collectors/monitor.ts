@@ -15,8 +15,8 @@ export interface MonitorDeps {
 }
 
 /**
- * Whether a line of `udevadm monitor` tells of a USB device or interface, or of a HID device, to which drivers are bound on
- * a bus of its own: `KERNEL[12.3] add /devices/… (usb)`.
+ * Whether a line of `udevadm monitor` is about a USB device or interface, or about a HID device, whose drivers bind on
+ * their own bus: `KERNEL[12.3] add /devices/… (usb)`.
  */
 export const isUsbEvent = (line: string): boolean =>
   /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\((?:usb|hid)\)\s*$/.test(line)

@@ -36,7 +36,7 @@ export interface WatcherDeps {
     /** Judges what just came, before the burst has settled. */
     hurry: () => boolean
     enforced: (report: DeviceReport) => DeviceReport['enforced']
-    /** Drivers that a device may not have. */
+    /** Drivers that are not allowed for a device. */
     mismatch: (device: ScannedDevice) => DeviceReport['mismatch']
   }
   timing?: WatcherTiming

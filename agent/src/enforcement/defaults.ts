@@ -40,7 +40,7 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
     /** Writes the old values back; controllers that are gone need none. Returns what the kernel refused. */
     giveBack(old: Readonly<Record<string, string>>): string[] {
       told = new Set()
-      // Interfaces first: a device that comes in between would be let in without any of its own.
+      // Interfaces first: otherwise a device attached in between would be authorised without its interfaces.
       const order = Object.entries(old).sort(([a], [b]) => Number(b.includes('/')) - Number(a.includes('/')))
       return order.flatMap(([name, value]) => {
         const now = kernel.default(name)

@@ -81,7 +81,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     holds,
     isForeign: (name, instance) => memory.foreign.includes(`${name}|${instance}`),
   })
-  /** By port: the drivers that were compared last. */
+  /** The drivers that were last compared, by port. */
   let compared = new Map<string, string>()
   const pass = createPass({
     kernel,
@@ -115,7 +115,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     }
   }
   const isArmed = (): boolean => memory.mode === 'Armed'
-  /** Durable, because it counts when no agent runs. */
+  /** Stored durably, because the options apply while no agent runs. */
   const noteOptions = (): void => {
     const failsClosed = judge.policy?.options?.failsClosed === true
     if (judge.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
@@ -243,7 +243,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       for (const portPath of sysfs.ports()) {
         const before = known.get(portPath)
         const isAuthorized = kernel.isAuthorized(portPath)
-        // The same attachment in the same state with the same drivers needs no second thought.
+        // The same attachment in the same state with the same drivers needs no new decision.
         if (
           before?.outcome.isWorking === isAuthorized &&
           before?.outcome.judged.instance === kernel.instance(portPath) &&
@@ -260,7 +260,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return true
     },
 
-    /** Drivers of a device that its kind may not have: of one that was caught, and of any on a Free host. */
+    /** The driver mismatch of a device whose port is held, or of any device on a Free host. */
     mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
       const judged = judge.identify(scanned)
       const hold = holds.find(judged.portPath)
@@ -268,7 +268,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return isArmed() ? undefined : (truth.mismatch(judged, { by: 'identity' }) ?? undefined)
     },
 
-    /** A person opened held ports again, and may have accepted the drivers of what was there. */
+    /** Releases held ports on an operator's decision, which may also accept the drivers of the held devices. */
     releasePorts(releases: readonly { id: string; accept: boolean }[]): void {
       for (const { id, accept } of releases) {
         holds.release(id, accept)

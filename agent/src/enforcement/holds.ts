@@ -3,7 +3,7 @@ import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/con
 import type { Clock } from '../clock.ts'
 import type { JudgedDevice } from './judge.ts'
 
-/** A held port as it is remembered. */
+/** A held port as it is stored. */
 export interface Hold extends HeldPort {
   /** The same socket on the bus of the other speed. */
   peer?: string
@@ -21,7 +21,7 @@ export interface HoldsDeps {
   known: readonly Hold[]
   accepted: readonly AcceptedDrivers[]
   peerOf: (portPath: string) => string | undefined
-  /** They changed: from now on they have to outlive the agent. */
+  /** Stores changed holds durably. */
   onChange: (held: Hold[], accepted: AcceptedDrivers[]) => void
 }
 
@@ -29,7 +29,7 @@ const MAX_ACCEPTED = 256
 
 const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map(({ driver }) => driver))].sort()
 
-/** Ports where a device had a driver that its kind may not have. They stay closed until a person releases them. */
+/** Ports that are held because of a driver mismatch. They stay closed until a person releases them. */
 export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onChange }: HoldsDeps) => {
   let held = [...known]
   let accepted = [...knownAccepted]
@@ -43,7 +43,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
       const known = accepted.find(({ fingerprint }) => fingerprint === device.fingerprint)?.drivers
       return known !== undefined && driversIn(mismatch).every((driver) => known.includes(driver))
     },
-    /** Holds the port of a device; the first evidence stays. Returns whether it is news. */
+    /** Holds the port of a device and keeps the first evidence. Returns whether the port was not held yet. */
     add({ portPath, device, name }: JudgedDevice, mismatch: DriverMismatch): boolean {
       if (find(portPath) !== undefined) return false
       const peer = peerOf(portPath)
@@ -63,7 +63,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
       onChange(held, accepted)
       return true
     },
-    /** A person decided. `isAccepted`: the device that was there may have these drivers on this host from now on. */
+    /** Releases a port. `isAccepted`: the held device may use these drivers on this host from now on. */
     release(id: string, isAccepted: boolean): void {
       const hold = held.find((one) => one.id === id)
       if (hold === undefined) return
@@ -76,7 +76,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
       }
       onChange(held, accepted)
     },
-    /** Root at the host decided about all of them. */
+    /** Releases all ports on the decision of local root. */
     clear(): void {
       if (held.length === 0) return
       held = []

@@ -13,11 +13,11 @@ export interface KernelInterface extends BoundInterface {
 const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
 /** HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`). */
 const HID_NAME = /^[0-9A-F]{4}:[0-9A-F]{4}:[0-9A-F]{4}\.[0-9A-F]+$/
-/** The driver of whole devices, and what programs of the host use: no interface is bound to these by hand. */
+/** Drivers of whole devices and of user programs. The agent never binds an interface to them. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['usb', 'usbfs'])
 /**
- * Whether the kernel has the driver that hubs, or keyboards and mice, cannot do without. When it refuses an interface of
- * that kind, the claim is false or the device is broken. Other HID devices may be left to programs.
+ * Whether the kernel has the driver that hubs, or keyboards and mice, need. If that driver refuses an interface, the
+ * claim is false or the device is broken. Other HID devices may be left to programs.
  */
 const isExclusive = (wanted: readonly string[], present: ReadonlySet<string>): boolean =>
   (wanted.includes('hub') && present.has('hub')) || (wanted.includes('usbkbd') && present.has('usbhid'))
@@ -55,7 +55,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   const drivers = join(sysfsRoot, 'bus/usb/drivers')
 
-  /** By interface: the attachment that no driver took, and the drivers that were tried. */
+  /** By interface: the attachment that no driver accepted, and the drivers that were tried. */
   const refusals = new Map<string, string>()
 
   const hidDrivers = (name: string): string[] =>
@@ -70,7 +70,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
     try {
       authorized = readFileSync(join(root, name, 'authorized'), 'latin1').trim()
     } catch {
-      // A kernel without the attribute lets every interface be used.
+      // A kernel without the attribute authorises every interface.
     }
     return {
       name,
@@ -96,7 +96,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
         .map(readOne)
         .sort((a, b) => a.number - b.number),
 
-    /** By port, a text that changes when a driver comes or goes. */
+    /** Returns, by port, a text that changes when a driver binds or unbinds. */
     stamps: (): Map<string, string> =>
       new Map(
         [...namesByPort()].map(([portPath, names]) => [
@@ -110,9 +110,9 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       ),
 
     /**
-     * Lets an interface be used and binds one of the drivers to it, the first that takes it. `drivers_probe` is never
-     * written: it picks any driver that matches. A driver that is loaded later binds by itself, and is read back then. Hubs,
-     * keyboards and mice that their own driver refuses are closed again, so that none can; another driver makes another try.
+     * Authorises an interface and binds the first driver that accepts it. It never writes `drivers_probe`, which would pick
+     * any matching driver. A driver that loads later binds automatically and is read back then. It closes hubs, keyboards
+     * and mice again if their own driver refuses them, so that no other can bind; a new driver leads to a new attempt.
      *
      * @param wanted names of drivers in the order to try; `any`: all that the kernel has
      */
@@ -136,13 +136,13 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
         try {
           writeAttribute(join(drivers, driver, 'bind'), name)
         } catch {
-          // It does not match, or its probe failed: the next one.
+          // It does not match, or its probe failed: try the next one.
         }
       }
       if (!mayClose || linkName(join(path, 'driver')) !== null) return
       refusals.set(name, attempt)
       try {
-        // Left open, it would be bound by whatever matching module is loaded next.
+        // Otherwise the next matching module to load would bind to it.
         writeAttribute(join(path, 'authorized'), '0')
       } catch {
         // Gone.

@@ -19,7 +19,7 @@ export interface JudgedDevice {
   portPath: string
   instance: string
   device: PolicyDevice
-  /** What the device says of itself, before and after it is authorised alike. */
+  /** The report of the device, the same before and after it is authorised. */
   parsed: ParsedDescriptors
   steady: DeviceReport
   /** Place and identity but for the firmware: the same after a replug at this port or a firmware update. */
@@ -76,7 +76,7 @@ export const createJudge = () => {
     identify,
     /** @param now ms since 1970 */
     decide: (device: PolicyDevice, now: number): PolicyDecision => decide(held?.policy.rules ?? [], device, now),
-    /** How a device got its permission. Without a rule it is its identity: it was there before, or worked a moment ago. */
+    /** What allowed a device. Without a rule it is its identity: it was attached before, or worked a moment ago. */
     scopeOf({ source, ruleId }: PolicyDecision): DriverScope {
       if (source === 'hub') return { by: 'kinds', kinds: ['Hub'] }
       const kinds = held?.policy.rules.find(({ id }) => id === ruleId)?.kinds

@@ -32,7 +32,7 @@ export const writeAttribute = (path: string, value: string): void => {
 
 export interface KernelDeps {
   sysfsRoot: string
-  /** Why another program decides about devices here (`rival.ts`). */
+  /** Returns why another program controls USB devices on this host (`rival.ts`). */
   rival?: () => string | undefined
 }
 
@@ -44,7 +44,7 @@ export interface KernelDeps {
  */
 export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
-  /** `usb1` names the switch of a controller for devices, `usb1/interface` the one for interfaces. */
+  /** `usb1` is the default of a controller for devices, `usb1/interface` its default for interfaces. */
   const defaultPath = (name: string): string => {
     const [controller = '', of] = name.split('/')
     return join(root, controller, of === undefined ? 'authorized_default' : 'interface_authorized_default')
@@ -72,7 +72,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
   return {
     /** Names of the root hubs (`usb1`), one per controller and speed. */
     controllers,
-    /** Names of the switches that say what becomes of new devices and, where the kernel has them, of new interfaces. */
+    /** Names of the defaults for new devices and, where the kernel has them, for new interfaces. */
     switches: (): string[] =>
       controllers().flatMap((name) =>
         read(defaultPath(`${name}/interface`)) === undefined ? [name] : [name, `${name}/interface`],

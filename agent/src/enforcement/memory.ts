@@ -54,7 +54,7 @@ export interface EnforcementMemory {
   failsClosed?: boolean
 }
 
-/** Why a host is Free that root at the host freed: the one way back that opens held ports, too. */
+/** Reason for Free after local root freed the host. Only this also releases held ports. */
 export const RELEASED = 'Released by root on the host.'
 
 export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMemory => ({
@@ -75,7 +75,7 @@ export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMem
 export const hasHold = ({ mode, defaults, blocked }: EnforcementMemory): boolean =>
   mode === 'Armed' || Object.keys(defaults).length > 0 || blocked.length > 0
 
-/** Whether the defaults stay closed though the agent does not run: until root releases the host. */
+/** Whether the defaults stay closed while the agent does not run, until root releases the host. */
 export const staysClosed = ({ mode, failsClosed }: EnforcementMemory): boolean =>
   mode === 'Armed' && failsClosed === true
 

@@ -18,7 +18,7 @@ export interface Outcome {
   judged: JudgedDevice
   decision: PolicyDecision
   guard: Guard | undefined
-  /** Its port is held: it has, or a device there had, a driver that its kind may not have. */
+  /** Set while its port is held because of a driver mismatch, of this device or of an earlier one. */
   hold: HeldPort | undefined
   /** As the kernel said last. */
   isWorking: boolean
@@ -116,7 +116,7 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  /** Holds the port of a device whose drivers are not those of what it claims to be. Returns whether it is so. */
+  /** Holds the port of a device whose drivers contradict its claim. Returns whether they do. */
   const unmask = (outcome: Outcome): boolean => {
     const scope = judge.scopeOf(outcome.decision)
     const found = truth.open(outcome.judged, scope)
@@ -129,7 +129,7 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  /** The one keyboard that stays when all that work would be taken away. An attack tool or a denied one never stays. */
+  /** The one keyboard that stays when all working keyboards would be blocked. An attack tool or a denied one never stays. */
   const keptKeyboard = (outcomes: readonly Outcome[], doomed: ReadonlySet<Outcome>): Outcome | undefined => {
     if (!deps.sparesLastKeyboard()) return undefined
     const candidates = [...doomed].filter(
@@ -151,7 +151,7 @@ export const createPass = (deps: PassDeps) => {
     const bootPorts = needs.bootPorts()
     for (const outcome of doomed) {
       const { judged, decision } = outcome
-      // The system runs from it, so it is spared a deny as well, but only a disk is: an attack tool never is.
+      // The system runs from it, so even a deny spares it if it is only a disk. An attack tool is never spared.
       const mayBe = decision.source === 'deny' ? isPlainDisk(judged) : decision.source !== 'attack-tool'
       if (mayBe && bootPorts.has(judged.portPath)) outcome.guard = 'boot-disk'
     }
@@ -180,7 +180,7 @@ export const createPass = (deps: PassDeps) => {
           if (!authorise(outcome)) continue
           hasWritten = true
         }
-        // At once, before the next device is let in: what the kernel made of it counts, and no claim.
+        // Before the next device is authorised: what the kernel bound counts, not the claim.
         if (unmask(outcome)) hasWritten = true
       }
       // Without a policy nobody knows what to take away: what works goes on until there is one.

@@ -20,8 +20,8 @@ const processes = (procRoot: string): string[] => {
 }
 
 /**
- * Says why another program decides about the USB devices of this host; undefined when none does. Two that write the same
- * switches would undo each other's work.
+ * Returns why another program controls the USB devices of this host; undefined if none does. Two programs that write the
+ * same attributes would undo each other's changes.
  */
 export const findRival = ({ procRoot, etcRoot }: { procRoot: string; etcRoot: string }): string | undefined => {
   if (processes(procRoot).some((pid) => read(join(procRoot, pid, 'comm')).trim() === DAEMON))

@@ -11,7 +11,7 @@ export interface TruthDeps {
   isForeign: (name: string, instance: string) => boolean
 }
 
-/** Compares what devices claim to be with what the kernel made of them. */
+/** Compares the claims of devices with the drivers that the kernel bound. */
 export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
   const compare = (
     judged: JudgedDevice,
@@ -23,7 +23,7 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
   }
 
   return {
-    /** What the kernel bound and the device may not have; changes nothing. */
+    /** Returns the drivers that are bound but not allowed. Changes nothing. */
     mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
       compare(judged, interfaces.of(judged.portPath), scope),
 

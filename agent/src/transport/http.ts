@@ -8,8 +8,8 @@ export interface TransportDeps {
   /** PEM of the only CA to trust; undefined: those of the system. */
   ca: string | undefined
   /**
-   * Another certificate of the pinned key, for a connection that could not be verified; undefined: there is none. What it
-   * brings is only tried: `keep` stores it once a connection was verified by it.
+   * Finds another certificate with the pinned key when a connection cannot be verified. `keep` stores the certificate once
+   * it has verified a connection.
    */
   otherCa?: {
     fetch: (present: string, signal: AbortSignal) => Promise<string | undefined>
@@ -47,7 +47,7 @@ interface Sent {
   isAside?: boolean
 }
 
-/** Nothing was sent: the certificate of the server does not follow from the one that is trusted. */
+/** The trusted certificate does not verify the certificate of the server, so nothing was sent. */
 const isUnverified = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
@@ -148,8 +148,8 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     })
 
   /**
-   * The stored certificate may be a forged one that carries the pinned key: somebody in the middle of the enrolment can
-   * have shown it. Then no connection verifies, and the genuine one has to be fetched again.
+   * An attacker in the middle of the enrolment can make the agent store a forged certificate with the pinned key. Then no
+   * connection verifies, and the agent must fetch the genuine certificate again.
    */
   const sendVerified = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
     try {

@@ -17,7 +17,7 @@ export class Refusal extends Error {
   /** The problem's `code`; empty when the answer was no problem document. */
   readonly code: string
   readonly retryAfterMs: number | undefined
-  /** The answer as it came, for members beyond those of every problem. */
+  /** The parsed answer, for members that only some problems have. */
   readonly body: unknown
   constructor({ status, body, retryAfterMs }: Answer) {
     const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}

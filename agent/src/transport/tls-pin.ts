@@ -27,7 +27,7 @@ export interface FetchPinOptions {
   /** Base64url SHA-256 of the CA's SPKI. */
   hash: string
   timeoutMs: number
-  /** PEM of one that is known, and does not help. */
+  /** PEM of a known certificate to skip. */
   except?: string
   signal: AbortSignal
 }

@@ -21,7 +21,7 @@ export interface Running {
   releaseKey: string
 }
 
-/** A build that the release key of this host did not sign: somebody who can command this host may be attacking it. */
+/** The release key of this host did not sign the build: someone who can command this host may be attacking it. */
 export class ForeignBuild extends Error {}
 
 /** The first run of a build only prints its version. */
@@ -31,7 +31,7 @@ const TRIAL_MS = 20_000
 export const checkBuild = (build: Build, running: Running): void => {
   if (running.releaseKey !== build.releaseKey)
     throw new ForeignBuild(
-      `The build is signed by another release key (${releaseKeyFingerprint(build.releaseKey)}) than the one of this host (${releaseKeyFingerprint(running.releaseKey)}).`,
+      `The build is signed with another release key (${releaseKeyFingerprint(build.releaseKey)}) than this host trusts (${releaseKeyFingerprint(running.releaseKey)}).`,
     )
   if (!verifySignature(running.releaseKey, packageProofText(build), build.releaseSignature))
     throw new ForeignBuild('The release signature of the build does not verify.')

@@ -10,10 +10,10 @@ declare const PORTCULLIS_RELEASE_KEY: string | undefined
 export const builtInReleaseKey = (): ReleaseKeyFile | undefined =>
   typeof PORTCULLIS_RELEASE_KEY === 'string' ? parseReleaseKeyFile(PORTCULLIS_RELEASE_KEY) : undefined
 
-/** No update is installed without a key to check it by. */
+/** This host has no release key, so it installs no updates. */
 export class ReleaseKeyMissing extends Error {}
 
-/** More statements than anyone rotates in a lifetime; each is some 400 bytes. */
+/** Maximum number of stored statements, of about 400 bytes each. */
 const maxStored = 1_000
 
 const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation[] => {
@@ -27,14 +27,14 @@ const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation
   // Falling back to the built-in key would undo a rotation.
   if (!Array.isArray(value) || value.length > maxStored || !value.every(isReleaseKeyRotation))
     throw new ReleaseKeyMissing(
-      `${path} is damaged, so the release key of this host is not known. Install the agent again.`,
+      `${path} is damaged, so the release key of this host is unknown. Install the agent again.`,
     )
   return value
 }
 
 /**
- * The one key whose builds this host installs: the built-in one, or the newest that it named by signed rotations.
- * The statements are kept, not the key: each start verifies them again from the built-in key, so a build with a newer
+ * The one key whose builds this host installs: the built-in key, or the newest that signed rotations lead to.
+ * The statements are stored, not the key. Each start verifies them again from the built-in key, so a build with a newer
  * built-in key continues from there.
  */
 export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFile | undefined; stateDir: string }) => {
@@ -54,7 +54,7 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
     return { stored, held, reached }
   }
   return {
-    /** Keeps the rotations that were built in, so that an older build of the agent cannot go back behind them. */
+    /** Stores the built-in rotations, so that an older build of the agent cannot return to an earlier key. */
     keepBuiltIn(): void {
       if (builtIn === undefined) return
       const stored = load()
@@ -62,7 +62,7 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
       const more = builtIn.rotations.filter(({ signature }) => !known.has(signature))
       if (more.length > 0) save([...stored, ...more])
     },
-    /** The current key in base64 SPKI DER; undefined without a usable one. */
+    /** Returns the current key in base64 SPKI DER; undefined without a usable one. */
     known(): string | undefined {
       try {
         return reach([]).held.releaseKey

@@ -53,7 +53,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
     deps.onReplaced()
   }
 
-  /** Follows what the command says of rotations, then refuses a build that the key of this host did not sign. */
+  /** Follows the rotations of the command, then refuses a build that the key of this host did not sign. */
   const check = (build: AgentCommandBodies['update']): void => {
     try {
       const { releaseKey, sequence, isNew } = deps.releaseKey.follow(build.rotations ?? [])

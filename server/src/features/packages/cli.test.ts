@@ -82,7 +82,7 @@ describe('portcullis package', () => {
     expect((await portcullis('list')).out).toMatch(/^1\.4\.0 +x64 +Withdrawn/m)
   })
 
-  it('finding 1: an API token of an Administrator publishes nothing, and says what does', async () => {
+  it('finding 1: an API token of an Administrator is refused, with the option to use instead', async () => {
     await sign('9.9.9', 'newer.pkg', '--key', at('release.key'))
     const refused = await byToken('publish', at('newer.pkg'))
     expect(refused).toMatchObject({ code: 1, out: '' })
@@ -93,7 +93,7 @@ describe('portcullis package', () => {
     expect(listed.out).not.toContain('9.9.9')
   })
 
-  it('leaves no session of a command behind, and says when the password is wrong', async () => {
+  it('signs out after the command, and reports a wrong password', async () => {
     const sessions = async () => (await (await t.admin()).get('/prime/webui/Auth/Sessions')).json().length
     const before = await sessions()
     expect((await portcullis('list')).code).toBe(0)
@@ -103,7 +103,7 @@ describe('portcullis package', () => {
     const wrong = await run([...admin, '--password-file', at('wrong'), 'package', 'list'])
     expect(wrong).toMatchObject({ code: 1, err: '401: User name or password is wrong.\n' })
     const both = await run([...admin, '--token-file', at('token'), 'package', 'list'])
-    expect(both).toMatchObject({ code: 1, err: 'Give either --user or a token.\n' })
+    expect(both).toMatchObject({ code: 1, err: 'Use either --user or a token, not both.\n' })
   })
 
   it('signs with an encrypted key only under its passphrase', async () => {
@@ -146,7 +146,7 @@ describe('portcullis release-key', () => {
   const fingerprintIn = (text: string) => /release key ([0-9a-f]{64})/.exec(text)?.[1] as string
   const publicFile = at('chain.pub')
 
-  it('makes a private and a public file, and overwrites neither', async () => {
+  it('creates a private and a public file, and overwrites neither', async () => {
     const made = await releaseKey('new', '--out', at('first.key'), '--public', publicFile)
     expect(made.code, made.err).toBe(0)
     expect(statSync(at('first.key')).mode & 0o777).toBe(0o600)
@@ -168,7 +168,7 @@ describe('portcullis release-key', () => {
     expect([existsSync(at('unused.key')), existsSync(at('other.pub'))]).toEqual([false, false])
   })
 
-  it('rotates the key: the present one signs for the next, and only the newest may', async () => {
+  it('rotates the key: only the newest key can sign the next one', async () => {
     const rotate = (from: string, to: string) =>
       releaseKey('rotate', '--key', at(from), '--out', at(to), '--public', publicFile)
     expect((await rotate('first.key', 'second.key')).code).toBe(0)
