@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
     await context.close()
   })
 
-  it('files a request where a second approver is needed, who approves it', async () => {
+  it('files a request that a second approver approves', async () => {
     await server.post('admin/adduser', { userName: second.userName, password: second.password, userProfile: 10 })
     const policy = await server.get<{ settings: Record<string, unknown> }>('policy')
     await server.put('policy/settings', { ...policy.settings, twoPersonHosts: 2 })

@@ -53,7 +53,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
     return opened
   }
 
-  it('asks in place, keeps what was typed, changes nothing when cancelled and goes on when confirmed', async () => {
+  it('asks in a dialog, keeps the input, changes nothing when cancelled and continues when confirmed', async () => {
     const { page, context, wrong } = await signedIn('/settings/accounts')
     await makeStale('Mia')
     await page.getByRole('button', { name: 'New account' }).click()
@@ -88,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('confirming the identity in the cons
     await context.close()
   })
 
-  it('takes a code of the authenticator app in place of the password', async () => {
+  it('accepts a code from the authenticator app instead of the password', async () => {
     const token = await server.signIn('mia')
     const post = async (path: string, body: object) =>
       JSON.parse(

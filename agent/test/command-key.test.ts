@@ -20,7 +20,7 @@ const renew = async (host: Host) => {
 const armed = () => startHost({ devices: [stick], rules: [rule({ effect: 'deny', kinds: ['Mass Storage'] })] })
 
 describe('rotation of the command key', () => {
-  it('finding 2: is learned at the next session, durably, and an armed host stays armed', async () => {
+  it('finding 2: is followed durably at the next session, and an armed host stays armed', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     const old = host.peer.rotate()
@@ -49,7 +49,7 @@ describe('rotation of the command key', () => {
     expect(await host.free()).toMatchObject({ outcome: 'confirmed' })
   })
 
-  it('finding 2: a forged rotation and a way back change nothing', async () => {
+  it('finding 2: a forged rotation or a rotation to an earlier key changes nothing', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     const before = held(host).commandKey
@@ -81,7 +81,7 @@ describe('rotation of the command key', () => {
     expect([held(host).commandKey, host.tree.isAuthorized('1-1')]).toEqual([now, false])
   })
 
-  it('a server of a release before rotations is served as ever', async () => {
+  it('still works with a server that does not support rotations', async () => {
     const host = await startHost({ isBeforeRotations: true })
     expect(await host.order('collect-logs')).toMatchObject({ outcome: 'confirmed' })
   })

@@ -39,8 +39,8 @@ const replug = async (host: Host, report: Parameters<Host['tree']['plug']>[0]) =
   await until('judged', () => host.reported(report.portPath)?.enforced !== undefined)
 }
 
-describe('what the kernel bound', () => {
-  it('finding 3: counts: a hub with the driver of a network card is taken away, and its evidence is reported', async () => {
+describe('a driver mismatch', () => {
+  it('finding 3: blocks a hub that has the driver of a network card, and reports the evidence', async () => {
     const host = await deceived()
     expect(heldOf(host)).toMatchObject([{ portPath: '1-3', vid: '0BDA', pid: '8150', mismatch: evidence }])
     await until('reported', () => host.reported('1-3')?.enforced?.held === true)
@@ -51,7 +51,7 @@ describe('what the kernel bound', () => {
     })
   })
 
-  it('finding 3: holds the port for whatever is plugged in there, after a restart, too, and no other port', async () => {
+  it('finding 3: holds that port only, whatever is plugged in there, even after a restart', async () => {
     const host = await deceived()
     const genuine = hub({ portPath: '1-3' })
     await replug(host, genuine)
@@ -65,7 +65,7 @@ describe('what the kernel bound', () => {
     await works(host, '1-4', true)
   })
 
-  it('finding 3: outlives Free and arming again, until a person releases the port', async () => {
+  it('finding 3: stays held through Free and arming until a person releases the port', async () => {
     const host = await deceived()
     await host.free()
     expect(host.tree.isAuthorized('1-3')).toBe(true)
@@ -80,7 +80,7 @@ describe('what the kernel bound', () => {
     await works(host, '1-3', false)
   })
 
-  it('a person may accept the drivers of one device, and of no other', async () => {
+  it('a person can accept the drivers of one device only', async () => {
     const host = await deceived()
     await release(host, true)
     host.tree.unplug('1-3')
@@ -97,7 +97,7 @@ describe('what the kernel bound', () => {
     await works(host, '1-3', false)
   })
 
-  it('finding 3: is looked at again whenever a driver binds later, to an interface or to a HID device', async () => {
+  it('finding 3: is detected when a driver binds later, to an interface or to a HID device', async () => {
     const host = await startHost({ devices: [keyboard], rules: [allowStick, rule({ effect: 'allow', vid: '413C' })] })
     await host.arm()
     host.tree.plug(storageStick({ portPath: '1-2' }))
@@ -116,14 +116,14 @@ describe('what the kernel bound', () => {
     expect(host.tree.isAuthorized('1-2')).toBe(true)
   })
 
-  it('finding 3: counts for what was there when the host was armed, too', async () => {
+  it('finding 3: is detected on devices that were attached before the host was armed', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '1-2' })] })
     host.tree.bind('1-2:1.0', 'rtl8150')
     await host.arm()
     await works(host, '1-2', false)
   })
 
-  it('finding 3: is reported on a Free host, which blocks nothing', async () => {
+  it('finding 3: is reported by a Free host, which blocks nothing', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.tree.plug(liar)
     host.tree.bind('1-3:1.0', 'rtl8150')
@@ -133,7 +133,7 @@ describe('what the kernel bound', () => {
     expect(heldOf(host)).toEqual([])
   })
 
-  it('finding 3: holds the same socket on the bus of the other speed', async () => {
+  it('finding 3: also holds the peer port on the bus of the other speed', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '2-9' })] })
     await host.arm()
     host.tree.plug(liar)
@@ -159,7 +159,7 @@ describe('interfaces', () => {
   const switches = (host: Host) =>
     ['authorized_default', 'interface_authorized_default'].map((name) => host.tree.read('usb1', name))
 
-  it('finding 3: are closed while the host is armed, and every way back opens them', async () => {
+  it('finding 3: are closed while the host is armed, and opened on every path to Free', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.tree.write('usb1', 'interface_authorized_default', '1\n')
     await host.arm()
@@ -193,7 +193,7 @@ describe('interfaces', () => {
     expect(host.tree.read('1-2:1.7', 'authorized')).toBe('1')
   })
 
-  it('of a kernel without the switch are bound by the kernel, and read back', async () => {
+  it('are bound by a kernel without interface authorisation, and read back', async () => {
     const host = await startHost({ devices: [keyboard] })
     const path = join(host.tree.dir('usb1'), 'interface_authorized_default')
     host.tree.unplug('usb1')

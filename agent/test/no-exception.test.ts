@@ -77,7 +77,7 @@ describe('a host that fails closed', () => {
     expect([...switches(host), host.tree.isAuthorized('1-2')]).toEqual(['1', '1', true])
   })
 
-  it('opens again when it is freed, and when the policy says so no longer', async () => {
+  it('opens again when it is freed, or when the policy no longer fails closed', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.peer.policy.options = failClosed
     await host.arm()

@@ -188,7 +188,7 @@ describe('a policy', () => {
 })
 
 describe('commands', () => {
-  it('arm nobody when forged, foreign, expired or played again', async () => {
+  it('arm no host when forged, foreign, expired or replayed', async () => {
     const host = await startHost({ devices: [keyboard] })
     const agentId = host.peer.only().id
     const expiresAt = new Date(Date.now() + 60_000).toISOString()

@@ -73,7 +73,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
     }
   })
 
-  it('loses no change and tells none twice when it is killed before and after the server committed', async () => {
+  it('loses no change and reports none twice when it is killed before and after the server committed', async () => {
     const { peer, tree, stateDir, args } = await setUp()
     let agent = start(args)
     await until('first check-in', () => peer.seen.checkIns.length === 1, 30_000)

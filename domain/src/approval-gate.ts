@@ -3,7 +3,7 @@
  * is explored (`domain/test/approval-gate.test.ts`). All times are ms since 1970.
  */
 
-/** What the gate knows when somebody wants something. */
+/** What the gate knows when someone requests a change. */
 export interface GateState {
   /** Two Administrators exist or have existed, and the command line has not lifted the gate. */
   isLatched: boolean
@@ -19,18 +19,18 @@ export interface GateState {
 export type AccountChangeKind = 'disable' | 'demote' | 'delete' | 'password' | 'factor' | 'email'
 
 export type GateWish =
-  /** Free or delete so many hosts. */
+  /** Free or delete this many hosts. */
   | { kind: 'release'; hosts: number }
-  /** Allow devices, by rules, on so many hosts on which they were blocked. */
+  /** Allow devices by rules on this many hosts that blocked them. */
   | { kind: 'allow'; hosts: number }
   | { kind: 'limit'; limit: number | null }
   | { kind: 'account'; change: AccountChangeKind; isAdministrator: boolean; isOwn: boolean }
   /** Settings that decide who a directory or identity provider lets in, and as what. */
   | { kind: 'signIn' }
-  /** Put a program on hosts: publish a build, order an update. */
+  /** Install a program on hosts: publish a build or order an update. */
   | { kind: 'program' }
 
-/** `approver`: only when a second approver agrees; `refuse`: not with this credential, whoever agrees. */
+/** `approver`: only if a second approver agrees. `refuse`: never with this credential. */
 export type GateVerdict = 'allow' | 'approver' | 'refuse'
 
 const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish): boolean => {
@@ -50,8 +50,8 @@ const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish):
 }
 
 /**
- * Whether somebody may do what they want alone. An API token cannot even ask for an approval: a stolen token would give
- * its thief a second name.
+ * Whether someone may make a change alone. An API token cannot even request an approval: a stolen token would let one
+ * attacker act under a second name.
  */
 export const judgeWish = (state: GateState, actor: { isApiToken: boolean }, wish: GateWish): GateVerdict =>
   !state.isLatched || !needsApprover(state, wish) ? 'allow' : actor.isApiToken ? 'refuse' : 'approver'
@@ -64,11 +64,11 @@ export interface GateAccount {
   /** Suspended by another Administrator. */
   isSuspended: boolean
   madeAt: number
-  /** When the settings last changed by which its directory or provider lets it in; null for local accounts. */
+  /** When the sign-in settings of its directory or provider last changed; null for local accounts. */
   signInChangedAt: number | null
 }
 
-/** Somebody could act as an account that is not theirs, because they did this to it. */
+/** Someone did this to the account of another person and could therefore act as it. */
 export interface Influence {
   accountId: string
   by: string
@@ -107,7 +107,7 @@ export const approverHoldMs = 24 * 3_600_000
 
 const setsCredentials: ReadonlySet<Influence['how']> = new Set(['password', 'factor', 'email'])
 
-/** Everybody who could act as an account: its owner, who made it or set its password alone, who did that to them, … */
+/** Everyone who could act as an account: its owner, whoever created it or set its password alone, and so on for them. */
 export const controllersOf = (accountId: string, influences: readonly Influence[]): ReadonlySet<string> => {
   const found = new Set([accountId])
   for (const one of found)

@@ -65,7 +65,7 @@ const behaviour = ({ parsed, report, kinds }: Subject): AttackFinding | null => 
       `one device is hub and ${hidden.join(' and ').toLowerCase()}`,
     )
   if (parsed.isComplete && claimsHub(parsed) && !isPlainHub(parsed))
-    return finding('suspected', 'False hub', 'claims to be a hub and does not have the descriptors of one')
+    return finding('suspected', 'False hub', 'claims to be a hub but does not have the descriptors of one')
   if (has('Mouse') && has('Mass Storage') && INPUT_NAME.test(report.product ?? ''))
     return finding(
       'suspected',

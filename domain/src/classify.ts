@@ -105,8 +105,8 @@ const interfaceKind = (
 }
 
 /**
- * What one interface of a configuration says that it is, by the setting that the kernel picks a driver for: alternate 0,
- * else the first (`usb_set_configuration` in drivers/usb/core/message.c). Undefined when there is no such interface.
+ * The kind that one interface claims, in the setting for which the kernel picks a driver: alternate 0, else the first
+ * (`usb_set_configuration` in drivers/usb/core/message.c). Undefined if the interface does not exist.
  */
 export const interfaceKinds = (
   parsed: ParsedDescriptors,

@@ -19,7 +19,7 @@ const readKey = (spki: string): KeyObject | undefined => {
 export const publicKeyHash = (spki: string): string =>
   createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex')
 
-/** Whether `signature` (Base64) over the text is by the Ed25519 key `spki` (Base64 DER). Never throws. */
+/** Whether the Ed25519 key `spki` (Base64 DER) made the `signature` (Base64) over the text. Never throws. */
 export const isSignedBy = (spki: string, text: string, signature: string): boolean => {
   const key = readKey(spki)
   try {
@@ -35,12 +35,12 @@ export interface HeldCommandKey {
   number: number
 }
 
-/** More than a rotation a day for two years; a longer list is not from a server. */
+/** A daily rotation for more than two years. A longer list does not come from a server. */
 const maxRotations = 1000
 
 /**
- * Follows rotations from the key that is held: each must name the last key, have a higher number and be signed by it.
- * Returns the keys after the one that is held, oldest first, and whether a rotation of a held key did not verify.
+ * Follows rotations from the current key. Each must name the last key, have a higher number and be signed by that key.
+ * Returns the later keys, oldest first, and whether a rotation of one of these keys did not verify.
  */
 export const followCommandKeys = (
   held: HeldCommandKey,

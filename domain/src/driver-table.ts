@@ -24,7 +24,7 @@ const inputHid = words(`
   topre topseed twinhan uclogic hid-udraw hid-universal-pidff viewsonic vivaldi hid-vivaldi vrc2 wacom waltop wiimote
   hid-winwing xiaomi xinmo xpadneo zeroplus zydacron nvidia-shield shield hid-sensor-hub
 `)
-/** HID drivers that make something else of a HID device: bridges to I2C and pins, lamps, displays, random numbers. */
+/** HID drivers that use a HID device as something else: bridges to I2C and pins, lamps, displays, random numbers. */
 const otherHid = words(
   `cp2112 ft260 mcp2200 mcp2221 hid-led u2fzero picolcd hid-picolcd prodikeys appletb-bl hid-appletb-bl`,
 )
@@ -67,8 +67,8 @@ const video = words(`
 `)
 
 /**
- * Kernel drivers that devices of a kind may have. A driver that is missing here is a finding, so a name that a new kernel
- * brings shows on Free hosts and in the preview of arming first. `usbfs` is not listed: it is the host's own doing.
+ * Kernel drivers that are allowed for each kind. A driver that is missing here is a mismatch, so a driver name that is new
+ * in a kernel first shows on Free hosts and in the preview of arming. `usbfs` is not listed: a program of the host uses it.
  */
 export const driverTable: Readonly<Record<Kind, Drivers>> = {
   Hub: { usb: ['hub'], hid: [] },

@@ -4,30 +4,30 @@ import type { ParsedDescriptors } from './descriptors.ts'
 import { type Drivers, driverTable } from './driver-table.ts'
 import type { Kind } from './icons.ts'
 
-/** An interface as the kernel shows it, and what it bound to it. */
+/** An interface and the drivers that the kernel bound to it. */
 export interface BoundInterface {
   /** bInterfaceNumber in the active configuration, whose bConfigurationValue is the other one. */
   number: number
   configuration: number
-  /** Name below /sys/bus/usb/drivers; null while none is bound. */
+  /** Name below /sys/bus/usb/drivers; null if none is bound. */
   driver: string | null
   /** Names below /sys/bus/hid/drivers, of the HID devices that usbhid made of this interface. */
   hidDrivers: readonly string[]
 }
 
 /**
- * How a device got its permission. `kinds`: by what it says it can do, so an interface that says nothing of itself may
- * have the drivers of these kinds only. `identity`: a person named its ids or fingerprint, or it was there when the host
- * was armed; the driver of an interface that says nothing follows from the ids.
+ * What allowed a device. `kinds`: its claimed kinds, so a vendor-specific interface may have only the drivers of these
+ * kinds. `identity`: a person named its ids or fingerprint, or it was attached when the host was armed; the driver of a
+ * vendor-specific interface then follows from the ids.
  */
 export type DriverScope = { by: 'kinds'; kinds: readonly Kind[] } | { by: 'identity' }
 
-/** A program of the host that takes an interface through /dev/bus/usb; a device cannot cause it. */
+/** A program of the host that claims an interface through /dev/bus/usb. A device cannot cause this. */
 const USER_SPACE = 'usbfs'
 /** Entries of evidence; a device may have 32 interfaces. */
 const MAX_EVIDENCE = 16
 
-/** Names of modules and of drivers differ in these only. */
+/** Names of modules and drivers differ only in these characters. */
 const plain = (name: string): string => name.toLowerCase().replaceAll('-', '_').replaceAll(' ', '_')
 
 const compiled = new Map(
@@ -43,7 +43,7 @@ export const driversOf = (kind: Kind): Drivers => driverTable[kind]
 const allows = (kinds: readonly Kind[], bus: 'usb' | 'hid', driver: string): boolean =>
   kinds.some((kind) => compiled.get(kind)?.[bus].has(plain(driver)))
 
-/** Kinds whose drivers an interface may have; `any` when its identity was allowed and it says nothing of itself. */
+/** Kinds whose drivers an interface may have; `any` if its identity was allowed and it is vendor-specific. */
 const kindsOf = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
@@ -58,8 +58,8 @@ const kindsOf = (
 }
 
 /**
- * Names of the USB drivers that an interface may be bound to by hand, first the usual one; `any` when no list limits it,
- * empty when it needs none. Undefined for an interface that the descriptors do not have: it stays closed.
+ * Names of the USB drivers that the agent may bind to an interface, the usual one first; `any` if no list limits them,
+ * empty if it needs none. Undefined for an interface that is missing in the descriptors: it stays closed.
  */
 export const driversFor = (
   parsed: ParsedDescriptors,
@@ -73,8 +73,8 @@ export const driversFor = (
 }
 
 /**
- * Compares what the kernel bound with what the device claims to be. Null when each driver is one that its interface may
- * have. The kernel picks drivers by vendor and product id before it looks at classes, so a claim alone proves nothing.
+ * Compares the drivers that the kernel bound with the claim of the device. Null if each driver is allowed for its
+ * interface. The kernel picks drivers by vendor and product id before classes, so a claim alone proves nothing.
  */
 export const driverMismatch = (
   parsed: ParsedDescriptors,
@@ -83,7 +83,7 @@ export const driverMismatch = (
   scope: DriverScope,
 ): DriverMismatch | null => {
   const wrong = interfaces.flatMap((bound) => {
-    // An interface that the descriptors do not have was read otherwise by the kernel: nothing was allowed of it.
+    // The kernel read an interface that is missing in the descriptors, so no driver is allowed for it.
     const kinds = kindsOf(parsed, report, bound, scope) ?? []
     if (kinds === 'any') return []
     const { driver, hidDrivers, number } = bound
@@ -96,6 +96,6 @@ export const driverMismatch = (
 
 const claimOf = (kinds: readonly Kind[]): Kind => kinds[0] ?? 'Unknown'
 
-/** The evidence in words: `claims hub, bound rtl8150`. */
+/** Returns the evidence as text: `claims hub, bound rtl8150`. */
 export const mismatchText = ({ bound }: DriverMismatch): string =>
   [...new Set(bound.map(({ claims, driver }) => `claims ${claims.toLowerCase()}, bound ${driver}`))].join('; ')

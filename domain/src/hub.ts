@@ -3,7 +3,7 @@ import type { ParsedDescriptors } from './descriptors.ts'
 const HUB_CLASS = 0x09
 const INTERRUPT = 3
 
-/** The device class or an interface says hub. */
+/** Whether the device class or an interface claims to be a hub. */
 export const claimsHub = (parsed: ParsedDescriptors): boolean =>
   parsed.deviceClass === HUB_CLASS || parsed.configurations.some((c) => c.interfaces.some((i) => i.class === HUB_CLASS))
 

@@ -156,7 +156,7 @@ describe('drivers', () => {
     expect(lie && mismatchText(lie)).toBe('claims hub, bound rtl8150')
   })
 
-  it('finding 3: no driver is that of a hub and of something else', () => {
+  it('finding 3: no driver belongs to hubs and to another kind', () => {
     for (const kind of kindPrecedence) if (kind !== 'Hub') expect(driversOf(kind).usb).not.toContain('hub')
     expect(driversOf('Hub')).toEqual({ usb: ['hub'], hid: [] })
   })
@@ -204,7 +204,7 @@ describe('drivers', () => {
       expect(found(report, identity, one)?.bound).toHaveLength(1)
   })
 
-  it('of an interface that says nothing of itself follow from the identity, or are those of the kinds that were allowed', () => {
+  it('of a vendor-specific interface follow from the identity, or from the allowed kinds', () => {
     const odd = buildDevice({ vid: '1234', pid: '0001', interfaces: ['ff:00:00'] })
     const by = (...kinds: ('Unknown' | 'Communication')[]) => ({ by: 'kinds' as const, kinds })
     const [parsed, interfaces] = [parseReport(odd), [bound(0, 'cp210x')]]

@@ -46,7 +46,7 @@ describe('lying USB devices on a real kernel', () => {
     await rig.unplug(lie)
   })
 
-  it('a free host reports the driver that a device must not have, and takes nothing away', async () => {
+  it('a free host reports the driver that a device must not have, and blocks nothing', async () => {
     await rig.startAgent()
     const lie = lieOf('hub-adapter')
     await rig.plug(lie)

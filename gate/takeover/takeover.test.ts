@@ -40,7 +40,7 @@ describe('the takeover matrix', () => {
     expect(Object.keys(guards).filter((id) => !used.has(id as never))).toEqual([])
   })
 
-  it('says of every possible takeover what limits the damage and how to respond', () => {
+  it('states for every possible takeover what limits the damage and how to respond', () => {
     for (const { attacker, goal, cell } of cells)
       if (cell.is === 'possible') {
         expect(cell.limit.length, `${attacker}, ${goal}`).toBeGreaterThan(20)

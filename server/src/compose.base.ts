@@ -71,7 +71,7 @@ export interface ComposeOptions {
   ownWorkerToken?: Secret
   /** How hosts reach this server; asked when a token is made, once the server listens. */
   reach(): Reach
-  /** The key that signs agent builds, as read at start; null: none is configured, and no package is accepted. */
+  /** The release key, read at start; null: none is configured, so no package is accepted. */
   releaseKey: ReleaseKeySource | null
   /** Folder of the built agent executables. */
   agentBuildDir: string

@@ -135,7 +135,9 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     approvePresent: policy.approvePresent,
     approvable: policy.approvable,
     settle: () =>
-      policy.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later')),
+      policy
+        .drain()
+        .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second')),
   })
   const agentless = agentlessFeature(app, {
     ...lists,

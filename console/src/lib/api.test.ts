@@ -183,7 +183,7 @@ describe('an operation that needs fresh authentication', () => {
     expect([counts(), confirmations()]).toEqual([{ refreshes: 0, signedOut: 0 }, 1])
   })
 
-  it('is not asked about again and again', async () => {
+  it('asks only once', async () => {
     const { api, calls, confirmations } = clientBefore(() => problem(401, 'reauthentication_required'))
     await expect(api.call(post, { params: {} })).rejects.toMatchObject({
       code: 'reauthentication_required',

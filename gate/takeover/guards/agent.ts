@@ -15,7 +15,7 @@ export const agentGuards = defineGuards({
   },
   commandSignature: {
     does: 'An agent executes a command only if its command key signed the command',
-    test: { file: 'agent/test/policy.test.ts', name: 'arm nobody when forged, foreign, expired or played again' },
+    test: { file: 'agent/test/policy.test.ts', name: 'arm no host when forged, foreign, expired or replayed' },
     removedBy: [
       {
         file: 'agent/src/commands.ts',
@@ -56,7 +56,7 @@ export const agentGuards = defineGuards({
     does: 'The agent keeps changes in its spool until the server acknowledges them, even if the agent is killed',
     test: {
       file: 'agent/test/process.test.ts',
-      name: 'loses no change and tells none twice when it is killed before and after the server committed',
+      name: 'loses no change and reports none twice when it is killed before and after the server committed',
     },
     removedBy: [
       {
@@ -89,7 +89,7 @@ export const agentGuards = defineGuards({
     does: 'An armed host blocks a device whose kernel drivers contradict its claim, holds its port and reports the evidence',
     test: {
       file: 'agent/test/kernel-truth.test.ts',
-      name: 'finding 3: counts: a hub with the driver of a network card is taken away, and its evidence is reported',
+      name: 'finding 3: blocks a hub that has the driver of a network card, and reports the evidence',
     },
     removedBy: [
       {

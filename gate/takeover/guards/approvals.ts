@@ -6,7 +6,7 @@ const bypasses = 'server/src/features/approvals/bypasses.test.ts'
 export const approvalGuards = defineGuards({
   approverForFree: {
     does: 'Freeing or deleting more hosts than the limit within 15 minutes needs a second approver',
-    test: { file: 'server/src/features/approvals/second-approver.test.ts', name: 'can not be cut into small steps' },
+    test: { file: 'server/src/features/approvals/second-approver.test.ts', name: 'cannot be split into small steps' },
     removedBy: [
       {
         file: 'domain/src/approval-gate.ts',

@@ -17,7 +17,7 @@ export const fleetGuards = defineGuards({
     does: 'The credentials of a host give no access to operations for people',
     test: {
       file: 'server/src/ingest/check-in.test.ts',
-      name: 'are of no use on the routes of people, nor theirs here',
+      name: 'do not work on the routes of people, nor theirs here',
     },
     removedBy: [
       {
@@ -31,7 +31,7 @@ export const fleetGuards = defineGuards({
     does: 'A host can acknowledge only its own commands',
     test: {
       file: 'server/src/features/commands/commands.test.ts',
-      name: 'is ended by its own host only, and by nothing made up',
+      name: 'is ended by its own host only, and not by a forged report',
     },
     removedBy: [
       {
@@ -43,7 +43,7 @@ export const fleetGuards = defineGuards({
   },
   agentQuota: {
     does: 'Each host has a quota of reports; a host over its quota does not slow others down',
-    test: { file: 'server/src/ingest/shares.test.ts', name: 'is told to wait, others are served' },
+    test: { file: 'server/src/ingest/shares.test.ts', name: 'must wait, while others are served' },
     removedBy: [
       {
         file: 'server/src/ingest/shares.ts',
@@ -82,7 +82,7 @@ export const fleetGuards = defineGuards({
     does: 'A copied host key raises a critical event as soon as both hosts use it',
     test: {
       file: 'server/src/ingest/check-in.test.ts',
-      name: 'tell a copied key: an old start that comes back is an event, and both are served in turn',
+      name: 'detect a copied key: an old start that returns raises an event, and both are served in turn',
     },
     removedBy: [
       {
@@ -96,7 +96,7 @@ export const fleetGuards = defineGuards({
     does: 'A polled host that claims another machine’s identifiers is shown beside it and hides nothing',
     test: {
       file: 'server/src/features/agentless/agentless.test.ts',
-      name: 'that only says to be another one hides nothing: it is shown beside it, and named',
+      name: 'that claims to be another one hides nothing: it is shown beside it, and named',
     },
     removedBy: [
       {
@@ -144,7 +144,7 @@ export const fleetGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/agents/install/script.ts',
-        find: "*:pce_*) fail 'an argument can be read by every user of this host. Revoke this token, make another, and enter it when asked.' ;;",
+        find: "*:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when asked.' ;;",
         replace: '*:pce_*) TOKEN_FILE= ;;',
       },
     ],

@@ -6,7 +6,7 @@ export const peopleGuards = defineGuards({
     does: 'Every operation that is not declared public needs a valid credential',
     test: {
       file: 'server/src/platform/http/conventions.test.ts',
-      name: 'of the contract answer 401 to whoever is nobody, and 403 below their profile',
+      name: 'of the contract answer 401 without a credential, and 403 below their profile',
     },
     removedBy: [
       {
@@ -20,7 +20,7 @@ export const peopleGuards = defineGuards({
     does: 'Every operation needs the lowest profile that the permission table names',
     test: {
       file: 'server/src/platform/http/conventions.test.ts',
-      name: 'of the contract answer 401 to whoever is nobody, and 403 below their profile',
+      name: 'of the contract answer 401 without a credential, and 403 below their profile',
     },
     removedBy: [
       {
@@ -80,7 +80,7 @@ export const peopleGuards = defineGuards({
   },
   auditWithChange: {
     does: 'A change commits only together with its audit record',
-    test: { file: 'server/src/features/audit/audit.test.ts', name: 'that can not be written stops the change itself' },
+    test: { file: 'server/src/features/audit/audit.test.ts', name: 'that cannot be written stops the change itself' },
     removedBy: [
       {
         file: 'server/src/features/agents/enrollment.service.ts',
@@ -94,7 +94,7 @@ export const peopleGuards = defineGuards({
     does: 'Request bodies in transit share a fixed amount of memory, and other people can keep working',
     test: {
       file: 'server/src/platform/http/held-bytes.test.ts',
-      name: 'those of people fill 128 MiB at most, and nobody is kept from his work',
+      name: 'those of people fill 128 MiB at most, and others can keep working',
     },
     removedBy: [
       {

@@ -6,7 +6,7 @@ export const storageGuards = defineGuards({
     does: 'A command that was changed in the database has no valid signature, so its host refuses it',
     test: {
       file: 'server/src/features/commands/commands.test.ts',
-      name: 'put into the database by hand comes without a signature that holds',
+      name: 'written directly into the database has no valid signature',
     },
     removedBy: [
       {
@@ -19,7 +19,10 @@ export const storageGuards = defineGuards({
   },
   ruleSeals: {
     does: 'A rule that was written directly into the database has no effect',
-    test: { file: 'server/src/features/policy/policy.test.ts', name: 'never come from a row that was put in by hand' },
+    test: {
+      file: 'server/src/features/policy/policy.test.ts',
+      name: 'never come from a row that was written directly into the database',
+    },
     removedBy: [
       {
         file: 'server/src/features/policy/open-policy.ts',
@@ -32,7 +35,7 @@ export const storageGuards = defineGuards({
     does: 'Each stored secret is encrypted with keys from outside the database and bound to its own row',
     test: {
       file: 'server/src/platform/envelope.test.ts',
-      name: 'opens at its own place only, by its own key only, and unchanged only',
+      name: 'opens only in its own context, with its own key, and unchanged',
     },
     removedBy: [
       {
@@ -70,7 +73,7 @@ export const storageGuards = defineGuards({
     does: 'The product cannot change or remove audit records',
     test: {
       file: 'server/src/features/audit/audit.test.ts',
-      name: 'can not be changed, deleted or emptied by the server',
+      name: 'cannot be changed, deleted or emptied by the server',
     },
     removedBy: [
       {
@@ -84,7 +87,7 @@ export const storageGuards = defineGuards({
     does: 'A changed audit trail does not match its signed checkpoints, which are also kept outside the database',
     test: {
       file: 'server/src/features/audit/verify-audit.test.ts',
-      name: 'that is changed in 1,000 ways is found out in 1,000, and what was touched first is named',
+      name: 'that is changed in 1,000 ways is detected every time, with the first changed record',
     },
     removedBy: [
       {

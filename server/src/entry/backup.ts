@@ -1,4 +1,4 @@
-/** `portcullis backup make --with-keys`: the only way to export the key file, for whoever can read it on this machine. */
+/** `portcullis backup make --with-keys`: the only way to export the key file. Its caller can read that file anyway. */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -32,14 +32,13 @@ const run = async (): Promise<void> => {
     },
   })
   const { out, 'passphrase-file': passphraseFile } = values
-  if (out === undefined) throw new StartError('Give --out with the file to write.')
-  if (passphraseFile === undefined)
-    throw new StartError('A backup with keys must be encrypted: give --passphrase-file.')
+  if (out === undefined) throw new StartError('Name the file to write with --out.')
+  if (passphraseFile === undefined) throw new StartError('A backup with keys must be encrypted. Add --passphrase-file.')
   const passphrase = passphraseOf(passphraseFile)
   const config = loadConfig(process.env, process.getuid?.() === 0)
   if (!existsSync(config.keyFile))
     throw new StartError(
-      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to that of the server.`,
+      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
     )
   const log = createLog('error')
   const database = await openLocalDatabase(config, log)

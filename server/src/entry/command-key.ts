@@ -1,4 +1,4 @@
-/** `portcullis command-key show` and `rotate`: for whoever holds the machine of the server and its key file. */
+/** `portcullis command-key show` and `rotate`, for operators who can read the key file of the server. */
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -30,7 +30,7 @@ const rotate = async (db: Db, keys: CommandKeys, keepDays: number): Promise<void
     await auditWriter(db, systemClock).write(tx, systemActor('command line'), {
       action: 'command_key.rotated',
       entity: `command key ${before.number + 1}`,
-      details: `on the command line of the server, by ${userInfo().username}; key ${before.number} (${before.id}) signs for hosts that hold it for another ${keepDays} days`,
+      details: `on the command line of the server, by ${userInfo().username}; key ${before.number} (${before.id}) signs for another ${keepDays} days for hosts that hold it`,
       severity: 4,
     })
     keys.rotate(systemClock.now(), keepDays * dayMs)
@@ -72,12 +72,12 @@ const run = async (): Promise<void> => {
     options: { 'keep-days': { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
   })
   const [verb] = positionals
-  if (verb !== 'show' && verb !== 'rotate') throw new StartError('Give show or rotate.')
+  if (verb !== 'show' && verb !== 'rotate') throw new StartError('Name one of show and rotate.')
   const keepDays = daysOf(values['keep-days'])
   const config = loadConfig(process.env, process.getuid?.() === 0)
   if (!existsSync(config.keyFile))
     throw new StartError(
-      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to that of the server.`,
+      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
     )
   const log = createLog('error')
   const keys = loadKeys(config.keyFile).command

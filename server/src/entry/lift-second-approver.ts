@@ -14,13 +14,13 @@ const run = async (): Promise<void> => {
   await withOfflineServer(async (server) => {
     const until = await server.approvals.lift(systemActor('command line'), n)
     process.stdout.write(
-      `Until ${until.toISOString()} no second approver is needed. Start the server, disable accounts that nobody uses, and add an Administrator for another person. From then on, two enabled Administrators switch the second approver on again.\n`,
+      `No second approver is needed until ${until.toISOString()}. Start the server, disable accounts that nobody uses, and add an Administrator for another person. After that time, two enabled Administrators switch the requirement on again.\n`,
     )
   })
 }
 
 run().catch((error: unknown) => {
   process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A server that was composed in part has timers that keep the process.
+  // A partly composed server has timers that keep the process alive.
   process.exit(1)
 })

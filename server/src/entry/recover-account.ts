@@ -22,12 +22,12 @@ const run = async (): Promise<void> => {
   await withOfflineServer(async ({ accounts }) => {
     if (what === 'lift-suspension') {
       const { userName } = await accounts.liftSuspension(user)
-      process.stdout.write(`Account ${userName} is not suspended.\n`)
+      process.stdout.write(`Account ${userName} is no longer suspended.\n`)
     } else if (what === 'reset-second-factor') {
       const { userName, reset } = await accounts.resetSecondFactor(user)
       process.stdout.write(
         reset
-          ? `The second factors of account ${userName} were removed. It signs in with its password.\n`
+          ? `The second factors of account ${userName} were removed. It can now sign in with its password alone.\n`
           : `Account ${userName} has no second factor.\n`,
       )
     } else if (what === 'exempt-second-factor') {
@@ -42,6 +42,6 @@ const run = async (): Promise<void> => {
 run().catch((error: unknown) => {
   const isPlain = error instanceof StartError || error instanceof AppError
   process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A server that was composed in part has timers that keep the process alive.
+  // A partly composed server has timers that keep the process alive.
   process.exit(1)
 })

@@ -182,7 +182,7 @@ describe('sessions', () => {
     expect((await codesOf(agent)).includes('0x120010')).toBe(false)
   })
 
-  it('tell a copied key: an old start that comes back is an event, and both are served in turn', async () => {
+  it('detect a copied key: an old start that returns raises an event, and both are served in turn', async () => {
     const agent = await enrolAgent(t)
     const first = agent.state.bootId
     await agent.session(true)
@@ -218,7 +218,7 @@ describe('sessions', () => {
     }
   })
 
-  it('are of no use on the routes of people, nor theirs here', async () => {
+  it('do not work on the routes of people, nor theirs here', async () => {
     const agent = await enrolAgent(t)
     const admin = await t.signIn()
     const api = await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'siem' })

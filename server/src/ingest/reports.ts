@@ -241,7 +241,7 @@ export const createReports = (deps: ReportsDeps) => {
               code: cleanText(error.code, 64),
               message,
             })
-            // Nobody signs a build by a foreign key by mistake: somebody commands this host who should not.
+            // Nobody signs a build with a foreign key by mistake, so an attacker may command this host.
             const kind = error.code === 'update_refused' ? 'updateRefused' : 'agentError'
             write.events.push({ ...eventBase(seen), kind, details: message })
           }

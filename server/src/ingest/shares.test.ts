@@ -65,7 +65,7 @@ describe('shares', () => {
 })
 
 describe('a rogue agent', () => {
-  it('is told to wait, others are served', async () => {
+  it('must wait, while others are served', async () => {
     const [rogue, other] = [await enrolAgent(t), await enrolAgent(t)]
     const change = { op: 'attached' as const, at: 1, device: plainKeyboard({ portPath: '1-1' }) }
     const gone = { op: 'removed' as const, at: 1, portPath: '1-1' }

@@ -30,8 +30,8 @@ export const createWake = ({
 
   const refuse = (socket: Duplex, status: 401 | 403 | 404): void => {
     socket.end(bareAnswer(socket, status))
-    // What follows is not read. No time-out of HTTP watches a socket after its upgrade: a peer that never closes its side
-    // would hold it for ever.
+    // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side would
+    // keep it open forever.
     socket.pause()
     setTimeout(() => socket.destroy(), refusedMs).unref()
   }

@@ -12,7 +12,7 @@ export interface CommandSigner {
 export interface CommandKeys {
   /** The newest key, which new hosts pin. */
   newest(): { number: number; publicKey: string; id: string }
-  /** Signs for a host that holds a key: by that key until it is retired, else by the newest. */
+  /** Signs for a host that holds a key: with that key until it is retired, otherwise with the newest. */
   signerFor(number: number, now: number): CommandSigner
   /** Number of the key with this SHA-256 (hex); undefined: none of this server. */
   numberOf(id: string): number | undefined
@@ -23,7 +23,7 @@ export interface CommandKeys {
   list(): readonly StoredCommandKey[]
   /** Makes a new key, signed by the newest, which goes on signing for hosts that hold it for `keepMs`. */
   rotate(now: number, keepMs: number): CommandKeyRotation
-  /** Takes the private halves of keys whose time is over out of the file; answers how many. */
+  /** Removes the private halves of expired keys from the file. Returns how many. */
   forgetRetired(now: number): number
 }
 
@@ -112,7 +112,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
         const retiresAt = new Date(now + keepMs).toISOString()
         return {
           ...content,
-          // Where a release before rotations looks for it.
+          // Releases without rotations read the key from here.
           commandPrivateKey: next,
           commandKeys: [
             ...keys.slice(0, -1),

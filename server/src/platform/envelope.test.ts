@@ -26,7 +26,7 @@ describe('a sealed secret', () => {
     )
   })
 
-  it('opens at its own place only, by its own key only, and unchanged only', () => {
+  it('opens only in its own context, with its own key, and unchanged', () => {
     const box = envelope.seal(new Secret('hunter2'), 'connection 1 password')
     expect(box.includes('hunter2')).toBe(false)
     expect(() => envelope.open(box, 'connection 2 password')).toThrow()

@@ -45,7 +45,7 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.100.1')).toBe(2)
   })
 
-  it('finding 6: gives people who are known every second turn', async () => {
+  it('finding 6: gives known callers every second turn', async () => {
     const { ask, order } = setUp()
     await Promise.all([
       ...Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)),
@@ -56,7 +56,7 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.101.1')).toBe(3)
   })
 
-  it('finding 6: leaves a place to people who are known', async () => {
+  it('finding 6: keeps one place for known callers', async () => {
     const { ask, most, order } = setUp({ atOnce: 2, strangersAtOnce: 1 })
     await Promise.all(Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)))
     expect(most()).toBe(1)
@@ -65,7 +65,7 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.100.1')).toBeLessThan(10)
   })
 
-  it('finding 6: turns the greediest address away when it is full, not the newcomer', async () => {
+  it('finding 6: refuses the greediest address when it is full, not the newcomer', async () => {
     const { ask, order } = setUp({ waiting: 5 })
     const flood = Array.from({ length: 6 }, () => ask('192.0.2.1'))
     const settled = Promise.allSettled([...flood, ask('198.51.100.1'), ask('203.0.113.1')])
@@ -83,20 +83,20 @@ describe('a fair queue', () => {
     expect(states.filter((state) => state === 'rejected')).toHaveLength(1)
   })
 
-  it('turns the newcomer away when nobody is greedier', async () => {
+  it('refuses the newcomer when no address is greedier', async () => {
     const { ask } = setUp({ waiting: 2 })
     const all = [ask('192.0.2.1'), ask('198.51.100.1'), ask('203.0.113.1'), ask('100.64.0.1')]
     await expect(all[3]).rejects.toBe(refusal)
     await Promise.all(all.slice(0, 3))
   })
 
-  it('bounds what waits of one address', async () => {
+  it('limits the waiting callers of one address', async () => {
     const { ask } = setUp({ perKey: 2 })
     const states = (await Promise.allSettled(Array.from({ length: 5 }, () => ask('192.0.2.1')))).map((r) => r.status)
     expect(states.filter((state) => state === 'rejected')).toHaveLength(2)
   })
 
-  it('goes on after work that failed', async () => {
+  it('continues after work that failed', async () => {
     const { turn } = createFairQueue({ atOnce: 1, strangersAtOnce: 1, waiting: 1, perKey: 1, refusal: () => refusal })
     const source: Source = { lane: 'known', key: 'a' }
     const first = turn(source, () => Promise.reject(new Error('failed')))

@@ -1,8 +1,8 @@
 import { networkOf } from './address.ts'
 
 /**
- * Who asks. `known`: signed in, or from an address that an account signed in from before. The two lanes take turns, so
- * that strangers never delay people who are known by more than one piece of work.
+ * The caller. `known`: signed in, or at an address from which an account has signed in. The two lanes take turns, so
+ * strangers delay known callers by one piece of work at most.
  */
 export interface Source {
   lane: 'known' | 'stranger'
@@ -14,14 +14,14 @@ export interface Source {
 export const signedInSource = (accountId: string): Source => ({ lane: 'known', key: accountId })
 
 export interface FairQueueOptions {
-  /** Pieces of work that run at once, and how many of them may be those of strangers. */
+  /** Number of pieces of work that run at once, and how many of them strangers may use. */
   atOnce: number
   strangersAtOnce: number
   /** Callers that wait, per lane. */
   waiting: number
   /** Callers that wait, per key. */
   perKey: number
-  /** What a caller gets that is turned away. */
+  /** The error for refused callers. */
   refusal: () => Error
 }
 

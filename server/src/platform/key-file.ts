@@ -22,7 +22,7 @@ export interface StoredCommandKey {
   signature: string | null
   /** Base64 PKCS #8 DER. */
   privateKey: string | null
-  /** When it signs nothing any more; null: it is the newest, or was retired. */
+  /** When it stops signing; null for the newest key and for retired keys. */
   retiresAt: string | null
 }
 
@@ -75,7 +75,7 @@ export const createKeyFile = (file: string, content: KeyFile): KeyFile => {
 
 const lockTries = 200
 const lockTryMs = 25
-/** A change takes milliseconds: whoever held the lock that long was killed. */
+/** A change takes milliseconds, so a process that held the lock this long was killed. */
 const staleLockMs = 10_000
 
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

@@ -1,13 +1,13 @@
 export interface PacerOptions {
   /** Refusals a second, of all callers together. */
   perSecond: number
-  /** The longest that one waits, in milliseconds. */
+  /** Maximum delay of a refusal, in milliseconds. */
   mostMs: number
 }
 
 /**
- * Gives refusals at a bounded rate. Attackers that ask again as soon as they are refused wait for each other; a refusal
- * now and then is given at once. What waits holds a connection and a timer.
+ * Sends refusals at a bounded rate. Attackers that retry as soon as they are refused wait for each other; an occasional
+ * refusal is sent at once. A waiting refusal holds a connection and a timer.
  */
 export const createPacer = ({ perSecond, mostMs }: PacerOptions, clock: () => number = () => performance.now()) => {
   const step = 1000 / perSecond

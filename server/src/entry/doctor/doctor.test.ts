@@ -119,7 +119,7 @@ describe('portcullis doctor on files', () => {
     ])
   })
 
-  it('sees a release key that others may replace, one that cannot be used, and its fingerprint', async () => {
+  it('reports the release key, a key file that others can write, and one that cannot be used', async () => {
     const key = releaseKeyPair()
     const file = join(dir, 'release-key.pub')
     writeFileSync(file, formatReleaseKeyFile(releaseKeyFileOf(key)), { mode: 0o644 })

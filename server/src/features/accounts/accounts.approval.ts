@@ -8,7 +8,7 @@ import type { AccountRow } from './accounts.store.ts'
 /** The second approver, as accounts need it. */
 export type AccountApprovals = Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'noteInfluence' | 'require'>
 
-/** What waits for a second approver: an account by id, because a name can pass to another one. */
+/** A change that waits for a second approver. It names the account by id, because another account can get the name. */
 export interface AccountUpdate {
   accountId: string
   userName: string
@@ -26,7 +26,7 @@ export interface FactorReset {
   userName: string
 }
 
-/** Which parts of a change could take an account over or out. */
+/** Which parts of a change could take over or disable an account. */
 export const gatedParts = (before: AccountRow, after: AccountRow): AccountChangeKind[] => [
   ...(before.is_enabled && !after.is_enabled ? (['disable'] as const) : []),
   ...(after.user_profile > before.user_profile ? (['demote'] as const) : []),
@@ -80,7 +80,7 @@ export const mayChangeAlone = async (
   return true
 }
 
-/** Notes who could act as an account from now on. */
+/** Stores who could act as an account from now on. */
 export const noteInfluences = async (
   approvals: AccountApprovals,
   tx: Tx,

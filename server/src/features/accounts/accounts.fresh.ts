@@ -3,17 +3,17 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import type { AccountRow } from './accounts.store.ts'
 
-/** Whether somebody with this profile can move the fleet. Whoever controls such an account signs in with it and does so. */
+/** Whether this profile can move the fleet. Anyone who controls such an account can sign in with it and do so. */
 const movesTheFleet = (profile: UserProfile): boolean => profile < profiles.user
 
-/** What decides who can sign in with an account, and as what; names and addresses do not. */
+/** The members that decide who can sign in with an account, and with which profile. */
 const isTakeover = (before: AccountRow, after: AccountRow): boolean =>
   before.user_profile !== after.user_profile ||
   before.password_hash !== after.password_hash ||
   before.is_enabled !== after.is_enabled ||
   before.must_change_password !== after.must_change_password
 
-/** Refuses a caller without fresh authentication to make, change or delete accounts above profile User. */
+/** Refuses to create, change or delete accounts above profile User without fresh authentication. */
 export const assertFreshForAccount = (
   actor: Actor,
   now: number,

@@ -68,7 +68,7 @@ export type AccountsService = ReturnType<typeof createAccountsService>
 
 /** A Manager has accounts of profile User in his hands, nobody gives more than he has. */
 const assertMayChange = (actor: Actor, present: UserProfile, wanted: UserProfile): void => {
-  // Whoever creates an account or sets its password can use all that it may do: a token must hold that itself.
+  // Whoever creates an account or sets its password can act as it, so a token must have all of its permissions.
   for (const permission of [...permissionsOf(wanted), ...permissionsOf(present)])
     if (actor.profile <= permissionTable[permission]) assertPermission(actor, permission)
   if (actor.profile === profiles.administrator) return
@@ -169,7 +169,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
 
   type Update = { after: AccountRow } | { waits: AccountRow; title: string }
 
-  /** Changes an account; or says that it needs a second approver, and changes nothing. */
+  /** Changes an account. Changes nothing and reports it if the change needs a second approver. */
   const change = async (
     tx: Tx,
     actor: Actor,
@@ -187,17 +187,19 @@ export const createAccountsService = (deps: AccountsDeps) => {
     const profile = given.userProfile ?? before.user_profile
     assertMayChange(actor, before.user_profile, profile)
     if (hash !== null && before.auth_source !== 'Local')
-      throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
+      throw new AppError('unprocessable', { detail: 'Change the password of a directory account in the directory.' })
     const enabled = given.isEnabled ?? before.is_enabled
     if (before.account_id === by && (!enabled || profile > before.user_profile))
-      throw new AppError('conflict', { detail: 'Nobody disables or demotes himself; ask another Administrator.' })
+      throw new AppError('conflict', {
+        detail: 'You cannot disable or demote your own account. Ask another Administrator.',
+      })
     const next: AccountRow = {
       ...withPersonal(before, given),
       password_hash: hash ?? before.password_hash,
       user_profile: profile,
       is_enabled: enabled,
       must_change_password: given.mustChangePassword ?? before.must_change_password,
-      // Disabled by a person it stays so, whatever a directory says later.
+      // An account that a person disabled stays disabled, whatever the directory says later.
       withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
     }
     assertFreshForAccount(actor, clock.now(), { before, after: next })
@@ -238,7 +240,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     }
     const by = approved === null ? actor.accountId : approved.requestedByAccount
     if (targets.some((row) => row.account_id === by))
-      throw new AppError('conflict', { detail: 'Nobody deletes himself; nothing was deleted.' })
+      throw new AppError('conflict', { detail: 'You cannot delete your own account. Nothing was deleted.' })
     assertAdministratorLeft(rows, new Map(targets.map((row) => [row.account_id, null])))
     const ids = targets.map((row) => row.account_id)
     if (ids.length === 0) return { deleted: [] }

@@ -28,17 +28,17 @@ export interface AccountRow {
   withdrawn_at: Date | null
   /** When directory or provider last confirmed the account. */
   confirmed_at: Date | null
-  /** Until then its credentials are refused; null when it was never suspended, or the suspension was lifted. */
+  /** Its credentials are refused until this time; null if it was never suspended or the suspension was lifted. */
   suspended_until: Date | null
   /** Who suspended it. */
   suspended_by: string | null
-  /** Until then it may sign in without a required second factor; set on the server only. */
+  /** It may sign in without a required second factor until this time. Set only on the command line of the server. */
   factor_exempt_until: Date | null
 }
 
 /** What only accounts of a directory or provider have. */
 type ExternalMember = 'external_issuer' | 'external_id' | 'withdrawn_at' | 'confirmed_at'
-/** What starts empty. */
+/** Columns that are empty in a new account. */
 type LaterMember = 'suspended_until' | 'suspended_by' | 'factor_exempt_until'
 
 export type AccountsStore = ReturnType<typeof createAccountsStore>
@@ -75,7 +75,7 @@ export const createAccountsStore = (db: Queryable) => ({
       update accounts set suspended_until = ${until}, suspended_by = ${by}, token_version = token_version + 1
       where account_id = ${accountId}`),
 
-  /** Lets an account sign in without a required second factor until then. */
+  /** Lets an account sign in without a required second factor until the given time. */
   exemptFactor: (accountId: string, until: Date): Promise<number> =>
     db.execute(sql`update accounts set factor_exempt_until = ${until} where account_id = ${accountId}`),
 

@@ -55,7 +55,7 @@ const view = (row: ApiTokenRow, now: number): ApiTokenView => ({
   state: stateOf(row, now),
 })
 
-/** The scopes of a new token; throws when one of them is not the creator's to give. */
+/** Returns the scopes of a new token. Throws if the creator may not grant one of them. */
 const scopesOf = (
   actor: Actor,
   profile: UserProfile,
@@ -66,11 +66,11 @@ const scopesOf = (
   const missing = given.filter((scope) => !actor.permissions.has(scope))
   if (missing.length > 0)
     throw new AppError('forbidden_object', {
-      detail: `You cannot grant permissions that you do not hold: ${missing.join(', ')}.`,
+      detail: `You cannot grant permissions that you do not have: ${missing.join(', ')}.`,
     })
   const above = given.filter((scope) => !permissionsOf(profile).includes(scope))
   if (above.length > 0)
-    throw invalid('body.scopes', `profile ${profileNames[profile]} does not hold ${above.join(', ')}`)
+    throw invalid('body.scopes', `profile ${profileNames[profile]} does not have ${above.join(', ')}`)
   return [...given].sort()
 }
 
@@ -95,7 +95,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
     ): Promise<ApiTokenView & { token: string }> => {
       const now = new Date(clock.now())
       const expiresAt = given.expiresAt ? requireTime('body.expiresAt', given.expiresAt).from : defaultExpiry(now)
-      if (expiresAt <= now) throw invalid('body.expiresAt', 'must lie in the future')
+      if (expiresAt <= now) throw invalid('body.expiresAt', 'must be in the future')
       if (expiresAt > latestExpiry(now))
         throw invalid(
           'body.expiresAt',
@@ -127,7 +127,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
         suspended_until: null,
       }
       await db.transaction(async (tx) => {
-        // A token that starts within the 14 days is not announced for a date its creator has just chosen.
+        // No notification for a date within 14 days that the creator has just chosen.
         await store(tx).insert(row, token.hash, stepOf(expiresAt, now.getTime()))
         await audit.write(tx, actor, {
           action: 'apiToken.created',

@@ -64,7 +64,7 @@ export const createApiTokensStore = (db: Queryable) => ({
       where t.token_id = d.token_id and a.account_id = t.account_id
       returning t.token_id, t.account_id, t.name, a.user_name, t.expires_at, d.step`),
 
-  /** Gives tokens from before scopes their expiry date, each once; a date before `latest` stays. */
+  /** Sets the expiry date of tokens created before scopes, once for each. A date before `latest` stays. */
   limitLegacy: (
     now: Date,
     latest: Date,

@@ -97,7 +97,7 @@ const isConsole = (request: FastifyRequest): boolean => request.headers[consoleH
 /** Refuses a body unless exactly one of its members has a value. */
 const assertOne = (given: Readonly<Record<string, unknown>>, names: string): void => {
   const count = Object.values(given).filter((value) => value !== null && value !== undefined).length
-  if (count !== 1) throw invalid('body', `give exactly one of ${names}`)
+  if (count !== 1) throw invalid('body', `must contain exactly one of ${names}`)
 }
 
 /** A reload takes a second or two; a thief who needs the cookie within five has the browser already. */

@@ -62,7 +62,7 @@ export const createCredentialsService = ({
     onChange(accountIds)
   }
   bus.on(topic, (message) => forget(Array.isArray(message.accountIds) ? (message.accountIds as string[]) : null))
-  // What a second factor is required for stands in the configuration. Open views stay: their next call is judged.
+  // The configuration decides who needs a second factor. Open views stay open; their next call is checked.
   bus.on(settingsTopic, () => {
     epoch++
     cache.clear()

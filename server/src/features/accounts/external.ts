@@ -13,7 +13,7 @@ export interface ExternalPerson {
   lastName: string
   email: string
   phone: string | null
-  /** When a provider last saw the person prove who they are, as it says, in milliseconds; a directory asks each time. */
+  /** When the person last authenticated at the provider, as it reports, in milliseconds. A directory asks each time. */
   authenticatedAt?: number | null
 }
 

@@ -95,7 +95,7 @@ export interface AccountsApi {
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
-  /** Judges a change of who needs a second factor. */
+  /** Checks a change of who needs a second factor. */
   secondFactorGuard: SecondFactor['guard']
   /** Removes the second factors of a local account, on the command line of the server. */
   resetSecondFactor: SecondFactor['resetOnServer']
@@ -112,9 +112,9 @@ export interface AccountsApi {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<NotAdmitted | 'lost' | null>
-  /** The session of the caller, whose identity a provider is to confirm; refuses API tokens and other accounts. */
+  /** Returns the session of a caller whose identity a provider confirms. Refuses API tokens and other accounts. */
   confirmable: ReauthenticationService['confirmable']
-  /** Makes that session fresh by what the provider says. */
+  /** Makes that session fresh on the statement of the provider. */
   confirmIdentity: ReauthenticationService['confirmIdentity']
   /** Takes the account of a subject away, because the provider gives it no right any more. */
   withdrawSubject(issuer: string, id: string, why: string): Promise<void>

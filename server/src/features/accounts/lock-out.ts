@@ -33,7 +33,7 @@ export const createLockOutExit =
       await audit.write(tx, systemActor('command line'), {
         action: 'account.linkCreated',
         entity: row.user_name,
-        details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors taken away' : ''}${wasSuspended ? '; suspension lifted' : ''}`,
+        details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors removed' : ''}${wasSuspended ? '; suspension lifted' : ''}`,
       })
       return { userName: row.user_name, url, expiresAt }
     })

@@ -215,7 +215,7 @@ export const createMfa = (deps: MfaDeps) => {
     return fresh
   }
 
-  /** Notes whether the account has a factor, and lets every replica hear of it. */
+  /** Stores whether the account has a factor and notifies every replica. */
   const marked = async (tx: Tx, accountId: string): Promise<void> => {
     await store.mark(tx, accountId)
     await credentials.announce(tx, [accountId])
@@ -224,7 +224,7 @@ export const createMfa = (deps: MfaDeps) => {
   const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
 
-  /** Takes all factors of somebody else away; or says that it needs a second approver, and changes nothing. */
+  /** Removes all factors of another account. Changes nothing and reports it if that needs a second approver. */
   const reset = async (
     tx: Tx,
     actor: Actor,
@@ -238,10 +238,12 @@ export const createMfa = (deps: MfaDeps) => {
     const by = approved === null ? actor.accountId : approved.requestedByAccount
     const id = account.account_id
     if (id === by)
-      throw new AppError('forbidden_object', { detail: 'Nobody does it for himself: ask another Administrator.' })
+      throw new AppError('forbidden_object', {
+        detail: 'You cannot reset your own second factors. Ask another Administrator.',
+      })
     if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
       return { id, reset: false, waits: account }
-    // Also when there is none: who knows the password and makes sure that there is no factor could act as them.
+    // Also without factors: someone who knows the password and knows that there is no factor could act as them.
     if (by !== null)
       await approvals.noteInfluence(tx, {
         accountId: id,
@@ -291,7 +293,7 @@ export const createMfa = (deps: MfaDeps) => {
 
     confirmTotp: async (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> => {
       assertSession(actor)
-      // Never the bucket of sign-ins: a stolen session could otherwise keep its owner from signing in.
+      // Not the bucket of sign-ins: otherwise a stolen session could keep its owner from signing in.
       const release = await bookProof(actor.accountId as string)
       const done = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
@@ -389,7 +391,7 @@ export const createMfa = (deps: MfaDeps) => {
           name: cleanText(name, 64) || 'passkey',
           created_at: now(),
         })
-        if (inserted === 0) throw new AppError('conflict', { detail: 'This passkey is there already.' })
+        if (inserted === 0) throw new AppError('conflict', { detail: 'This passkey is already registered.' })
         const recoveryCodes = await firstCodes(tx, account.account_id)
         await marked(tx, account.account_id)
         await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
@@ -471,7 +473,7 @@ export const createMfa = (deps: MfaDeps) => {
       return outcome
     },
 
-    /** Begins a proof by passkey for a session that is open; its challenge replaces an earlier one. */
+    /** Starts a passkey proof for an open session. Its challenge replaces an earlier one. */
     startReauthentication: async (
       account: AccountRow,
       sessionId: string,
@@ -499,7 +501,7 @@ export const createMfa = (deps: MfaDeps) => {
       return { options: { ...options } }
     },
 
-    /** Says whether a factor is that of the account behind a session. Wrong ones are counted like wrong passwords. */
+    /** Returns whether a factor belongs to the account of a session. Wrong ones count like wrong passwords. */
     proveFactor: async (account: AccountRow, sessionId: string, given: GivenFactor): Promise<boolean> => {
       const release = await bookProof(account.account_id)
       const isRight = await transactionAgain(db, async (tx) => {

@@ -34,11 +34,11 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
     if (oldPassword === null || oldPassword === undefined)
       throw invalid('body.oldPassword', 'is needed to change the password')
     if (account.auth_source !== 'Local')
-      throw new AppError('unprocessable', { detail: 'The password of a directory account is changed there.' })
+      throw new AppError('unprocessable', { detail: 'Change the password of a directory account in the directory.' })
     if (!(await signin.prove(account, oldPassword))) throw new AppError('old_password_wrong')
     assertPassword(newPassword, account.user_name)
     if (newPassword === oldPassword)
-      throw new AppError('password_rejected', { detail: 'The new password is the old one.' })
+      throw new AppError('password_rejected', { detail: 'The new password is the same as the old one.' })
     return passwords.turn(signedInSource(account.account_id), ({ hash }) => hash(newPassword))
   }
 

@@ -41,7 +41,7 @@ const proofNames: Readonly<Record<keyof GivenProof, string>> = {
   response: 'passkey',
 }
 
-/** Fresh authentication (RFC 9470): proves again who sits behind a session that is open already. */
+/** Fresh authentication (RFC 9470): verifies the identity of the user of an open session again. */
 export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = deps
 
@@ -53,7 +53,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     return account
   }
 
-  /** Binds at the directory with the given password. It has to find the very entry that the account belongs to. */
+  /** Binds to the directory with the given password. The bind must find the entry that belongs to the account. */
   const isProvenByDirectory = async (account: AccountRow, password: string): Promise<boolean> => {
     const release = await signin.bookProof(account.account_id)
     const given = { userName: account.user_name, password, isDecoy: false }
@@ -72,13 +72,15 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     return isSame
   }
 
-  /** Judges what was given; wrong answers are counted, and 429 follows too many of them. */
+  /** Verifies a proof. Wrong answers are counted, and too many lead to 429. */
   const isProven = async (account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> => {
     if (account.auth_source === 'OIDC')
-      throw new AppError('unprocessable', { detail: 'This account has no password here: confirm at its provider.' })
+      throw new AppError('unprocessable', {
+        detail: 'This account has no password on this server. Confirm your identity at your identity provider.',
+      })
     if (account.auth_source === 'LDAP') {
       if (given.password == null)
-        throw new AppError('unprocessable', { detail: 'This account confirms its identity by its directory password.' })
+        throw new AppError('unprocessable', { detail: 'Confirm your identity with your directory password.' })
       return isProvenByDirectory(account, given.password)
     }
     return given.password == null
@@ -98,8 +100,8 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     )
 
   /**
-   * Makes one session fresh from `at` on, inside `tx`. False when the session ended, or the account's credentials changed
-   * after `account` was read: then nothing was proven about the account as it is now.
+   * Makes one session fresh from `at` on, inside `tx`. Returns false if the session ended, or if the credentials of the
+   * account changed after `account` was read: the proof is then about the former credentials.
    */
   const markFresh = async (tx: Tx, actor: Actor, account: AccountRow, at: number, proof: string): Promise<boolean> => {
     if ((await signinStore(tx).lockUnchanged(account.account_id, account.token_version)) === undefined) return false
@@ -116,7 +118,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   }
 
   return {
-    /** Proves the person behind the caller's session again; tells until when the session is fresh. */
+    /** Verifies the identity of the caller again and returns until when the session is fresh. */
     reauthenticate: async (actor: Actor, given: GivenProof): Promise<{ freshUntil: string }> => {
       const account = await accountOf(actor)
       const name = (Object.keys(proofNames) as (keyof GivenProof)[]).find((key) => given[key] != null) ?? 'password'
@@ -131,16 +133,16 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       return { freshUntil: new Date(at + freshSeconds * 1000).toISOString() }
     },
 
-    /** The session of the caller, whose identity a provider is to confirm. */
+    /** Returns the session of a caller whose identity a provider confirms. */
     confirmable: async (actor: Actor): Promise<{ accountId: string; sessionId: string }> => {
       const account = await accountOf(actor)
       if (account.auth_source !== 'OIDC')
-        throw new AppError('unprocessable', { detail: 'This account is not one of an identity provider.' })
+        throw new AppError('unprocessable', { detail: 'This account does not belong to an identity provider.' })
       return { accountId: account.account_id, sessionId: actor.credentialId as string }
     },
 
     /**
-     * Makes a session fresh by what a provider says of its person. It has to be the same subject, with a time of its
+     * Makes a session fresh on the statement of a provider. It must name the same subject and the time of the
      * sign-in there; the session is fresh from that time on.
      */
     confirmIdentity: async (
@@ -163,7 +165,10 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       }
       const isSame = issuer === account.external_issuer && subject === account.external_id
       if (!isSame || authenticatedAt === null || !isFresh(actor, clock.now())) {
-        await recordRefusal(actor, isSame ? 'sign-in at the provider that is too old' : 'sign-in of another person')
+        await recordRefusal(
+          actor,
+          isSame ? 'the sign-in at the provider is too old' : 'another person signed in at the provider',
+        )
         throw new AppError(isSame ? 'oidc_not_fresh' : 'oidc_other_person')
       }
       const at = Math.min(authenticatedAt, clock.now())
@@ -173,7 +178,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       credentials.forget([accountId])
     },
 
-    /** Begins a proof by passkey, bound to the caller's session. */
+    /** Starts a passkey proof that is bound to the caller's session. */
     startPasskey: async (actor: Actor): Promise<{ options: Record<string, unknown> }> =>
       mfa.startReauthentication(await accountOf(actor), actor.credentialId as string),
   }

@@ -24,7 +24,7 @@ export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGERS', 'SECURITY_FACTOR_USERS'] as const
 
-/** The required second factor: who may change the requirement, and the ways back in on the server. */
+/** The required second factor: who may change the requirement, and recovery on the server. */
 export const createSecondFactor = (deps: SecondFactorDeps) => {
   const { db, clock, audit, store, sessionsStore, credentials } = deps
 
@@ -46,12 +46,12 @@ export const createSecondFactor = (deps: SecondFactorDeps) => {
   }
 
   return {
-    /** Judges a change of the requirement before it is stored. */
+    /** Checks a change of the requirement before it is stored. */
     guard: async (actor: Actor, next: ReadonlyMap<string, string>): Promise<void> => {
       assertFresh(actor, clock.now())
       const isRequired = requirements.some((name) => next.get(name) === 'true')
       const account = actor.accountId === null ? undefined : await store(db).byId(actor.accountId)
-      // Else the last Administrator could be shut out by a click.
+      // Otherwise one click could lock out the last Administrator.
       if (isRequired && account?.auth_source === 'Local' && !account.mfa_enabled)
         throw new AppError('conflict', {
           detail: 'Set up a second factor for your own account before you require one.',
@@ -74,7 +74,7 @@ export const createSecondFactor = (deps: SecondFactorDeps) => {
         return { reset }
       }),
 
-    /** Puts the requirement off for one account and a bounded time, on the command line of the server. */
+    /** Exempts one account from the requirement for a limited time, on the command line of the server. */
     exemptOnServer: (userName: string, hours: number): Promise<{ userName: string; until: Date }> =>
       onServer(userName, async (tx, row) => {
         const until = new Date(clock.now() + hours * 3_600_000)

@@ -127,7 +127,7 @@ describe('required second factor', () => {
     expect((await require(admin.api, relaxed)).statusCode).toBe(200)
   })
 
-  it('finding 11: the command line of the server lets one account in for a bounded time, and resets a factor', async () => {
+  it('finding 11: the command line of the server exempts one account for a limited time, and resets a factor', async () => {
     const admin = await person(t, { profile: 10 })
     await enrol(admin)
     const stranded = await person(t)

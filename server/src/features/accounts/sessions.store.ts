@@ -23,7 +23,7 @@ export interface CredentialRow {
   suspended_until: Date | null
   /** When the account needs a second factor; null when it has one, none is required, or for API tokens. */
   second_factor_due_at: Date | null
-  /** Of an API token; null for sessions, and for tokens from before scopes. */
+  /** Scopes of an API token; null for sessions, and for tokens created before scopes. */
   scopes: Permission[] | null
 }
 
@@ -47,7 +47,7 @@ export interface RefreshRow extends SessionRow {
 
 /**
  * When account `a` needs a second factor: the grace period counts from the change that switched the requirement on. Null
- * when none is required of its profile, or it has one. An exemption puts it off.
+ * when none is required of its profile, or it has one. An exemption postpones it.
  */
 const secondFactorDue = sql`case when a.auth_source = 'Local' and not a.mfa_enabled then (
     select greatest(a.factor_exempt_until, c.changed_at + make_interval(days => coalesce((

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** Limits kept in memory; beyond that the one that ends first goes, and the database refuses instead. */
+/** Maximum number of limits in memory. Beyond it, the limit that ends first is dropped and the database refuses instead. */
 const limitsKept = 10_000
 /** Addresses from which an account signed in, the latest first. */
 export const sourcesKept = 100_000
@@ -14,8 +14,8 @@ interface Limit {
 const noNames: ReadonlySet<string> = new Set()
 
 /**
- * What the sign-in knows without asking anybody: which buckets are full, and which addresses accounts signed in from. A
- * flood from a limited address ends here, before the queue for passwords and before the database.
+ * What the sign-in knows without the database: which buckets are full, and from which addresses accounts signed in. It
+ * stops a flood from a limited address before the password queue and the database.
  */
 export const createSigninLimits = (clock: Clock) => {
   const limits = new Map<string, Limit>()
@@ -39,7 +39,7 @@ export const createSigninLimits = (clock: Clock) => {
       if (oldest !== undefined) limits.delete(oldest)
     },
 
-    /** Seconds until the bucket takes an attempt again; null when it is not known to be full. */
+    /** Seconds until the bucket accepts an attempt again; null if it is not known to be full. */
     secondsOf: (bucket: string, name: string): number | null => {
       const limit = endsOf(bucket)
       return limit === undefined || limit.exempt.has(name)

@@ -21,7 +21,7 @@ import { assertNotSuspended } from './suspension.rules.ts'
 const windowMs = 15 * 60_000
 /** Guesses checked per window: at one account from strange addresses, from one address, at one account from its own address. */
 const limits = { account: 10, ip: 100, known: 10 } as const
-/** Of sign-ins that are refused without a look at the password. */
+/** Limits of sign-ins that are refused without checking the password. */
 const refusalPace = { perSecond: 100, mostMs: 5_000 } as const
 /** Names that stay exempt from the limit of an address they signed in from. */
 const exemptNames = 10_000
@@ -64,14 +64,14 @@ export const createSigninService = (deps: SigninDeps) => {
   const tooMany = (seconds: number): AppError =>
     new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
 
-  /** Keeps a full bucket in memory, where that is enough to refuse: an account's also depends on where the caller is. */
+  /** Keeps a full bucket in memory if that suffices to refuse. The bucket of an account also depends on the address. */
   const remember = async (bucket: string, until: number): Promise<void> => {
     if (bucket.startsWith('known:')) memory.add(bucket, until)
     else if (bucket.startsWith('ip:'))
       memory.add(bucket, until, new Set(await store(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
   }
 
-  /** Refuses in memory what the database would refuse; nothing of it depends on whether the name exists. */
+  /** Refuses in memory what the database would refuse. The result never depends on whether the name exists. */
   const assertNotLimited = (key: string, address: string, ip: string): void => {
     const seconds =
       memory.secondsOf(ipBucket(address)[0], key) ?? memory.secondsOf(accountBucket(key, address, true)[0], '')
@@ -134,7 +134,7 @@ export const createSigninService = (deps: SigninDeps) => {
   const accountBucket = (key: string, address: string, isKnown: boolean): readonly [string, number] =>
     isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] : [`account:${nameHash(key)}`, limits.account]
 
-  /** Somebody proved who they are and may not in, because the account is suspended. Throws the error again. */
+  /** Records a correct sign-in to a suspended account, and throws the error again. */
   const recordSuspended = async (error: unknown, userName: string, ip: string): Promise<never> => {
     if (error instanceof AppError && error.code === 'account_suspended')
       await recordNotAdmitted(userName, 'The account is suspended.', ip)
@@ -169,7 +169,7 @@ export const createSigninService = (deps: SigninDeps) => {
       })
       .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
 
-  /** When the person of a directory or provider proved who they are; a claim about the future is about now. */
+  /** When the person authenticated at the directory or provider. A time in the future counts as now. */
   const authenticatedBy = ({ source, authenticatedAt = null }: ExternalPerson): number | null => {
     if (source === 'LDAP') return clock.now()
     return authenticatedAt === null ? null : Math.min(authenticatedAt, clock.now())
@@ -294,7 +294,7 @@ export const createSigninService = (deps: SigninDeps) => {
         assertNotLimited(key, address, from.ip)
         return passwords.turn({ lane, key: address }, prove)
       })().catch(async (error: unknown) => {
-        // Whoever asks again at once, on hundreds of connections, waits for the answer; in no turn of the queue.
+        // Callers that retry at once on hundreds of connections wait for the answer, without a turn in the queue.
         if (error instanceof AppError) await refusals.wait()
         throw error
       })
@@ -368,7 +368,7 @@ export const createSigninService = (deps: SigninDeps) => {
       return right
     },
 
-    /** Learns which addresses accounts signed in from; `maintain` learns it again. */
+    /** Loads the addresses from which accounts signed in. `maintain` loads them again. */
     warm: async (): Promise<void> => memory.setSources(await store(db).sources(sourcesKept)),
 
     /** Closes what is older than the window: buckets, and failures that become one audit record. */

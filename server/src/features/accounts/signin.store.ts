@@ -80,7 +80,7 @@ export const createSigninStore = (db: Queryable) => ({
         order by s.last_success_at desc, s.ip offset ${sourcesKept})`)
   },
 
-  /** Counts failures into the open fold; its count, or null when the fold is older than the window. */
+  /** Counts failures into the open audit record. Returns its count, or null if that record is older than the window. */
   fold: async (subject: string, ip: string, now: Date, since: Date, count = 1): Promise<number | null> =>
     (
       await db.query<{ failures: number }>(sql`

@@ -11,10 +11,10 @@ interface Suspendable {
 export const isSuspended = ({ suspended_until: until }: Suspendable, nowMs: number): boolean =>
   until !== null && until.getTime() > nowMs
 
-/** A time as people read it. */
+/** Formats a time for people. */
 export const atText = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** Refuses a sign-in whose proof was right, but whose account is suspended. */
+/** Refuses a correct sign-in to a suspended account. */
 export const assertNotSuspended = (row: Suspendable, nowMs: number): void => {
   if (isSuspended(row, nowMs)) throw new AppError('account_suspended', { until: atText(row.suspended_until as Date) })
 }

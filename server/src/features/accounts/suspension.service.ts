@@ -36,7 +36,7 @@ export const createSuspensionService = (deps: SuspensionDeps) => {
     const key = nameKey(userName)
     const after = await db.transaction(async (tx) => {
       const rows = await store(tx).lockForChange([key], actor.accountId)
-      // Two Administrators who suspend each other: the second one is suspended by now.
+      // If two Administrators suspend each other, the second one is suspended by now.
       const own = rows.find((row) => row.account_id === actor.accountId)
       const mayAct =
         own?.is_enabled === true && own.user_profile === profiles.administrator && !isSuspended(own, clock.now())
@@ -92,7 +92,7 @@ export const createSuspensionService = (deps: SuspensionDeps) => {
 
     lift,
 
-    /** Lifts a suspension for whoever holds the machine of the server. */
+    /** Lifts a suspension on the command line of the server. */
     liftOnServer: (userName: string): Promise<AccountView> => lift(systemActor('command line'), userName),
   }
 }

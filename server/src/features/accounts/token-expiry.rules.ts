@@ -2,7 +2,7 @@ import { tokenDays, tokenNoticeDays } from '@portcullis/contract'
 
 export const dayMs = 86_400_000
 
-/** When a token expires whose creator names no date. */
+/** When a token expires if its creator sets no date. */
 export const defaultExpiry = (now: Date): Date => new Date(now.getTime() + tokenDays * dayMs)
 
 /** The latest date a token may have: the same moment next year. */

@@ -20,7 +20,7 @@ export interface TokenExpiryDeps {
 
 const atOnce = 100
 
-/** The end of the id tells tokens of the same name and account apart. */
+/** The end of the id distinguishes tokens with the same name and account. */
 const entityOf = (token: ExpiringToken): string => `${token.name} of ${token.user_name} (${token.token_id.slice(-6)})`
 
 const eventOf = (token: ExpiringToken): NewEvent => ({
@@ -33,9 +33,9 @@ const eventOf = (token: ExpiringToken): NewEvent => ({
   ...(token.step === 2 ? { severity: 3 } : {}),
 })
 
-/** Announces the expiry of API tokens, and gives tokens from before scopes their expiry date. */
+/** Sends notifications about expiring API tokens, and sets the expiry date of tokens created before scopes. */
 export const createTokenExpiry = ({ db, clock, audit, events, credentials, store }: TokenExpiryDeps) => ({
-  /** Announces each step of each token once, on whichever replica gets there first. */
+  /** Sends one notification for each step of each token, on the replica that comes first. */
   announce: async (): Promise<void> => {
     const [firstDays, secondDays] = tokenNoticeDays
     for (let done = atOnce; done === atOnce; )
@@ -59,7 +59,7 @@ export const createTokenExpiry = ({ db, clock, audit, events, credentials, store
       })
   },
 
-  /** Limits tokens from before scopes to 90 days from the upgrade. Tokens that expire earlier keep their date. */
+  /** Limits tokens created before scopes to 90 days from the upgrade. Tokens that expire earlier keep their date. */
   limitLegacy: async (): Promise<void> => {
     const now = new Date(clock.now())
     const limited = await db.transaction(async (tx) => {

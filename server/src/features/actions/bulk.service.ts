@@ -218,7 +218,7 @@ export const createBulk = (deps: BulkDeps) => {
         actor,
         targets.map((target) => target.agent_id),
         async () => {},
-        // It was asked for all hosts of the job when it was ordered.
+        // It was checked for all hosts of the job when the job was ordered.
         true,
       )
       return { ended: targets.length, queued: [], order: targets }

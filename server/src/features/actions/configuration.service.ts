@@ -137,7 +137,7 @@ export const createConfiguration = ({
         return planned
       }).catch(async (error: unknown) => {
         if (!(error instanceof NeedsApprover)) throw error
-        // Approving what is attached opens too many hosts: all of the order waits, not only its rules.
+        // Approving attached devices opens too many hosts, so the whole order waits, not only its rules.
         const { items } = await transactionAgain(db, plan)
         return approvals.require<ConfigurationChange>(actor, {
           kind: 'configuration',

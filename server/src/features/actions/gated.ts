@@ -80,7 +80,7 @@ export const registerGated = (
   })
 }
 
-/** Refuses an update that needs a second approver, and files it: who may order updates alone could run their own build. */
+/** Refuses and files an update that needs a second approver: alone, one person could install their own build. */
 export const refuseUpdate = async (
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
   actor: Actor,

@@ -95,7 +95,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
       })
     },
 
-    /** Refuses, and files for a second approver, when one person may not delete so many alone. */
+    /** Refuses and files a request if one person may not delete that many hosts alone. */
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)

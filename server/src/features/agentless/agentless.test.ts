@@ -213,7 +213,7 @@ describe('a host that is polled', () => {
     expect((await agentless.status('copy-1')).uuid).not.toBe(a.uuid)
   })
 
-  it('that only says to be another one hides nothing: it is shown beside it, and named', async () => {
+  it('that claims to be another one hides nothing: it is shown beside it, and named', async () => {
     const machineIdHash = '6f'.repeat(32)
     const w = await agentless.registerWorker()
     await agentless.activate()
@@ -313,7 +313,7 @@ describe('a host that is polled', () => {
     expect(trail).toContain('connection.host_key_confirmed')
   })
 
-  it('finding 10: a host that a private key signs in to is pinned, one that shows another key is told apart', async () => {
+  it('finding 10: a host is pinned after a sign-in with a private key, and one with another key is reported', async () => {
     const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
     ok(await agentless.post('connectiondetails', { computerName: 'keyed-1', userName: 'u', privateKey }))
     const w = await agentless.registerWorker()

@@ -227,9 +227,9 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       })
     },
 
-    /** Pins keys that a person compared; a computer that shows another one than was given stays as it is. */
+    /** Pins keys that a person compared. A computer that presented another key stays as it is. */
     confirmKeys: (actor: Actor, { hosts, list }: BodyOf<typeof confirmHostKeys>): Promise<ConfirmedKeys> => {
-      if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'give either hosts or list')
+      if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'must contain either hosts or list')
       const { keys, unreadable } =
         list === undefined
           ? {
@@ -249,14 +249,14 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
         for (const row of rows) {
           const given = keys.get(row.name_key) as ReadonlySet<string>
           const shown = row.shown_host_key ?? ''
-          // One that a person names counts before the first contact, too; a list only confirms what was seen.
+          // A fingerprint for a named host is pinned even before the first contact. A list only confirms presented keys.
           const key = shown === '' && list === undefined ? [...given][0] : shown
           if (key === undefined || key === '') answer.notShown.push(row.computer_name)
           else if (!given.has(key)) answer.different.push({ computerName: row.computer_name, shown: key })
           else {
             if (!row.is_override && !isAdministrator(actor))
               throw new AppError('forbidden_object', {
-                detail: `${row.computer_name} uses the default credentials: only an Administrator confirms its host key.`,
+                detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
               })
             await write(tx, row, { ...row, host_key: key })
             answer.confirmed.push(row.computer_name)

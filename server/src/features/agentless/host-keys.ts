@@ -15,7 +15,7 @@ const fingerprintOf = (base64: string): string | null => {
 /** `[host]:2222` and `host` name the same computer here: a connection has one port. */
 const namesOf = (text: string): string[] => text.split(',').map((name) => name.replace(/^\[(.+)\]:\d+$/, '$1'))
 
-/** What one line says; null: it cannot be read. */
+/** Parses one line; null if it cannot be read. */
 const readLine = (line: string): { names: string[]; key: string } | null => {
   const words = line.trim().split(/\s+/)
   const [first = '', second = '', third = ''] = words
@@ -28,7 +28,7 @@ const readLine = (line: string): { names: string[]; key: string } | null => {
   return key === null || first.startsWith('|') || first.startsWith('@') ? null : { names: namesOf(first), key }
 }
 
-/** Reads a list of host keys. `unreadable` are the numbers of lines that say nothing. */
+/** Reads a list of host keys. `unreadable` contains the numbers of lines that cannot be read. */
 export const readHostKeys = (text: string): { keys: ListedKeys; unreadable: number[] } => {
   const keys = new Map<string, Set<string>>()
   const unreadable: number[] = []

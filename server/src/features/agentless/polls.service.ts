@@ -80,7 +80,7 @@ export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: Def
     : // A rogue host keeps what a password shows it; a key shows it nothing.
       opened(envelope, defaultsPlace, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
-  // Before a person confirmed the host key, or a private key signed in, nobody gets the password: not even the worker.
+  // Until a person confirms the host key or a private key signs in, nobody gets the password, not even the worker.
   const isUnconfirmed = row.host_key === ''
   return {
     host: row.computer_name,

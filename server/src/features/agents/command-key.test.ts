@@ -89,7 +89,7 @@ const overview = async () =>
   (await (await t.admin()).get('/prime/webui/agents/commandkeys')).json() as CommandKeyOverview
 
 describe('rotation of the command key', () => {
-  it('finding 2: is made beside a running server, which signs for each host with the key that it holds', async () => {
+  it('finding 2: works beside a running server, which signs for each host with the key that the host holds', async () => {
     const first = keys().newest()
     const [modern, old] = [await enrol(), await enrol()]
     await follow(modern, first.publicKey)
@@ -126,7 +126,7 @@ describe('rotation of the command key', () => {
     expect([compareKeyFiles(before, after_), compareKeyFiles(after_, before)]).toEqual(['older', 'same'])
   }, 60_000)
 
-  it('finding 2: after its time the former key signs nothing, and its private half is gone', async () => {
+  it('finding 2: a retired key signs nothing, and its private half is removed', async () => {
     const agent = await enrol()
     const held = keys().newest()
     await commandKey('rotate', '--keep-days', '1')
@@ -165,7 +165,7 @@ describe('rotation of the command key', () => {
     expect([none, (await overview()).hostsWithUnknownKey]).toEqual([undefined, 1])
   }, 60_000)
 
-  it('finding 2: a command that the database made up, or changed, is not signed by a later key', async () => {
+  it('finding 2: a command that was forged or changed in the database is not signed with a later key', async () => {
     const agent = await enrol()
     const held = keys().newest()
     await follow(agent, held.publicKey)
@@ -183,7 +183,7 @@ describe('finding 7: a deleted agent', () => {
   const remove = async (agent: TestAgent) =>
     expect((await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])).statusCode).toBe(200)
 
-  it('finding 7: is answered with a statement that its server signed for it alone', async () => {
+  it('finding 7: gets a statement that its server signed for this agent only', async () => {
     const [agent, other] = [await enrol(), await enrol()]
     await collect(agent)
     const { commands = [] } = await agent.checkIn()
@@ -204,7 +204,7 @@ describe('finding 7: a deleted agent', () => {
     expect((await revokedOf(agent)).revocation).toEqual(revocation)
   }, 60_000)
 
-  it('finding 7: a row that the database made up, or that is older than signatures, carries none', async () => {
+  it('finding 7: gets no statement for a forged row, or for a row older than signed revocations', async () => {
     const agent = await enrol()
     await t.db.transaction(async (tx) => {
       await tx.execute(sql`delete from agents a where a.agent_id = ${agent.agentId}::uuid`)

@@ -12,7 +12,7 @@ export interface DeletedAgent {
   command_counter: number
 }
 
-/** Signs that an agent was deleted, when it is: an agent frees its host by this statement only. */
+/** Signs the deletion of an agent. The agent frees its host only for this statement. */
 export const revocationOf = (
   { agent_id, public_key, command_counter }: DeletedAgent,
   now: number,
@@ -28,7 +28,7 @@ export const revocationOf = (
   return { ...statement, signature: keys.signerFor(keys.newest().number, now).sign(agentRevocationText(statement)) }
 }
 
-/** The refusal of an agent that was deleted, with the statement that it verifies; null: it was not. */
+/** Returns the refusal of a deleted agent, with the statement that the agent verifies; null if it was not deleted. */
 export const createRevoked =
   (store: Pick<SessionsStore, 'revocation'>, keys: Pick<CommandKeys, 'rotationsAfter'>) =>
   async (agentId: string): Promise<AppError | null> => {

@@ -16,7 +16,7 @@ const nonceLifeMs = 600_000
 /** A proof within this of the server's clock is fresh; its nonce is remembered for longer. */
 const freshMs = 300_000
 /** Proofs of the far future are remembered until then; beyond it only a newer proof of the same start is taken. */
-/** Number of a command key that this server does not have: of a newer key file than its own. */
+/** Stands for a command key that this server does not have, because its key file is out of date. */
 const unknownKey = -1
 const farMs = 10 * 365 * 86_400_000
 
@@ -103,8 +103,8 @@ export const createSessionsService = ({
 
   return {
     /**
-     * Opens a session for who proves to hold the agent's key. `keyId` names the command key that the agent holds; an agent
-     * that cannot follow rotations names none.
+     * Opens a session for a caller who proves possession of the agent's key. `keyId` names the agent's command key. Agents
+     * that do not support rotations name none.
      * An old start that comes back is a copied key: an event says so.
      */
     open: async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {

@@ -36,7 +36,7 @@ export const createSessionsStore = (db: Queryable) => ({
         from agents a join agent_heartbeats h on h.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  /** What is known of a deleted agent; null: it is none. */
+  /** Returns the record of a deleted agent; null if it was not deleted. */
   revocation: async (agentId: string): Promise<{ statement: string | null } | null> =>
     (
       await db.prepared<{ statement: string | null }>(

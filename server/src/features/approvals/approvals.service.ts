@@ -27,20 +27,20 @@ const waitMs = 24 * 3_600_000
 const maxWaiting = 50
 const listed = 200
 
-/** Runs once the approval is committed: tells caches, wakes workers. */
+/** Runs after the approval has committed, to refresh caches and wake workers. */
 export type AfterCommit = () => unknown
 
-/** What a request was filed with, beside the change. */
+/** What a request contains besides the change. */
 export interface ApprovedRequest {
   requestedBy: string
   requestedByAccount: string
   secret: Secret | null
 }
 
-/** What a feature says about one kind of change that may need a second approver. `Change` has to survive JSON. */
+/** How a feature handles one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
 export interface ApprovalKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
-  /** Everything the change does, for the approver: nothing is carried out that the title does not say. */
+  /** Tells the approver everything the change does. Nothing that the title omits is carried out. */
   title(change: Change): string
   /** Hosts concerned; 0 when the change is about no hosts. */
   hosts?(change: Change): number
@@ -54,7 +54,7 @@ export interface ApprovalKind<Change> {
   carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
 }
 
-/** What one person wants to do and may not do alone. */
+/** A change that one person may not make alone. */
 export interface Wish<Change> {
   kind: string
   change: Change
@@ -66,7 +66,7 @@ export interface Wish<Change> {
   detail?: string
 }
 
-/** Thrown inside a transaction to roll it back; whoever ran the transaction files the wish with `require`. */
+/** Thrown inside a transaction to roll it back. The caller then files the request with `require`. */
 export class NeedsApprover<Change extends object = object> extends Error {
   readonly wish: Wish<Change>
   constructor(wish: Wish<Change>) {
@@ -96,19 +96,19 @@ const profileAdministrator: UserProfile = 10
 /** Why an account may not approve, in words. */
 const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
   token: 'An API token cannot approve requests. Sign in to approve this one.',
-  own: 'You made this request. Another person has to approve it.',
+  own: 'You made this request. Another person must approve it.',
   disabled: 'Your account is disabled or no longer exists.',
   suspended: 'Your account is suspended. Suspended accounts cannot approve requests.',
   requester: 'The requesting account is disabled, suspended or deleted. Its requests cannot be approved.',
   late: 'This request has expired.',
-  new: 'Your account was made after this request. Someone whose account is older has to approve it.',
+  new: 'Your account was created after this request. Someone with an older account must approve it.',
   recent:
-    'Someone else set your password, second factor or sign-in settings in the last 24 hours. Until then, another person has to approve.',
+    'Someone else set your password, second factor or sign-in settings in the last 24 hours. Another person must approve this.',
   related:
-    'The same person could act as you and as the requester: they made one of these accounts, or set its password. Someone else has to approve this.',
+    'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
 }
 
-/** The second approver: what one person may not do alone waits here for another one. */
+/** The second approver: changes that one person may not make alone wait here for another person. */
 export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
   const kinds = new Map<string, ApprovalKind<unknown>>()
   const kindOf = (kind: string): ApprovalKind<unknown> => {
@@ -117,7 +117,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     return found
   }
 
-  /** Covers everything that is carried out: with the database alone nobody gets another change approved. */
+  /** Covers everything that is carried out, so that access to the database alone cannot get another change approved. */
   const sealOf = (r: Omit<StoredRequest, 'seal'>): Buffer =>
     createHmac('sha256', sealKey.reveal())
       .update(
@@ -130,7 +130,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           r.requested_by_account,
           r.requested_at.toISOString(),
           r.expires_at.toISOString(),
-          // Not the bytes: a new root key seals them again. They are bound to the id of the request.
+          // Not the ciphertext, which a new root key replaces. It is bound to the id of the request.
           ...(r.sealed === null ? [] : ['sealed']),
         ]),
       )
@@ -204,8 +204,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     const found = isId(id) ? await store.lockWaiting(tx, now, id) : undefined
     if (found !== undefined) return found
     const known = isId(id) ? await store.one(tx, now, id) : undefined
-    if (known === undefined) throw notFound('There is no such request.')
-    throw new AppError('conflict', { detail: `This request is ${known.state.toLowerCase()} already.` })
+    if (known === undefined) throw notFound('The request does not exist.')
+    throw new AppError('conflict', { detail: `This request is already ${known.state.toLowerCase()}.` })
   }
 
   const stateOf = async (q: Queryable): Promise<GateState> => {
@@ -221,13 +221,13 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
     judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
 
-  /** Judges and counts in the caller's transaction; parallel ones wait, so that two under the limit are not one over it. */
+  /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
   const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number): Promise<boolean> => {
     if (hosts === 0) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
     if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts }) !== 'allow') return false
-    // Also while the gate is open: small steps without fresh authentication add up.
+    // Also while the gate is off: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
     return true
@@ -241,7 +241,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   }
 
   return {
-    /** Registers what a kind of change is called and how it is carried out. */
+    /** Registers a kind of change and how to carry it out. */
     handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
       kinds.set(kind, handler as ApprovalKind<unknown>)
     },
@@ -249,13 +249,13 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     /** Whether some changes need a second approver whatever their size: two Administrators exist or have existed. */
     isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
 
-    /** Whether one person may do it alone. Counts nothing: for previews, and for wishes that are not about numbers. */
+    /** Whether one person may do it alone. Counts nothing: for previews, and for changes without a number of hosts. */
     mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
       (await judge(q, actor, wish)) === 'allow',
 
     /**
-     * Whether one person may free or delete so many hosts alone, counted when so: null; else the limit that it exceeds.
-     * Call it right before the release is carried out. Above the limit it needs fresh authentication, also while one
+     * Returns null if one person may free or delete that many hosts alone, and counts them; otherwise the limit that the
+     * number exceeds. Call it right before the release. Above the limit it needs fresh authentication, even while one
      * Administrator decides alone.
      */
     release: async (actor: Actor, hosts: number): Promise<number | null> =>
@@ -264,12 +264,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
       }),
 
-    /** The same for hosts on which devices are newly allowed, in the transaction that allows them. */
+    /** The same for hosts on which devices are newly allowed. Call it in the transaction that allows them. */
     takeAllowed: async (tx: Tx, actor: Actor, hosts: number): Promise<number | null> =>
       (await take(tx, actor, 'allow', hosts)) ? null : ((await limit()) ?? 0),
 
     /**
-     * Notes that somebody acted on an account that is not theirs. The account that makes the gate latch is trusted: until
+     * Stores that someone acted on the account of another person. The account that latches the gate is trusted: until
      * then one person decides everything, and without it nobody could ever approve.
      */
     noteInfluence: async (
@@ -281,13 +281,13 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       else await store.noteInfluence(tx, { ...noted, at: clock.now() })
     },
 
-    /** Notes that the settings changed by which a directory or provider decides who signs in. */
+    /** Stores that the sign-in settings of the directory or provider changed. */
     noteSignInChange: (tx: Tx, source: 'ldap' | 'oidc'): Promise<void> =>
       store.noteSignInChange(tx, new Date(clock.now()), source),
 
     maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
 
-    /** Lifts the gate; for the command line of the server alone. Accounts of now count as independent people after it. */
+    /** Lifts the gate. Only the command line of the server calls it. All present accounts then count as independent people. */
     lift: (actor: Actor, minutes: number): Promise<Date> =>
       db.transaction(async (tx) => {
         const until = new Date(clock.now() + minutes * 60_000)
@@ -299,7 +299,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
             agentId: null,
             entity: 'Second approver',
             hashtags: '',
-            details: `One person can do everything alone until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. It was lifted on the command line of the server.`,
+            details: `No second approver is needed until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. The requirement was lifted on the command line of the server.`,
           },
         ])
         await audit.write(tx, actor, {
@@ -312,11 +312,11 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       }),
 
     /**
-     * Files what one person may not do alone, in a transaction of its own, and refuses it. Never inside another
-     * transaction: the refusal would roll the request back.
+     * Files a change that one person may not make alone, in its own transaction, and refuses it. Never call it inside
+     * another transaction: the refusal would roll the request back.
      */
     require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
-      // A request is half of an approval: a stolen token must not be able to make one.
+      // A request is half of an approval, so a stolen token must not be able to make one.
       assertFresh(actor, clock.now())
       const request = await file(actor, wish)
       const detail =

@@ -4,7 +4,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
-/** Small steps add up over this long: longer than an impatient person waits, shorter than a shift. */
+/** Small steps are added up over this time: longer than an impatient person waits, shorter than a shift. */
 const recentMs = 15 * 60_000
 
 /** What a release does: it frees or deletes hosts, or allows devices on them. */
@@ -26,7 +26,7 @@ export interface StoredRequest {
   expires_at: Date
 }
 
-/** No job expires requests: one past its time reads as expired. */
+/** No job expires requests. A request past its time is shown as expired. */
 const state = (now: Date) =>
   sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
 const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, q.requested_by as "requestedBy",
@@ -34,7 +34,7 @@ const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
 
 export const createApprovalsStore = (db: Queryable) => ({
-  /** Hosts that everybody together released without a second approver in the last 15 minutes. */
+  /** Number of hosts that all people together released without a second approver in the last 15 minutes. */
   recentlyReleased: async (q: Queryable, now: Date, effect: Effect): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`
@@ -183,7 +183,7 @@ export const createApprovalsStore = (db: Queryable) => ({
     await tx.execute(sql`update approval_gate set is_latched = false, lifted_until = ${until}`)
   },
 
-  /** Makes the latch last once the time of a lift is over: whoever is disabled later does not switch it off. */
+  /** Latches the gate again once the time of a lift is over, so that disabling accounts later does not switch it off. */
   latchAgain: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`
       update approval_gate g set is_latched = true, lifted_until = null

@@ -99,7 +99,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     const password = 'a password that alice knows'
     await update(carol, 'bob', { password })
-    expect((await approve(alice, await firstWaiting())).json().detail).toMatch(/made one of these accounts/)
+    expect((await approve(alice, await firstWaiting())).json().detail).toMatch(/created one of these accounts/)
     await update(alice, 'bob', { password })
     expect((await approve(await again(bob), await firstWaiting())).statusCode).toBe(200)
     await freeAll(alice)
@@ -125,7 +125,10 @@ describe('finding 4: one person cannot get past the second approver', () => {
     const id = await firstWaiting()
     for (const who of [carol, { ...carol, userName: 'dora', password: 'a password that carol knows' }]) {
       const answer = await approve(await again(who), id)
-      expect([answer.statusCode, answer.json().detail]).toEqual([403, expect.stringContaining('The same person could')])
+      expect([answer.statusCode, answer.json().detail]).toEqual([
+        403,
+        expect.stringContaining('One person could act as both'),
+      ])
     }
     expect((await approve(await again(bob), id)).statusCode).toBe(200)
   })
@@ -234,7 +237,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     const request = await firstWaiting()
     expect((await bob.api.delete(`${base}/policy/rules/${id}`)).statusCode).toBe(200)
     const answer = await approve(bob, request)
-    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('The rules moved')])
+    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('The rules changed')])
     expect(await rules()).toEqual([])
   })
 

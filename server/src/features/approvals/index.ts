@@ -15,8 +15,8 @@ export const approvalsSealed: readonly SealedColumn[] = [
 export type ApprovalsApi = ReturnType<typeof approvalsFeature>
 
 /**
- * The second approver. A feature registers each kind of change with `handle`, asks whether one person may do it, and files
- * it with `require` when not; another person approves it and it is carried out then.
+ * The second approver. A feature registers each kind of change with `handle` and asks whether one person may make it. If
+ * not, it files the change with `require`, and the change is carried out when another person approves it.
  */
 export const approvalsFeature = (
   app: HttpApp,

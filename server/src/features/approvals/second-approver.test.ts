@@ -75,7 +75,7 @@ describe('freeing more hosts than one person may', () => {
     expect((await decide(bob, id, 'reject')).statusCode).toBe(409)
   })
 
-  it('can not be cut into small steps', async () => {
+  it('cannot be split into small steps', async () => {
     await people()
     const one = (agent: TestAgent | undefined) =>
       bob.api.post('/prime/webui/agents/configuration', free(agent === undefined ? [] : [agent]))
@@ -115,7 +115,7 @@ describe('freeing more hosts than one person may', () => {
     t.clock.advance(1)
     const made = await person(t, { profile: 10 })
     const refused = await decide(made, request?.id ?? '', 'approve')
-    expect([refused.statusCode, refused.json().detail]).toEqual([403, expect.stringContaining('made after this')])
+    expect([refused.statusCode, refused.json().detail]).toEqual([403, expect.stringContaining('created after this')])
     expect((await decide(bob, request?.id ?? '', 'approve')).statusCode).toBe(200)
   })
 
@@ -164,7 +164,7 @@ describe('freeing more hosts than one person may', () => {
     t.clock.advance(24 * 3_600_000)
     const token = await t.signIn(alice.userName, alice.password)
     const late = await t.as(token).post(`/prime/webui/policy/changerequests/${next?.id}/approve`)
-    expect([late.statusCode, late.json().detail]).toEqual([409, 'This request is expired already.'])
+    expect([late.statusCode, late.json().detail]).toEqual([409, 'This request is already expired.'])
     expect((await t.as(token).post('/prime/webui/policy/changerequests/nothing/approve')).statusCode).toBe(404)
   })
 

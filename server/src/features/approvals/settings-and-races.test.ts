@@ -62,7 +62,7 @@ describe('finding 4: settings that decide who signs in', () => {
 })
 
 describe('lifting the second approver on the command line', () => {
-  it('lets one person act for a time, says so as an event and in the trail, and ends by itself', async () => {
+  it('lets one person act for a limited time, raises an event, writes an audit record, and expires', async () => {
     await t.server.approvals.lift(systemActor('command line'), 60)
     const [event] = (await (await t.admin()).get(`${base}/events/getevents`)).json().data
     expect(event).toMatchObject({ eventCode: '0x130022', severityString: 'Critical' })
@@ -130,7 +130,7 @@ describe('races', () => {
     expect((await requests())[0]).toMatchObject({ state: 'Waiting' })
   })
 
-  it('two parallel releases under the limit are not one over it', async () => {
+  it('two parallel releases cannot exceed the limit together', async () => {
     const admin = await t.admin()
     const { settings } = (await admin.get(`${base}/policy`)).json()
     await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })

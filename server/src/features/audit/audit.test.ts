@@ -92,7 +92,7 @@ describe('the audit trail', () => {
     }
   })
 
-  it('can not be changed, deleted or emptied by the server', async () => {
+  it('cannot be changed, deleted or emptied by the server', async () => {
     for (const statement of [
       sql`update audit_records set actor = 'nobody' where audit_id = 1`,
       sql`delete from audit_records where audit_id = 1`,
@@ -115,7 +115,7 @@ describe('the audit trail', () => {
     expect(statement.test('delete from audit_records r where r.created_at < now()')).toBe(true)
   })
 
-  it('that can not be written stops the change itself', async () => {
+  it('that cannot be written stops the change itself', async () => {
     const tokens = async () => (await (await t.admin()).get('/prime/webui/agents/enrollmenttokens')).json().data.length
     const before = await tokens()
     await t.server.db.execute(

@@ -20,7 +20,7 @@ export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.s
 
 export type AuditApi = Pick<AuditService, 'write'>
 
-/** Writes records for a command of the server's own machine, which has no interface. */
+/** Writes records for a command that runs on the server, without HTTP. */
 export const auditWriter = (db: Db, clock: Clock): AuditApi =>
   createAuditService({ store: createAuditStore(db), clock })
 

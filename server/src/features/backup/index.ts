@@ -41,7 +41,7 @@ const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolea
       .catch(reject)
   })
 
-/** Backups of a running server, never with its key file; restoring one is for the command line, with the server stopped. */
+/** Backups of a running server, without its key file. The command line restores them while the server is stopped. */
 export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, version }: BackupDeps) => {
   const store = createBackupStore(db)
   let isRunning = false
@@ -98,7 +98,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
         audit.write(tx, actor, {
           action: 'backup.refused',
           entity: 'database and key file',
-          details: 'the key file is exported on the command line of the server only',
+          details: 'the key file can be exported only on the command line of the server',
           severity: 4,
           outcome: 'failure',
         }),

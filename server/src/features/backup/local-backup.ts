@@ -25,14 +25,14 @@ export interface LocalBackup {
 }
 
 /**
- * Writes a backup on the machine of the server. Only this form can contain the key file: its caller can read the file
- * anyway, which no caller of the HTTP interface can.
+ * Writes a backup on the server. Only such a backup can contain the key file: unlike callers of the HTTP API, this
+ * caller can read the file anyway.
  * @throws StartError
  */
 export const makeLocalBackup = async (options: LocalBackup): Promise<{ bytes: number }> => {
   const { db, clock, version, out, passphrase, keyFile, by } = options
   if (keyFile !== null && passphrase === null)
-    throw new StartError('A backup with keys must be encrypted: give --passphrase-file.')
+    throw new StartError('A backup with keys must be encrypted. Add --passphrase-file.')
   let keys: string | null = null
   if (keyFile !== null) {
     try {

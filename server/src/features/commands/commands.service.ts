@@ -127,7 +127,7 @@ export const createCommandsService = ({
     return { commands, counters }
   }
 
-  /** A stored command by the key that its host holds now; null when nobody who may signed it. */
+  /** Returns a stored command, signed with the current key of its host; null if its stored signature is not valid. */
   const signedFor = ({
     agent_id,
     payload,
@@ -137,7 +137,7 @@ export const createCommandsService = ({
   }: DeliveredCommand): SignedText | null => {
     const signer = commandKeys.signerFor(command_key, clock.now())
     if (signer.number === key_number) return { payload, signature }
-    // The host took another key over since: only what the key of then signed gets the signature of now.
+    // The host has adopted another key since. Only a command with a valid old signature gets a new one.
     if (commandKeys.isSignedBy(key_number, payload, signature, clock.now()))
       return { payload, signature: signer.sign(payload) }
     log.error(

@@ -205,7 +205,7 @@ describe('a command', () => {
     expect((await late.detail()).lastConfiguered).toBe(new Date(t.clock.now()).toISOString().slice(0, -1))
   })
 
-  it('is ended by its own host only, and by nothing made up', async () => {
+  it('is ended by its own host only, and not by a forged report', async () => {
     const [owner, stranger] = await Promise.all([enrol(), enrol()])
     await queue(arm(owner))
     const [command] = payloads(await owner.checkIn())
@@ -215,7 +215,7 @@ describe('a command', () => {
     expect(await ofAgent(owner)).toMatchObject([{ state: 'delivered' }])
   })
 
-  it('put into the database by hand comes without a signature that holds', async () => {
+  it('written directly into the database has no valid signature', async () => {
     const agent = await enrol()
     await queue(arm(agent, 'Armed'))
     await t.db.execute(sql`

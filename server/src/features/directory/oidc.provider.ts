@@ -36,7 +36,7 @@ export interface Identity {
   issuer: string
   subject: string
   claims: Claims
-  /** When the provider last saw the person prove who they are, by its signed ID token, in milliseconds; null: it does not say. */
+  /** When the person last authenticated at the provider, by its signed ID token, in milliseconds; null if it is missing. */
   authenticatedAt: number | null
 }
 

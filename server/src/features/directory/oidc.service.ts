@@ -83,8 +83,8 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
 
   /**
-   * Whom an answer is about, and the session that it is to confirm; null for a sign-in. Refuses an answer that was not begun
-   * here, is late, comes again, or was begun for the other purpose.
+   * Returns the identity in an answer and the session that it confirms, null for a sign-in. Refuses an answer that was not
+   * requested here, is late, was already used, or was requested for the other purpose.
    */
   const identityBehind = async (
     config: OidcConfig,
@@ -140,7 +140,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       }
     },
 
-    /** Begins a confirmation of the caller's identity; the address at the provider that asks for it. */
+    /** Starts a confirmation of the caller's identity and returns the address of the provider. */
     startConfirmation: async (actor: Actor, request: FastifyRequest, reply: FastifyReply): Promise<{ url: string }> => {
       const session = await accounts.confirmable(actor)
       const config = await read()

@@ -43,7 +43,7 @@ export const createSigninStates = (key: Buffer) => {
       const body = [random, ends, ...(confirms === null ? [] : [confirms.accountId, confirms.sessionId])].join('.')
       return { cookie: `${body}.${signature(body)}`, secrets: secretsOf(random, config) }
     },
-    /** Says whether a cookie, whoever made it, is about a confirmation: where to tell that it failed. */
+    /** Whether an unverified cookie is about a confirmation. Decides only which page shows the failure. */
     isConfirmation: (cookie: string): boolean => cookie.split('.').length === 5,
     /**
      * The secrets of the sign-in or confirmation that a cookie and the state of an answer belong to; null when they do not

@@ -72,7 +72,7 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
     return read(actor)
   })
   app.register(applyConfigDocument, ({ actor, body, query }) => {
-    // Tags and rules have operations of their own that need this: the document is no way around them.
+    // The operations for tags and rules need this permission, so the document needs it, too.
     if ((body.tags ?? []).length > 0 || body.rules != null) assertPermission(actor, 'fleet:write')
     return apply(actor, body, query.dryRun === true)
   })

@@ -33,7 +33,7 @@ export interface HeldPortRecord {
 }
 
 export const createHeldPortsStore = () => ({
-  /** Drops what these hosts do not hold any more. */
+  /** Deletes the ports that these hosts no longer hold. */
   dropOthers: async (tx: Tx, agentIds: readonly string[], holds: readonly ReportedHold[]): Promise<void> => {
     await tx.prepared(sql`
       delete from held_ports h where h.agent_id = any(${agentIds}::uuid[]) and not exists (
@@ -71,7 +71,7 @@ export const createHeldPortsStore = () => ({
       where ${agentId}::uuid is null or h.agent_id = ${agentId}::uuid
       order by h.held_at desc, h.hold_id limit 1000`),
 
-  /** Notes that a person released it. Undefined when the host holds no such port. */
+  /** Stores that a person released a port. Undefined if the host does not hold this port. */
   askRelease: async (
     tx: Tx,
     { agentId, id, by, accept }: { agentId: string; id: string; by: string; accept: boolean },
@@ -83,7 +83,7 @@ export const createHeldPortsStore = () => ({
         returning a.host, h.port_path, h.evidence, h.fingerprint`)
     )[0],
 
-  /** All that persons released and the host has not confirmed: a newer command replaces one that waits. */
+  /** All releases that the host has not confirmed, because a newer command replaces one that waits. */
   asked: (tx: Tx, agentId: string): Promise<{ id: string; accept: boolean }[]> =>
     tx.query<{ id: string; accept: boolean }>(sql`
       select h.hold_id as id, h.accept_drivers as accept from held_ports h

@@ -41,7 +41,7 @@ const criticalOf = async (agent: TestAgent) =>
   (await agent.events()).filter(({ eventCode }) => eventCode === '0x110015')
 
 describe('held ports', () => {
-  it('finding 3: a held port is a critical event with its evidence, once, and is listed until the host lets go of it', async () => {
+  it('finding 3: a held port raises one critical event with its evidence, and is listed until the host releases it', async () => {
     const agent = await enrolAgent(t)
     const held = hold()
     await agent.checkIn(armedWith(held))
@@ -61,7 +61,7 @@ describe('held ports', () => {
     expect(await heldOf(agent)).toEqual([])
   })
 
-  it('finding 3: a person releases a port by a signed command, which stays asked for beside the next one', async () => {
+  it('finding 3: a person releases a port by a signed command, and later commands repeat it until the host confirms', async () => {
     const agent = await enrolAgent(t)
     const [one, two] = [hold(), hold({ portPath: '1-4' })]
     await agent.checkIn(armedWith(one, two))
@@ -80,7 +80,7 @@ describe('held ports', () => {
     expect(trail.body).toContain('Port 1-4 released (claims hub, bound rtl8150); drivers accepted')
   })
 
-  it('refuses to release what no host holds, and lets no reader release', async () => {
+  it('refuses to release a port that is not held, and refuses users who may only read', async () => {
     const agent = await enrolAgent(t)
     const held = hold()
     await agent.checkIn(armedWith(held))
@@ -93,7 +93,7 @@ describe('held ports', () => {
     expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
   })
 
-  it('finding 3: a mismatch on a Free host is told once, and counted by the preview of arming', async () => {
+  it('finding 3: a mismatch on a Free host is reported once, and counted in the preview of arming', async () => {
     const hostname = 'mismatch-host'
     const agent = await enrolAgent(t, { facts: { hostname } })
     await agent.plug({ ...liar, mismatch })

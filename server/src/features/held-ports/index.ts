@@ -17,7 +17,7 @@ export interface HeldPortsDeps {
   clock: Clock
   audit: Pick<AuditApi, 'write'>
   commands: Pick<CommandsApi, 'queue'>
-  /** Tells the consoles, at COMMIT, which agents changed. */
+  /** Notifies the consoles at COMMIT which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
 }
 
@@ -77,8 +77,8 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, ann
 
   return {
     /**
-     * Notes what hosts hold, in the transaction of their reports, which has locked them. Returns an event for each port
-     * that was not known to be held.
+     * Stores the held ports of hosts in the transaction of their reports, which has locked them. Returns an event for each
+     * newly held port.
      */
     report: async (
       tx: Tx,

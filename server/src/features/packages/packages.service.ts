@@ -27,7 +27,7 @@ export interface PublishedBuild {
   releaseKey: string
   /** Base64, over `packageProofText(...)`. */
   releaseSignature: string
-  /** Lets hosts that still trust an earlier key follow. */
+  /** Rotations for hosts that still trust an earlier key. */
   rotations: readonly ReleaseKeyRotation[]
 }
 
@@ -55,7 +55,7 @@ interface PublishChange {
   sha256: string
 }
 
-/** As long as a request for approval waits, and a minute for the clocks. */
+/** How long a request waits for approval, plus a minute for clocks that differ. */
 const pendingMs = 24 * 3_600_000 + 60_000
 
 export type PackagesService = ReturnType<typeof createPackagesService>
@@ -80,7 +80,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     rotations: key?.rotations ?? [],
   })
 
-  /** Whether our key, as configured outside the database, signed exactly this row. */
+  /** Whether the configured release key, which is outside the database, signed exactly this row. */
   const isOurs = (row: PackageRow): boolean =>
     key !== null &&
     row.release_key.toString('base64') === key.releaseKey &&
@@ -125,7 +125,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     const rows = await store(queryable).all()
     const { version, architecture } = header
     const same = rows.find((row) => row.version === version && row.architecture === architecture)
-    // A version names one build for ever, but for builds that were never ours.
+    // A version always means the same build, except for builds that our key did not sign.
     const isTaken = same !== undefined && stateOf(same) !== 'Untrusted'
     if (isTaken && same.sha256.toString('hex') !== header.sha256)
       throw new AppError('package_version_taken', { version, architecture })
@@ -178,7 +178,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
       return view(stored, rows)
     })
 
-  /** Files the request that publishes a pending build, and refuses; a build that nobody can approve does not stay. */
+  /** Files the request to publish a pending build, and refuses. Deletes the build if the request cannot be filed. */
   const requireApproval = async (actor: Actor, build: AgentPackage): Promise<never> => {
     const { id: packageId, version, architecture, sha256 } = build
     try {
@@ -301,7 +301,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
           await audit.write(tx, systemActor('packages'), {
             action: 'agent_package.discarded',
             entity: named(build),
-            details: 'no second approver agreed in time',
+            details: 'not approved in time',
           })
       }),
 

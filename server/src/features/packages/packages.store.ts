@@ -39,7 +39,7 @@ export const createPackagesStore = (db: Queryable) => ({
         p.published_by, p.withdrawn_at, p.pending_since, p.pending_by
       from agent_packages p`),
 
-  /** Puts a build there, or in place of a withdrawn or untrusted one of the same version; returns its id. */
+  /** Stores a build, or replaces a withdrawn or untrusted one of the same version. Returns its id. */
   put: async (row: Omit<PackageRow, 'withdrawn_at'>): Promise<string> => {
     const rows = await db.query<{ package_id: string }>(sql`
       insert into agent_packages (package_id, version, architecture, sha256, size, signature, release_key, published_at,
@@ -64,7 +64,7 @@ export const createPackagesStore = (db: Queryable) => ({
         published_by = ${by}
       where p.package_id = ${packageId}::uuid`),
 
-  /** Deletes a build that waited; no host ever got it, so its version is free again. */
+  /** Deletes a pending build. No host ever got it, so its version is free again. */
   discard: (packageId: string): Promise<number> =>
     db.execute(
       sql`delete from agent_packages p where p.package_id = ${packageId}::uuid and p.pending_since is not null`,

@@ -70,7 +70,7 @@ const order = async (uuid: string): Promise<unknown> =>
 const hosts = async () => (await (await t.admin()).get('/prime/webui/agents/packages')).json().hosts
 const contentNow = () => readFileSync(join(folder, 'portcullis-agent'), 'utf8')
 
-it('finding 1: a server that was taken over, with a key of its own, brings no program onto a host', async () => {
+it('finding 1: a compromised server with its own key cannot install a program on a host', async () => {
   t = await startTestApp({ listen: true, releaseKey: configured(own) })
   const uuid = await enrol(build(releaseKeyFileOf(genuine)))
   const executable = Buffer.from(`#!/bin/sh\ntouch ${join(folder, 'owned')}\necho 9.9.9\n`)

@@ -120,7 +120,7 @@ describe('finding 1: a release key is never set over HTTP', () => {
 describe('rotations', () => {
   const rotated = configured(ours, [rotationOf(ours, next, 1), rotationOf(next, last, 2)])
 
-  it('the newest key counts, and update commands carry the way to it', async () => {
+  it('trust only the newest key, and update commands contain all of them', async () => {
     await start({ releaseKey: rotated })
     expect((await list()).releaseKey).toMatchObject({
       fingerprint: last.fingerprint,

@@ -11,7 +11,7 @@ export interface ReleaseKeySource {
   file: ReleaseKeyFile
 }
 
-/** The release key of this server with everything that refusals and answers need of it. */
+/** The release key of this server, with the members that answers and refusals need. */
 export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
   const { releaseKey, accepted } = followRotations({ releaseKey: file.releaseKey, sequence: 0 }, file.rotations)
   const keys = [file.releaseKey, ...accepted.map((rotation) => rotation.releaseKey)].map(releaseKeyFingerprint)

@@ -55,7 +55,7 @@ export interface RuleChanges {
 
 class DryRun extends Error {}
 
-/** A rule as a request carries it: JSON knows neither times nor bytes. */
+/** A rule as a request stores it: JSON has neither times nor bytes. */
 type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
   expires_at: string | null
   created_at: string
@@ -233,11 +233,11 @@ export const createChanges = ({
       for (const [id, seal] of Object.entries(request.replaced))
         if ((now.get(id) ?? null) !== seal) throw moved('A rule that it changes was changed or deleted.')
       if (write.some((r) => r.expires_at !== null && r.expires_at.getTime() <= clock.now()))
-        throw moved('A rule that it adds has ended.')
+        throw moved('A rule that it adds has expired.')
       for (const r of write) {
         if (r.agent_id !== null && !(await store.hostExists(tx, r.agent_id))) throw moved('A host was deleted.')
         if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
-          throw moved('A tag was deleted or made again.')
+          throw moved('A tag was deleted or created again.')
       }
       const hosts = await newlyAllowed.hostsOf(tx, { gone: old, write }, new Date(clock.now()))
       if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
@@ -249,9 +249,9 @@ export const createChanges = ({
   })
 
   const moved = (why: string): AppError =>
-    new AppError('conflict', { detail: `The rules moved since this was requested. ${why} Request it again.` })
+    new AppError('conflict', { detail: `The rules changed since this was requested. ${why} Request it again.` })
 
-  /** Refuses a change that newly allows devices on more hosts than one person may open. */
+  /** Refuses a change that newly allows devices on more hosts than one person may open alone. */
   const assertAlone = async (
     tx: Tx,
     actor: Actor,
@@ -277,9 +277,9 @@ export const createChanges = ({
     })
   }
 
-  // The change is in force: that its decisions can not be made now is not the answer to it. The timer makes them.
+  // The change is in force. If its decisions cannot be calculated now, the timer calculates them.
   const settle = (): Promise<void> =>
-    drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+    drain().catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
 
   /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
   const change = async <T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -287,7 +287,7 @@ export const createChanges = ({
       await store.lockHead(tx)
       return work(tx)
     }).catch((error: unknown) => {
-      // Its transaction rolled back; the request is filed in another one.
+      // Its transaction was rolled back, so the request is filed in another one.
       if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
       throw error
     })

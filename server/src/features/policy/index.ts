@@ -97,14 +97,16 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({ ...deps, read, settings })
   const drainAfterChange = (): void => {
-    reassess.drain().catch((error: unknown) => log.warn({ err: error }, 'decisions are made anew a second later'))
+    reassess
+      .drain()
+      .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
   }
   bus.on(changedTopic, drainAfterChange)
   // Options of hosts are part of their signed policies.
   deps.config.onChange((names) => {
     if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
     db.transaction((tx) => hosts.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
-      log.warn({ err: error }, 'hosts learn of the changed options with their next policy'),
+      log.warn({ err: error }, 'hosts get the changed options with their next policy'),
     )
   })
   jobs.handle(jobKind, {

@@ -13,7 +13,7 @@ export interface MeasuredChange {
 
 const sourceOf = (name: (typeof policySources)[number]): number => policySources.indexOf(name)
 
-/** It names a whole kind or vendor: devices that nobody has seen yet are allowed or denied by it, too. */
+/** Whether a rule names a whole kind or vendor, and so also covers devices that nobody has seen yet. */
 const isWide = (r: RuleRow): boolean => r.pid === null && r.fingerprint === null
 
 const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
@@ -29,8 +29,8 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
 
 /**
  * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
- * allowed afterwards, and all hosts in reach of a rule that allows devices nobody has seen yet. Where it cannot tell, it
- * says more. A rule for a tag reaches every host, because one person can put the tag on every host.
+ * allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If it cannot tell, it counts
+ * more. A rule for a tag reaches every host, because one person can put the tag on every host.
  */
 export const createNewlyAllowed = ({
   store,

@@ -23,7 +23,7 @@ const policyOf = async (agent: TestAgent, more: Record<string, unknown> = { unde
 const armed = { enforcement: { mode: 'Armed' as const, policyVersion: 1, reason: '' } }
 
 describe('options of a signed policy', () => {
-  it('finding 8: are chosen by tags, and told to agents that know them', async () => {
+  it('finding 8: are chosen by tags, and sent to agents that support them', async () => {
     const [kiosk, other] = [await enrolAgent(t), await enrolAgent(t)]
     await kiosk.checkIn(armed)
     await other.checkIn(armed)

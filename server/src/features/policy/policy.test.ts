@@ -114,7 +114,7 @@ describe('decisions', () => {
     await noRules()
   })
 
-  it('never come from a row that was put in by hand', async () => {
+  it('never come from a row that was written directly into the database', async () => {
     const agent = await enrolAgent(t, { devices: [stick()] })
     await addRule({ vid: '0999', host: agent.agentId })
     await t.server.db.execute(sql`

@@ -202,7 +202,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     const now = await createHostsStore(tx).armedByIt(rolloutId)
     if (now > hosts)
       throw new AppError('conflict', {
-        detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and ask again.`,
+        detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and request again.`,
       })
     await carryOut(tx, actor, row, 'revert')
   }
@@ -232,7 +232,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       if (!isPgError(error, '23505', 'rollouts_active')) throw error
       const active = await createRolloutsStore(db).activeOf(kind)
       throw new AppError('conflict', {
-        detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}; one at a time.`,
+        detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}. Only one of each kind can run at a time.`,
       })
     }
   }

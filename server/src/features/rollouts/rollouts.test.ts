@@ -386,7 +386,7 @@ describe('bad input', () => {
     const body = { kind: 'arm', name: 'second', rings: [{ name: 'all', sharePercent: 100 }] }
     expect((await rollouts.post('start', body)).json()).toMatchObject({
       status: 409,
-      detail: 'Rollout first of this kind is running; one at a time.',
+      detail: 'Rollout first of this kind is running. Only one of each kind can run at a time.',
     })
     expect((await rollouts.post('plan', body)).statusCode).toBe(200)
     await rollouts.order(id, 'halt')

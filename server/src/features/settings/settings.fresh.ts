@@ -11,7 +11,7 @@ const weakens: Readonly<Record<string, (before: string, after: string) => boolea
   VENDORA_TWO_PERSON_LIMIT: (before, after) => hostsOf(after) > hostsOf(before),
 }
 
-/** Says whether a change of an item, from one text in force to another, needs fresh authentication. */
+/** Whether changing an item from one value in force to another needs fresh authentication. */
 export const needsFresh = (name: string, before: string, after: string): boolean => {
   const group = groupOfItem(name)
   return (group !== undefined && signInGroups.has(group)) || weakens[name]?.(before, after) === true

@@ -194,8 +194,8 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     })
 
   /**
-   * Stores a change: the one way by which items get into the database, so that no way around asks for less. Changes of
-   * sign-in settings, and those that weaken a guard, need fresh authentication.
+   * Stores a change. All paths that write items use it, so none can skip a check. Changes of sign-in settings, and changes
+   * that weaken a guard, need fresh authentication.
    */
   const store_ = async (
     tx: Tx,
@@ -288,7 +288,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     items: Object.fromEntries(names.map((name) => [name, masked(after, name)])),
   })
 
-  /** What going back to a version means now. */
+  /** The changes that a rollback to a version makes now. */
   const planRollback = async (tx: Tx, version: number, prefix: string) => {
     const last = await store.lock(tx)
     if (version > last)

@@ -367,7 +367,7 @@ describe('operations', () => {
       ).rejects.toThrow(/declares no known permission: refusing to start/)
   })
 
-  it('of the contract answer 401 to whoever is nobody, and 403 below their profile', async () => {
+  it('of the contract answer 401 without a credential, and 403 below their profile', async () => {
     const all = (Object.values(contract) as unknown[]).filter(
       (value): value is AnyOperation =>
         typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'permission' in value,

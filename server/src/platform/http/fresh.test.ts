@@ -225,7 +225,7 @@ const people = (operations: readonly AnyOperation[]): AnyOperation[] =>
   operations.filter(({ permission }) => permission !== 'public' && permission !== 'agent')
 
 describe('operations that move the fleet or its secrets', () => {
-  it('stand in the table of this test, all of them, with what the contract says', () => {
+  it('are all listed in this test, as the contract declares them', () => {
     const changing = people(t.app.operations).filter(({ method }) => method !== 'GET')
     const known = changing.map(({ id }) => id).sort()
     expect([...Object.keys(fleetMoving), ...ordinary].sort()).toEqual(known)

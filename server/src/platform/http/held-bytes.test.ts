@@ -43,7 +43,7 @@ it('finding 5: callers without a credential fill nothing, and nobody is kept fro
   expect(await unfinished(10, head, Buffer.alloc(16_000, 32))).toEqual([])
 }, 30_000)
 
-it('those of people fill 128 MiB at most, and nobody is kept from his work', async () => {
+it('those of people fill 128 MiB at most, and others can keep working', async () => {
   const low = await person(t)
   const head = `POST /prime/webui/admin/updateuserdetails HTTP/1.1\r\nauthorization: Bearer ${low.token}\r\ncontent-type: application/json\r\n`
   const answers = await unfinished(20, head, Buffer.alloc(8_000_000, 32), 1)

@@ -57,7 +57,7 @@ export interface Call<O> {
 type Answer<R> = R | JsonText | JsonStream | FileAnswer | WithHeaders<R> | typeof answered
 export type Handler<O> = (call: Call<O>) => Promise<Answer<ResponseOf<O>>>
 
-/** A handler of a route that machines call: with what its guard found. */
+/** A handler of a route that machines call. It receives the result of the guard. */
 export type MachineHandler<O, M> = (call: Call<O> & { machine: M }) => Promise<Answer<ResponseOf<O>>>
 
 /** Where features register their operations. */
@@ -490,7 +490,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       fastify.route({
         method: verbs.filter((verb) => !methods.has(verb)),
         url,
-        // Before the body: it is read for nothing.
+        // Before the body, so that a refused body is not read.
         onRequest: async () => {
           throw new AppError('method_not_allowed', { allow }, { headers: { allow } })
         },
@@ -508,7 +508,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
 
 interface OurRequest extends FastifyRequest {
   portcullisActor: Actor
-  /** What the guard of a machine route found. */
+  /** Result of the guard of a machine route. */
   machine: unknown
   /** Whether a credential was verified. */
   isKnown?: boolean

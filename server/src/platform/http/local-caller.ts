@@ -4,8 +4,8 @@ import type { FastifyRequest } from 'fastify'
 const loopbackHost = /^(?:localhost\.?|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/
 
 /**
- * Whether a Host header names this machine itself. Anybody can make another name lead here, in the browser of whoever sits
- * here (DNS rebinding), so that only names that never leave the machine count.
+ * Whether a Host header names this machine. Only names that never leave the machine count: with DNS rebinding, a web page
+ * could make any other name resolve to it.
  */
 const isLoopbackHost = (host: string): boolean => {
   if (!/^[\w.:[\]-]+$/.test(host)) return false

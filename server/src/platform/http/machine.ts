@@ -4,7 +4,7 @@ import { addressBucket } from '../address.ts'
 import { AppError } from '../app-error.ts'
 import { smallBody } from './held-bytes.ts'
 
-/** What a route for machines checks before any of the body is read; `M` is who calls. */
+/** What a route for machines checks before it reads any of the body. `M` is the caller. */
 export interface Guard<M> {
   /**
    * Where the credential is. In a header: `check` verifies it and its quota. In the body: at most 16 KiB are read, after
@@ -15,12 +15,12 @@ export interface Guard<M> {
   check(request: FastifyRequest): Promise<M> | M
 }
 
-/** Bytes of a body that is read from a caller without a credential, and of one that needs no more. */
+/** Returns the body limit of an operation. Throws if a larger body would be read before the credential is verified. */
 export const bodyLimitOf = (operation: AnyOperation, guard: Guard<unknown> | undefined): number => {
   const limit = operation.bodyLimit ?? smallBody
   if (limit > smallBody && guard?.credential !== 'header')
     throw new Error(
-      `${operation.method} ${operation.path} reads ${limit} bytes without a credential: refusing to start; the most is ${smallBody}`,
+      `${operation.method} ${operation.path} reads ${limit} bytes without a credential, more than ${smallBody}: refusing to start`,
     )
   return limit
 }
@@ -35,12 +35,12 @@ export const assertGuarded = ({ permission, method, path }: AnyOperation, guard:
     )
 }
 
-/** Failures of one address before it waits, and how many of them it gets back each second. */
+/** Failures that one address may have at once, and how many it regains each second. */
 const failures = { most: 600, perSecond: 10, addresses: 10_000 } as const
 
 /**
- * Counts attempts that failed, by address: whoever has no credential can make the server read and look up so many. A
- * site behind one address may be wrong 600 times at once; those who are right count for nothing.
+ * Counts failed attempts by address, to limit what callers without a credential can make the server read and look up.
+ * A site behind one address may fail 600 times at once. Successful attempts do not count.
  */
 export const createFailureQuota = (clock: { now(): number }) => {
   const levels = new Map<string, { failed: number; at: number }>()

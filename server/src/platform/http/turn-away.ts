@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { smallBody } from './held-bytes.ts'
 
-/** What a peer has to read a refusal and close, before its connection is cut. */
+/** How long a peer may take to read a refusal and close, before the server cuts the connection. */
 const lingerMs = 1_000
 const turnedAway = new WeakSet<IncomingMessage>()
 
-/** Whether more of a body may still come than a refusal is worth. */
+/** Whether too much of a body may still arrive to read it before a refusal. */
 export const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBody)
 

@@ -167,7 +167,7 @@ describe('a route that machines call', () => {
             ? app.register(operation(large), nothing)
             : app.registerMachine(operation(large), { credential: 'body', check: () => null }, nothing),
         ),
-      ).rejects.toThrow(/reads 20000 bytes without a credential: refusing to start/)
+      ).rejects.toThrow(/reads 20000 bytes without a credential, more than 16384: refusing to start/)
   })
 
   it('does not start with a guard and another audience', async () => {

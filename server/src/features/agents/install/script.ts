@@ -101,7 +101,7 @@ case "$#:\${1-}" in
     ;;
   0:) TOKEN_FILE= ;;
   2:--token-file) TOKEN_FILE=$2 ;;
-  *:pce_*) fail 'an argument can be read by every user of this host. Revoke this token, make another, and enter it when asked.' ;;
+  *:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when asked.' ;;
   *) fail 'the options are --token-file FILE and --uninstall.' ;;
 esac
 
@@ -190,9 +190,8 @@ fi
 }
 
 /**
- * The one line that a person pastes on a host; the script then asks for the token, which is no part of the line. The script
- * is checked against its digest before it runs, so that the line, which comes from the signed-in console, vouches for
- * everything that follows.
+ * The line that a person pastes on a host. It does not contain the token; the script asks for it. The line checks the
+ * digest of the script before it runs the script. It comes from the signed-in console, so the script can be trusted.
  *
  * @param scriptSha256 SHA-256 (hex) of the text of `installScript`
  */
