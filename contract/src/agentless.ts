@@ -69,7 +69,7 @@ const connectionInput = {
     nullable(
       Type.Boolean({
         description:
-          'The default password may be sent to it. Only Administrators say true; what they add themselves is confirmed.',
+          'The default password may be sent to it. `true` needs an Administrator with fresh authentication; a computer that such an Administrator adds is confirmed.',
       }),
     ),
   ),
@@ -99,7 +99,8 @@ export const Connection = closed({
   hashtags: Type.String({ description: 'Names joined by commas.' }),
   isRegistered: Type.Boolean({ description: 'It is polled.' }),
   isConfirmed: Type.Boolean({
-    description: 'An Administrator added or confirmed it: the default password may be sent to it.',
+    description:
+      'An Administrator with fresh authentication added or confirmed it: the default password may be sent to it.',
   }),
   uuid: Type.String({ description: 'uuid of the host among the agents; empty before its first successful poll.' }),
   createdAt: utcTime('When it was added.'),
@@ -141,7 +142,7 @@ export const addConnections = operation({
   tag,
   summary: 'Adds one connection, or many',
   description:
-    'A default password goes only to computers that an Administrator added or confirmed; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
+    'A default password goes only to computers that an Administrator added or confirmed with fresh authentication; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,
@@ -426,7 +427,11 @@ export const WorkerPollerDetails = closed({
       running: Type.Integer({ minimum: 0 }),
       capacity: Type.Integer({ minimum: 0 }),
       cpu: Type.Number(),
-      lastSeen: utcTime('When it was heard of last.'),
+      lastSeen: utcTime('When it was last seen.'),
+      isActivated: Type.Boolean({
+        description:
+          'It may poll while the worker is activated. A process that registers later waits until an Administrator activates the worker again.',
+      }),
     }),
   ),
   due: Type.Integer({
@@ -472,11 +477,13 @@ export const activateWorker = operation({
   path: `${base}/workerpollerdetails/activatedstatus`,
   tag,
   summary: 'Lets the worker poll, or stops it',
-  description: 'Stopped, running polls end without result; connections stay as they are.',
+  fresh: 'it activates the worker',
+  description:
+    'Activation lets the processes that are registered now poll, and gives them the credentials of polled hosts. It needs a second approver once two Administrators have existed. Processes that register later wait for another activation. When the worker is stopped, running polls end without result; connections stay as they are.',
   permission: 'config:write',
   body: closed({ id: Type.String({ maxLength: 64 }), isActivated: Type.Boolean() }),
   response: WorkerPollerDetails,
-  errors: ['not_found'],
+  errors: ['not_found', 'second_person_required'],
 })
 
 export const deleteWorker = operation({
@@ -496,8 +503,10 @@ export const createWorkerToken = operation({
   method: 'POST',
   path: `${base}/workerpollerdetails/token`,
   tag,
-  summary: 'Makes a token for one more worker process',
-  description: 'Shown once, for one process, for one hour.',
+  summary: 'Creates a token for one more worker process',
+  fresh: true,
+  description:
+    'Shown once, for one process, for one hour. The process polls once an Administrator activates the worker again.',
   permission: 'config:write',
   response: closed({
     token: Type.String(),

@@ -148,6 +148,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     tags,
     agents,
     events,
+    approvals,
     workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
     ownWorkerToken: options.ownWorkerToken ?? null,
     lateMinutes: () => thresholds('WORKER_LATE_MINUTES'),

@@ -84,6 +84,16 @@ export const WorkerCard = () => {
     tell(isActivated ? 'The worker polls.' : 'The worker is stopped.')
     await worker.refetch()
   }
+  const waiting = data.pollers.filter((one) => one.isAlive && !one.isActivated)
+  const activateNew = () =>
+    confirm({
+      title: 'Activate worker processes',
+      names: waiting.map((one) => `${one.name} (${one.ipAddress})`),
+      kind: ['process', 'processes'],
+      consequence: 'they receive the credentials of the computers they poll. Activate only processes that you started.',
+      action: 'Activate',
+      run: () => activate(true),
+    })
   const stop = () =>
     confirm({
       title: 'Stop the worker',
@@ -127,6 +137,11 @@ export const WorkerCard = () => {
             }}
           >
             Activate
+          </Button>
+        ) : null}
+        {canWrite && adminStatus === 'Activated' && waiting.length > 0 ? (
+          <Button size="compact-sm" onClick={activateNew}>
+            {`Activate ${waiting.length === 1 ? 'the new process' : `${waiting.length} new processes`}…`}
           </Button>
         ) : null}
         {canWrite && adminStatus === 'Activated' ? (

@@ -16,6 +16,7 @@ import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh, isFresh } from '#platform/http/fresh.ts'
 import { newId } from '#platform/ids.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
 import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
@@ -48,14 +49,20 @@ export const namesIn = (names: readonly string[]): string =>
   names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
 
 /** Only an Administrator vouches for a computer. */
-const assertMayConfirm = (actor: Actor, input: Partial<ConnectionInput>): void => {
-  if (input.isConfirmed === true && !isAdministrator(actor))
+const assertMayConfirm = (actor: Actor, input: Partial<ConnectionInput>, now: number): void => {
+  if (input.isConfirmed !== true) return
+  if (isAdministrator(actor)) assertFresh(actor, now)
+  else
     throw new AppError('forbidden_object', {
       detail: 'Only an Administrator confirms that the default password may be sent to a computer.',
     })
 }
 
 const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.administrator
+
+/** A stolen token or stale session sends the default password to no computer of its choice. */
+const mayConfirm = (actor: Actor, now: number): boolean =>
+  isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))
 
 /** Secrets would go somewhere else. */
 const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
@@ -64,7 +71,7 @@ const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
 /** Adding, changing and removing connections. */
 export const createConnections = ({ db, clock, envelope, store, tags, audit, shown }: ConnectionsDeps) => {
   const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
-    assertMayConfirm(actor, input)
+    assertMayConfirm(actor, input, clock.now())
     const connectionId = newId(clock.now())
     return {
       connection_id: connectionId,
@@ -79,14 +86,14 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: overrides(input) ?? false,
       tags: (input.hashtags ?? []).map((tag) => tag.trim()),
       is_registered: true,
-      is_confirmed: isAdministrator(actor) && input.isConfirmed !== false,
+      is_confirmed: mayConfirm(actor, clock.now()) && input.isConfirmed !== false,
       agent_id: null,
     }
   }
 
   /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
   const changed = (actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
-    assertMayConfirm(actor, input)
+    assertMayConfirm(actor, input, clock.now())
     const isOverride = overrides(input) ?? row.is_override
     const given = secretsOf(input)
     const next = {
@@ -102,7 +109,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }
-    const stays = row.is_confirmed && (isAdministrator(actor) || !isElsewhere(row, next))
+    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isElsewhere(row, next))
     return { ...next, is_confirmed: input.isConfirmed ?? stays }
   }
 
@@ -258,6 +265,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
               throw new AppError('forbidden_object', {
                 detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
               })
+            if (!row.is_override) assertFresh(actor, clock.now())
             await write(tx, row, { ...row, host_key: key })
             answer.confirmed.push(row.computer_name)
           }

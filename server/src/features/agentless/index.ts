@@ -18,6 +18,7 @@ import {
   workerPollerDetails,
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
@@ -60,6 +61,7 @@ export interface AgentlessDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
   agents: Pick<AgentsApi, 'hosts' | 'reports'>
   events: Pick<EventsApi, 'append'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What to run on another machine with a worker token. */
   workerCommand(token: string): string
   /** Token of the worker process that the server itself runs; null where it runs none. */
@@ -85,6 +87,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     connections: store,
     polls: pollsStore,
     audit,
+    approvals: deps.approvals,
     command: deps.workerCommand,
     ownToken: deps.ownWorkerToken,
     lateMinutes: deps.lateMinutes,

@@ -131,7 +131,7 @@ export const createPolls = (deps: PollsDeps) => {
       transactionAgain(db, async (tx) => {
         const now = new Date(clock.now())
         // Asked here: whoever deactivates it waits for this, and ends what is handed out.
-        const mayPoll = await worker.mayPoll(tx)
+        const mayPoll = await worker.mayPoll(tx, poller.pollerId)
         const running = mayPoll ? request.running : []
         const kept = new Set([
           ...(await store.keep(tx, new Date(clock.now() - longestMs), leaseEnd(), poller.pollerId, running)),

@@ -10,12 +10,14 @@ import type {
 } from '@portcullis/contract'
 import { pollInterval } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type Db, type Queryable, transactionAgain } from '#platform/db/db.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { newId } from '#platform/ids.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { Secret } from '#platform/secret.ts'
@@ -34,6 +36,7 @@ export interface WorkerDeps {
   connections: ConnectionsStore
   polls: PollsStore
   audit: Pick<AuditApi, 'write'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What to run on another machine with this token. */
   command(token: string): string
   /** Token of the process that the server itself runs; null where it runs none. */
@@ -70,6 +73,11 @@ const isSame = (a: string, b: string): boolean =>
 
 const zoneless = (at: Date): string => at.toISOString().slice(0, -1)
 
+interface ActivateChange {
+  id: string
+  pollers: { id: string; name: string; address: string }[]
+}
+
 /** A process that called with its key. */
 export interface Poller {
   pollerId: string
@@ -77,9 +85,33 @@ export interface Poller {
 
 /** The agentless worker: its processes, their keys, what it may do, and the defaults of connections. */
 export const createWorker = (deps: WorkerDeps) => {
-  const { db, clock, envelope, tokens, store, connections, polls, audit, command, ownToken } = deps
+  const { db, clock, envelope, tokens, store, connections, polls, audit, approvals, command, ownToken } = deps
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
+
+  const activateIn = async (tx: Tx, actor: Actor, { id, pollers }: ActivateChange): Promise<void> => {
+    if (!(await store.setStatus(tx, id, 'Activated'))) throw notFound('There is no such worker.')
+    await store.activatePollers(
+      tx,
+      pollers.map((one) => one.id),
+    )
+    await audit.write(tx, actor, {
+      action: 'worker.activated',
+      entity: 'worker',
+      details: pollers.map(({ name, address }) => `${name} (${address})`).join(', '),
+      severity: 4,
+    })
+  }
+
+  approvals.handle<ActivateChange>('activate-worker', {
+    action: 'settings',
+    title: ({ pollers }) =>
+      `Give the credentials of polled hosts to the worker processes ${pollers.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
+    carryOut: async (tx, actor, change) => {
+      await activateIn(tx, actor, change)
+      return undefined
+    },
+  })
 
   const details = async (): Promise<WorkerPollerDetails> => {
     const [worker, pollers, d, errorCount, due] = await Promise.all([
@@ -131,6 +163,7 @@ export const createWorker = (deps: WorkerDeps) => {
         capacity: one.capacity,
         cpu: Math.round(one.cpu * 10) / 10,
         lastSeen: one.last_seen.toISOString(),
+        isActivated: one.is_activated,
       })),
       due,
     }
@@ -191,18 +224,32 @@ export const createWorker = (deps: WorkerDeps) => {
       return details()
     },
 
+    /** Activated, the worker and the processes that are registered now may poll; processes that register later wait. */
     activate: async (actor: Actor, id: string, isActivated: boolean): Promise<WorkerPollerDetails> => {
-      await transactionAgain(db, async (tx) => {
-        if (!(await store.setStatus(tx, id, isActivated ? 'Activated' : 'Deactivated')))
-          throw notFound('There is no such worker.')
-        if (!isActivated) await polls.endLeases(tx)
-        await audit.write(tx, actor, {
-          action: isActivated ? 'worker.activated' : 'worker.deactivated',
-          entity: 'worker',
-          details: id,
-          severity: 4,
+      if (!isActivated) {
+        await transactionAgain(db, async (tx) => {
+          if (!(await store.setStatus(tx, id, 'Deactivated'))) throw notFound('There is no such worker.')
+          await polls.endLeases(tx)
+          await audit.write(tx, actor, { action: 'worker.deactivated', entity: 'worker', details: id, severity: 4 })
         })
-      })
+        return details()
+      }
+      assertFresh(actor, clock.now())
+      const worker = await store.worker(db)
+      if (worker?.worker_id !== id) throw notFound('There is no such worker.')
+      const pollers = await store.pollers(db, new Date(clock.now() - shownMs))
+      const change = {
+        id,
+        pollers: pollers.map((one) => ({ id: one.poller_id, name: one.name, address: one.address })),
+      }
+      if (!(await approvals.mayAlone(actor, { kind: 'program' })))
+        return approvals.require<ActivateChange>(actor, {
+          kind: 'activate-worker',
+          change,
+          detail:
+            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Nothing has changed yet: another Administrator has to approve request {id}.',
+        })
+      await transactionAgain(db, (tx) => activateIn(tx, actor, change))
       return details()
     },
 
@@ -244,6 +291,7 @@ export const createWorker = (deps: WorkerDeps) => {
           address: ip,
           version: cleanText(request.version, 64),
           now: now(),
+          isActivated: isOwn,
         })
         await audit.write(
           tx,

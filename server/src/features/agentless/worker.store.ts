@@ -15,15 +15,25 @@ export interface PollerRow {
   running: number
   cpu: number
   last_seen: Date
+  is_activated: boolean
 }
 
 export const createWorkerStore = () => ({
   worker: async (q: Queryable): Promise<WorkerRow | undefined> =>
     (await q.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0],
 
-  /** Whether it may poll, until the transaction ends: who deactivates it waits. */
-  mayPoll: async (tx: Tx): Promise<boolean> =>
-    (await tx.query<WorkerRow>(sql`select w.admin_status from workers w for share`))[0]?.admin_status === 'Activated',
+  /** Whether a process may poll, until the transaction ends: whoever deactivates the worker waits. */
+  mayPoll: async (tx: Tx, pollerId: string): Promise<boolean> =>
+    (
+      await tx.query(sql`
+        select 1 from workers w join worker_pollers p on p.worker_id = w.worker_id
+        where w.admin_status = 'Activated' and p.is_activated and p.poller_id = ${pollerId}::uuid for share of w`)
+    ).length === 1,
+
+  /** Lets processes poll once the worker is activated. */
+  activatePollers: async (tx: Tx, pollerIds: readonly string[]): Promise<void> => {
+    await tx.execute(sql`update worker_pollers p set is_activated = true where p.poller_id = any(${pollerIds}::uuid[])`)
+  },
 
   ensureWorker: async (tx: Tx, id: string, now: Date): Promise<WorkerRow> => {
     await tx.execute(
@@ -40,17 +50,26 @@ export const createWorkerStore = () => ({
   /** Processes that were heard of since then. */
   pollers: (q: Queryable, since: Date): Promise<PollerRow[]> =>
     q.query<PollerRow>(sql`
-      select p.poller_id, p.name, p.address, p.version, p.capacity, p.running, p.cpu, p.last_seen from worker_pollers p
+      select p.poller_id, p.name, p.address, p.version, p.capacity, p.running, p.cpu, p.last_seen, p.is_activated from worker_pollers p
       where p.last_seen >= ${since}
       order by p.last_seen desc, p.poller_id`),
 
   insertPoller: async (
     tx: Tx,
-    p: { id: string; workerId: string; keyHash: Buffer; name: string; address: string; version: string; now: Date },
+    p: {
+      id: string
+      workerId: string
+      keyHash: Buffer
+      name: string
+      address: string
+      version: string
+      now: Date
+      isActivated: boolean
+    },
   ): Promise<void> => {
     await tx.execute(sql`
-      insert into worker_pollers (poller_id, worker_id, key_hash, name, address, version, last_seen)
-      values (${p.id}::uuid, ${p.workerId}::uuid, ${p.keyHash}, ${p.name}, ${p.address}, ${p.version}, ${p.now})`)
+      insert into worker_pollers (poller_id, worker_id, key_hash, name, address, version, last_seen, is_activated)
+      values (${p.id}::uuid, ${p.workerId}::uuid, ${p.keyHash}, ${p.name}, ${p.address}, ${p.version}, ${p.now}, ${p.isActivated})`)
   },
 
   /** Who has a key, and whether the worker may poll; notes that it was heard of. */

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { agentlessBase, agentlessOf, ok } from '#test/agentless.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { person } from '#test/people.ts'
+
+let t: TestApp
+let agentless: ReturnType<typeof agentlessOf>
+
+beforeEach(async () => {
+  t = await startTestApp({ listen: true })
+  agentless = agentlessOf(t)
+})
+afterEach(() => t.close())
+
+const fullToken = async () => {
+  const admin = await t.admin()
+  const { token } = ok(
+    await admin.post('/prime/webui/admin/apiTokens', {
+      name: 'automation',
+      userProfile: 10,
+      scopes: ['fleet:read', 'fleet:write', 'config:read', 'config:write'],
+    }),
+  )
+  return t.as(token)
+}
+
+describe('a worker process', () => {
+  it('finding 1: gets no credentials by an API token, and one that registers later waits for another activation', async () => {
+    const robot = await fullToken()
+    const refused = await robot.post(`${agentlessBase}/workerpollerdetails/token`, undefined)
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'session_required'])
+
+    ok(
+      await agentless.post('connectiondetails', {
+        computerName: 'srv-1',
+        userName: 'root',
+        password: 'p',
+        hostKeyFingerprint: `SHA256:${'k'.repeat(43)}`,
+      }),
+    )
+    const first = await agentless.registerWorker()
+    const { id } = await agentless.worker()
+    const activation = await robot.put(`${agentlessBase}/workerpollerdetails/activatedstatus`, {
+      id,
+      isActivated: true,
+    })
+    expect([activation.statusCode, activation.json().code]).toEqual([403, 'session_required'])
+    await agentless.activate()
+    const later = await agentless.registerWorker()
+    expect(await later.lease(4)).toMatchObject({ isActivated: false, polls: [] })
+    expect((await agentless.worker()).pollers.map((one) => one.isActivated).sort()).toEqual([false, true])
+    expect((await first.lease(4)).polls).toMatchObject([{ host: 'srv-1', password: 'p' }])
+    await agentless.activate()
+    expect(await later.lease(4)).toMatchObject({ isActivated: true })
+  })
+
+  it('finding 1: sends the default password to no computer that an API token or a stale session added', async () => {
+    ok(
+      await agentless.put('workerpollerdetails', {
+        defaults: { userName: 'poller', password: 'the default password' },
+      }),
+    )
+    const hostKeyFingerprint = `SHA256:${'e'.repeat(43)}`
+    const robot = await fullToken()
+    ok(await robot.post(`${agentlessBase}/connectiondetails`, { computerName: 'by-token', hostKeyFingerprint }))
+    const explicit = { computerName: 'by-token-2', hostKeyFingerprint, isConfirmed: true }
+    expect((await robot.post(`${agentlessBase}/connectiondetails`, explicit)).json().code).toBe('session_required')
+    const stale = t.as(await t.signIn('admin', adminPassword))
+    t.clock.advance(6 * 60_000)
+    ok(await stale.post(`${agentlessBase}/connectiondetails`, { computerName: 'by-stale', hostKeyFingerprint }))
+    const refused = await stale.post(`${agentlessBase}/connectiondetails`, { ...explicit, computerName: 'by-stale-2' })
+    expect(refused.json().code).toBe('reauthentication_required')
+    ok(await agentless.post('connectiondetails', { computerName: 'by-admin', hostKeyFingerprint }))
+
+    const w = await agentless.registerWorker()
+    await agentless.activate()
+    const passwords = Object.fromEntries((await w.lease(50)).polls.map((poll) => [poll.host, poll.password]))
+    expect(passwords).toMatchObject({ 'by-token': null, 'by-stale': null, 'by-admin': 'the default password' })
+  })
+
+  it('finding 1: is activated by a second approver once two Administrators have existed', async () => {
+    const second = (await person(t, { profile: 10 })).api
+    const w = await agentless.registerWorker()
+    const { id } = await agentless.worker()
+    const asked = await (await t.admin()).put(`${agentlessBase}/workerpollerdetails/activatedstatus`, {
+      id,
+      isActivated: true,
+    })
+    expect([asked.statusCode, asked.json().code]).toEqual([403, 'second_person_required'])
+    expect((await w.lease(1)).isActivated).toBe(false)
+    const waiting = ok(await second.get('/prime/webui/policy/changerequests')).data[0]
+    expect(waiting.title).toContain('worker-1')
+    ok(await second.post(`/prime/webui/policy/changerequests/${waiting.id}/approve`, undefined))
+    expect((await w.lease(1)).isActivated).toBe(true)
+  })
+})
