@@ -52,8 +52,11 @@ export const agentlessOf = (t: TestApp) => {
   const worker = async (): Promise<WorkerPollerDetails> =>
     ok(await (await t.admin()).get(`${agentlessBase}/workerpollerdetails`))
 
-  /** A worker process as the server sees it. */
-  const registerWorker = async () => {
+  const activate = async (isActivated = true) =>
+    ok(await put('workerpollerdetails/activatedstatus', { id: (await worker()).id, isActivated }))
+
+  /** A worker process as the server sees it. It may poll where the worker is activated already, unless it has to wait. */
+  const registerWorker = async (options: { waits?: boolean } = {}) => {
     const { token } = ok(await post('workerpollerdetails/token', undefined))
     const call = async (path: string, body: unknown, key?: string) => {
       const answer = await fetch(`${t.address}/worker/v1/${path}`, {
@@ -69,6 +72,7 @@ export const agentlessOf = (t: TestApp) => {
     const registered = await call('register', { token, name: 'worker-1', version: '1.0.0' })
     if (registered.status !== 200) throw new Error(JSON.stringify(registered.body))
     const { key } = registered.body as { key: string }
+    if (options.waits !== true && (await worker()).adminStatus === 'Activated') await activate()
     return {
       token,
       register: (again: string) => call('register', { token: again, name: 'again', version: '1' }),
@@ -83,9 +87,6 @@ export const agentlessOf = (t: TestApp) => {
       results: (results: PollResult[]) => call('results', { results }, key),
     }
   }
-
-  const activate = async (isActivated = true) =>
-    ok(await put('workerpollerdetails/activatedstatus', { id: (await worker()).id, isActivated }))
 
   return { post, put, status, worker, registerWorker, activate }
 }

@@ -46,7 +46,7 @@ describe('a worker process', () => {
     })
     expect([activation.statusCode, activation.json().code]).toEqual([403, 'session_required'])
     await agentless.activate()
-    const later = await agentless.registerWorker()
+    const later = await agentless.registerWorker({ waits: true })
     expect(await later.lease(4)).toMatchObject({ isActivated: false, polls: [] })
     expect((await agentless.worker()).pollers.map((one) => one.isActivated).sort()).toEqual([false, true])
     expect((await first.lease(4)).polls).toMatchObject([{ host: 'srv-1', password: 'p' }])
