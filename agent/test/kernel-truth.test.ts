@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { rule, startHost } from './enforcing.ts'
 import { until } from './harness.ts'
@@ -114,6 +114,18 @@ describe('a driver mismatch', () => {
     await until('told', () => heldOf(host).length === 1)
     expect(heldOf(host)[0]?.mismatch.bound).toEqual([{ interface: 0, claims: 'Keyboard', driver: 'mcp2221' }])
     expect(host.tree.isAuthorized('1-2')).toBe(true)
+  })
+
+  it('finding C9: counts for a device that a rule allows by its vendor id alone', async () => {
+    const host = await startHost({ devices: [keyboard], rules: [rule({ effect: 'allow', vid: '0BDA' })] })
+    await host.arm()
+    const odd = buildDevice({ portPath: '1-5', vid: '0BDA', pid: '8150', interfaces: ['ff:00:00'] })
+    host.tree.plug(odd)
+    await works(host, '1-5', true)
+    host.tree.bind('1-5:1.0', 'rtl8150')
+    await works(host, '1-5', false)
+    await until('told', () => heldOf(host).length === 1)
+    expect(heldOf(host)[0]?.mismatch).toEqual({ bound: [{ interface: 0, claims: 'Unknown', driver: 'rtl8150' }] })
   })
 
   it('finding 3: is detected on devices that were attached before the host was armed', async () => {

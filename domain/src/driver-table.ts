@@ -29,6 +29,22 @@ const otherHid = words(
   `cp2112 ft260 mcp2200 mcp2221 hid-led u2fzero picolcd hid-picolcd prodikeys appletb-bl hid-appletb-bl`,
 )
 
+/**
+ * Drivers outside usbhid that send key events of what a device transmits, and pick it by its ids whatever it claims: remote
+ * controls, telephones, macro keys and game controllers (drivers/input, drivers/media/rc; xone is a widely packaged module).
+ */
+const remotes = words(`
+  ati_remote ati_remote2 keyspan_remote powermate cm109 yealink ims_pcu aiptek xpad xone_wired xone_dongle imon imon_raw
+  mceusb streamzap redrat3 igorplugusb iguanair ttusbir xbox_remote ir_toy
+`)
+/** Television receivers: their drivers send the keys of the remote control (drivers/media/usb). */
+const televisions = words(`
+  au0828 cx231xx em28xx hdpvr pvrusb2 tm6000 dvb_usb_rtl28xxu dvb_usb_af9035 dvb_usb_cxusb dvb_usb_dib0700 dvb_usb_dvbsky
+  dvb_usb_it913x dvb_usb_lmedm04 dvb_usb_mxl111sf dvb_usb_technisat_usb2 smsusb
+`)
+/** Drivers of devices that may type without saying so: only a permission that includes keyboards covers them. */
+export const keyEventDrivers: readonly string[] = [...remotes, ...televisions, 'snd-usb-caiaq']
+
 /** Keyboards and pointing devices; the drivers besides usbhid bind by ids to HID interfaces (drivers/hid/usbhid, drivers/input). */
 const typing = words('usbhid usbkbd usbmouse appletouch bcm5974 synaptics_usb')
 
@@ -56,23 +72,22 @@ const serial = words(`
 `)
 /** sound/usb. */
 const audio = words(`
-  snd-usb-audio snd-usb-caiaq snd-usb-us122l snd-usb-usx2y snd-usb-us144mkii snd-usb-6fire snd-usb-hiface snd-ua101
+  snd-usb-audio snd-usb-us122l snd-usb-usx2y snd-usb-us144mkii snd-usb-6fire snd-usb-hiface snd-ua101
   snd-bcd2000 snd_usb_pod snd_usb_podhd snd_usb_toneport snd_usb_variax
 `)
 /** drivers/media/usb and drivers/gpu/drm. */
 const video = words(`
-  uvcvideo gspca_main airspy au0828 cx231xx em28xx go7007 hackrf hdpvr msi2500 pvrusb2 pwc s2255 s2255drv stk1160 stkwebcam
-  tm6000 usbtv zr364xx dvb_usb_rtl28xxu dvb_usb_af9035 dvb_usb_cxusb dvb_usb_dib0700 dvb_usb_dvbsky dvb_usb_it913x
-  dvb_usb_lmedm04 dvb_usb_mxl111sf dvb_usb_technisat_usb2 smsusb udl gud gm12u320
+  uvcvideo gspca_main airspy go7007 hackrf msi2500 pwc s2255 s2255drv stk1160 stkwebcam usbtv zr364xx udl gud gm12u320
 `)
 
 /**
  * Kernel drivers that are allowed for each kind. A driver that is missing here is a mismatch, so a driver name that is new
- * in a kernel first shows on Free hosts and in the preview of arming. `usbfs` is not listed: a program of the host uses it.
+ * in a kernel first shows on Free hosts and in the preview of arming. Drivers that send key events belong to `Keyboard`
+ * alone, so a device that was allowed as another kind may not have them. `usbfs` is not listed: a program of the host uses it.
  */
 export const driverTable: Readonly<Record<Kind, Drivers>> = {
   Hub: { usb: ['hub'], hid: [] },
-  Keyboard: { usb: typing, hid: inputHid },
+  Keyboard: { usb: [...typing, ...keyEventDrivers], hid: inputHid },
   Mouse: { usb: typing, hid: inputHid },
   'Mass Storage': {
     // drivers/usb/storage; the `ums-*` are subdrivers of usb-storage for models that need commands of their own.
@@ -93,10 +108,10 @@ export const driverTable: Readonly<Record<Kind, Drivers>> = {
   Wireless: { usb: [...bluetooth, ...wifi], hid: [] },
   Communication: { usb: serial, hid: [] },
   HID: {
-    // Besides usbhid: controllers, tablets and touch screens of drivers/input, and devices of drivers/usb/misc with HID interfaces.
+    // Besides usbhid: what drivers/input has for wheels, tablets and touch screens, and drivers/usb/misc for HID interfaces.
     usb: words(`
-      usbhid xpad xone_wired xone_dongle iforce usbtouchscreen powermate ati_remote2 keyspan_remote aiptek acecad hanwang kbtab
-      pegasus_notetaker sur40 pxrc cm109 yealink iowarrior ldusb legousbtower adutux yurex appledisplay idmouse
+      usbhid iforce usbtouchscreen acecad hanwang kbtab pegasus_notetaker sur40 pxrc iowarrior ldusb legousbtower adutux yurex
+      appledisplay idmouse
     `),
     hid: [...inputHid, ...otherHid],
   },

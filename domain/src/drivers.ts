@@ -1,8 +1,9 @@
-import type { DeviceReport, DriverMismatch } from '@portcullis/contract'
+import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract'
 import { interfaceKinds } from './classify.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
-import { type Drivers, driverTable } from './driver-table.ts'
+import { type Drivers, driverTable, keyEventDrivers } from './driver-table.ts'
 import type { Kind } from './icons.ts'
+import type { PolicyDevice } from './policy.ts'
 
 /** An interface and the drivers that the kernel bound to it. */
 export interface BoundInterface {
@@ -17,10 +18,24 @@ export interface BoundInterface {
 
 /**
  * What allowed a device. `kinds`: its claimed kinds, so a vendor-specific interface may have only the drivers of these
- * kinds. `identity`: a person named its ids or fingerprint, or it was attached when the host was armed; the driver of a
+ * kinds. `identity`: a person named its model or fingerprint, or it was attached when the host was armed; the driver of a
  * vendor-specific interface then follows from the ids.
  */
 export type DriverScope = { by: 'kinds'; kinds: readonly Kind[] } | { by: 'identity' }
+
+/**
+ * What allowed a device that a rule allows. Kinds limit the drivers where the rule names them. A vendor id alone
+ * is a claim that any device can make and leaves the choice of the driver to it: such a rule limits the device to the kinds
+ * it claims. It covers keyboards, too, so a device that claims HID may send keys.
+ */
+export const driverScopeOf = (
+  { kinds, pid, fingerprint }: Pick<PolicyRule, 'kinds' | 'pid' | 'fingerprint'>,
+  device: Pick<PolicyDevice, 'kinds'>,
+): DriverScope => {
+  if (kinds !== undefined) return { by: 'kinds', kinds }
+  if (pid !== undefined || fingerprint !== undefined) return { by: 'identity' }
+  return { by: 'kinds', kinds: device.kinds.includes('HID') ? [...device.kinds, 'Keyboard'] : device.kinds }
+}
 
 /** A program of the host that claims an interface through /dev/bus/usb. A device cannot cause this. */
 const USER_SPACE = 'usbfs'
@@ -43,18 +58,27 @@ export const driversOf = (kind: Kind): Drivers => driverTable[kind]
 const allows = (kinds: readonly Kind[], bus: 'usb' | 'hid', driver: string): boolean =>
   kinds.some((kind) => compiled.get(kind)?.[bus].has(plain(driver)))
 
-/** Kinds whose drivers an interface may have; `any` if its identity was allowed and it is vendor-specific. */
-const kindsOf = (
+const keyEvents: ReadonlySet<string> = new Set(keyEventDrivers.map(plain))
+
+interface Claim {
+  kinds: readonly Kind[]
+  /** It claims HID, and its permission covers typing: remote controls and game controllers send keys without usbhid. */
+  mayType: boolean
+}
+
+/** What decides the drivers of an interface; `any` if its identity was allowed and it is vendor-specific. */
+const claimOf = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
   { configuration, number }: BoundInterface,
   scope: DriverScope,
-): readonly Kind[] | 'any' | undefined => {
+): Claim | 'any' | undefined => {
   const found = interfaceKinds(parsed, report, configuration, number)
   if (found === undefined) return undefined
   const { kinds, isVendorSpecific } = found
   if (scope.by === 'identity' && (isVendorSpecific || kinds.includes('Unknown'))) return 'any'
-  return scope.by === 'kinds' && kinds.includes('Unknown') ? [...kinds, ...scope.kinds] : kinds
+  const mayType = kinds.includes('HID') && (scope.by === 'identity' || scope.kinds.includes('Keyboard'))
+  return { kinds: scope.by === 'kinds' && kinds.includes('Unknown') ? [...kinds, ...scope.kinds] : kinds, mayType }
 }
 
 /**
@@ -67,9 +91,10 @@ export const driversFor = (
   bound: BoundInterface,
   scope: DriverScope,
 ): readonly string[] | 'any' | undefined => {
-  const kinds = kindsOf(parsed, report, bound, scope)
-  if (kinds === undefined) return undefined
-  return kinds === 'any' ? 'any' : [...new Set(kinds.flatMap((kind) => driverTable[kind].usb))]
+  const claim = claimOf(parsed, report, bound, scope)
+  if (claim === undefined || claim === 'any') return claim
+  const names = claim.kinds.flatMap((kind) => driverTable[kind].usb)
+  return [...new Set(claim.mayType ? [...names, ...keyEventDrivers] : names)]
 }
 
 /**
@@ -84,17 +109,17 @@ export const driverMismatch = (
 ): DriverMismatch | null => {
   const wrong = interfaces.flatMap((bound) => {
     // The kernel read an interface that is missing in the descriptors, so no driver is allowed for it.
-    const kinds = kindsOf(parsed, report, bound, scope) ?? []
-    if (kinds === 'any') return []
+    const claim = claimOf(parsed, report, bound, scope) ?? { kinds: [], mayType: false }
+    if (claim === 'any') return []
+    const { kinds, mayType } = claim
     const { driver, hidDrivers, number } = bound
-    const isWrongDriver = driver !== null && driver !== USER_SPACE && !allows(kinds, 'usb', driver)
+    const isRight = (name: string) => allows(kinds, 'usb', name) || (mayType && keyEvents.has(plain(name)))
+    const isWrongDriver = driver !== null && driver !== USER_SPACE && !isRight(driver)
     const names = [...(isWrongDriver ? [driver] : []), ...hidDrivers.filter((name) => !allows(kinds, 'hid', name))]
-    return names.map((name) => ({ interface: number, claims: claimOf(kinds), driver: name.slice(0, 64) }))
+    return names.map((name) => ({ interface: number, claims: kinds[0] ?? 'Unknown', driver: name.slice(0, 64) }))
   })
   return wrong.length === 0 ? null : { bound: wrong.slice(0, MAX_EVIDENCE) }
 }
-
-const claimOf = (kinds: readonly Kind[]): Kind => kinds[0] ?? 'Unknown'
 
 /** Returns the evidence as text: `claims hub, bound rtl8150`. */
 export const mismatchText = ({ bound }: DriverMismatch): string =>

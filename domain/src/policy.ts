@@ -31,7 +31,8 @@ export interface PolicyDevice {
   kinds: readonly Kind[]
   /**
    * It may turn out to be a keyboard, so an allow by kind has to name keyboards. True of every HID interface, mice too:
-   * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims.
+   * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims. True
+   * of HID devices without such an interface, too: drivers of remote controls pick them by their ids and send keys.
    */
   mayType: boolean
   /** It has the shape of a hub and of nothing else (`isPlainHub`). Which driver the kernel binds is seen afterwards. */
@@ -76,7 +77,7 @@ export const policyDevice = (
     pid: parsed.pid,
     serial: hasSerial(parsed, plain) ? (plain.serial ?? '') : '',
     kinds: isUnknown && !kinds.includes('Unknown') ? [...kinds, 'Unknown'] : kinds,
-    mayType: !parsed.isComplete || interfaces.some((i) => i.class === HID_CLASS),
+    mayType: !parsed.isComplete || kinds.includes('HID') || interfaces.some((i) => i.class === HID_CLASS),
     isHub: isPlainHub(parsed),
     fingerprint: prints.exact,
     fingerprintWithoutRevision: prints.withoutRevision,

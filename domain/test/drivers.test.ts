@@ -8,6 +8,7 @@ import {
   createAttackTools,
   decide,
   driverMismatch,
+  driverScopeOf,
   driversOf,
   isPlainHub,
   kindPrecedence,
@@ -223,5 +224,75 @@ describe('drivers', () => {
         expect(found(report, asHub, bound(number, driver)) === null).toBe(driver === 'hub' && number === 0)
       }),
     )
+  })
+
+  it.each([
+    ['remote control', '0471', '0602', ['ff:5d:01', '58:42:00'], 'ati_remote2'],
+    ['remote control', '06CD', '0202', ['ff:5d:01', '58:42:00'], 'keyspan_remote'],
+    ['radio remote control', '0BC7', '0004', ['58:42:00'], 'ati_remote'],
+    ['console remote control', '045E', '0284', ['58:42:00'], 'xbox_remote'],
+    ['infrared receiver', '0471', '0815', ['ff:5d:01'], 'mceusb'],
+    ['media center display', '15C2', 'FFDC', ['ff:5d:01'], 'imon'],
+    ['infrared receiver', '0E9C', '0000', ['ff:5d:01'], 'streamzap'],
+    ['telephone', '0D8C', '000E', ['ff:5d:01'], 'cm109'],
+    ['telephone', '6993', 'B001', ['ff:5d:01'], 'yealink'],
+    ['passenger control unit', '04D8', '0082', ['58:42:00'], 'ims_pcu'],
+    ['macro keys of a tablet', '08CA', '0001', ['ff:5d:01'], 'aiptek'],
+    ['knob', '077D', '0410', ['58:42:00'], 'powermate'],
+    ['game controller', '045E', '028E', ['ff:5d:01'], 'xpad'],
+    ['keyboard', '045E', '0000', ['ff:5d:01'], 'usbkbd'],
+  ] as const)(
+    'finding C8: a rule for HID alone does not accept a %s (%s:%s)',
+    (_what, vid, pid, interfaces, driver) => {
+      const report = buildDevice({ vid, pid, interfaces: [...interfaces] })
+      const [parsed, device] = [parseReport(report), policyDevice(parseReport(report), report, null)]
+      const rule = (...kinds: ('HID' | 'Keyboard' | 'Unknown')[]) =>
+        ({ id: 'r', effect: 'allow', level: 'global', kinds, reason: 'test' }) as const
+      const withKeyboard = rule('HID', 'Keyboard')
+      expect(decide([rule('HID')], device, now).effect).toBe('block')
+      expect(decide([withKeyboard], device, now).effect).toBe('allow')
+      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(rule('HID'), device))?.bound).toEqual([
+        { interface: 0, claims: 'HID', driver },
+      ])
+      if (driver === 'usbkbd') return
+      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(withKeyboard, device))).toBeNull()
+      expect(driverMismatch(parsed, report, [bound(0, driver)], identity)).toBeNull()
+      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf({ pid }, device))).toBeNull()
+    },
+  )
+
+  it('finding C8: drivers that send keys belong to keyboards and to no other kind', () => {
+    for (const driver of ['ati_remote', 'xpad', 'mceusb', 'em28xx', 'dvb_usb_dib0700', 'snd-usb-caiaq'])
+      expect(kindPrecedence.filter((kind) => driversOf(kind).usb.includes(driver))).toEqual(['Keyboard'])
+    for (const [code, driver] of [
+      ['0e:01:00', 'em28xx'],
+      ['01:01:00', 'snd-usb-caiaq'],
+    ] as const) {
+      const report = buildDevice({ vid: '1234', pid: '0001', interfaces: [code] })
+      const { kinds } = classify(parseReport(report), report)
+      expect(driverMismatch(parseReport(report), report, [bound(0, driver)], { by: 'kinds', kinds })).not.toBeNull()
+    }
+  })
+
+  it('finding C9: a rule that names only a vendor leaves a device the drivers of the kinds that it claims', () => {
+    const scopeOf = (report: DeviceReport, rule: Parameters<typeof driverScopeOf>[0]) =>
+      driverScopeOf(rule, policyDevice(parseReport(report), report, null))
+    const byVendor = (report: DeviceReport, ...interfaces: BoundInterface[]) =>
+      driverMismatch(parseReport(report), report, interfaces, scopeOf(report, {}))
+    const odd = buildDevice({ vid: '0BDA', pid: '8150', interfaces: ['ff:00:00'] })
+    expect(byVendor(odd, bound(0, 'rtl8150'))?.bound).toEqual([{ interface: 0, claims: 'Unknown', driver: 'rtl8150' }])
+    for (const named of [{ pid: '8150' }, { fingerprint: '0'.repeat(32) }])
+      expect(driverMismatch(parseReport(odd), odd, [bound(0, 'rtl8150')], scopeOf(odd, named))).toBeNull()
+    const both = buildDevice({ vid: '0BDA', pid: '1234', interfaces: ['02:06:00', 'ff:00:00'] })
+    expect(byVendor(both, bound(0, 'cdc_ether'), bound(1, 'r8152'))).toBeNull()
+    expect(byVendor(both, bound(1, 'usb-storage'))).not.toBeNull()
+    // Genuine devices keep their drivers.
+    for (const [report, ...interfaces] of [
+      [plainKeyboard(), bound(0, 'usbhid', 'hid-generic'), bound(1, 'usbhid', 'hid-generic')],
+      [networkAdapter(), bound(0, 'r8152')],
+      [webcam(), bound(0, 'uvcvideo'), bound(2, 'snd-usb-audio')],
+      [buildDevice({ vid: '045E', pid: '028E', interfaces: ['ff:5d:01', 'ff:5d:03'] }), bound(0, 'xpad')],
+    ] as const)
+      expect(byVendor(report, ...interfaces)).toBeNull()
   })
 })

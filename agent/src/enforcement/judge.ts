@@ -4,6 +4,7 @@ import {
   cleanText,
   type DriverScope,
   decide,
+  driverScopeOf,
   type ParsedDescriptors,
   type PolicyDecision,
   type PolicyDevice,
@@ -77,10 +78,10 @@ export const createJudge = () => {
     /** @param now ms since 1970 */
     decide: (device: PolicyDevice, now: number): PolicyDecision => decide(held?.policy.rules ?? [], device, now),
     /** What allowed a device. Without a rule it is its identity: it was attached before, or worked a moment ago. */
-    scopeOf({ source, ruleId }: PolicyDecision): DriverScope {
+    scopeOf({ source, ruleId }: PolicyDecision, device: PolicyDevice): DriverScope {
       if (source === 'hub') return { by: 'kinds', kinds: ['Hub'] }
-      const kinds = held?.policy.rules.find(({ id }) => id === ruleId)?.kinds
-      return kinds === undefined ? { by: 'identity' } : { by: 'kinds', kinds }
+      const rule = held?.policy.rules.find(({ id }) => id === ruleId)
+      return rule === undefined ? { by: 'identity' } : driverScopeOf(rule, device)
     },
     /** What a person is told of a block. */
     reasonOf({ source, ruleId }: PolicyDecision): string {

@@ -118,7 +118,7 @@ export const createPass = (deps: PassDeps) => {
 
   /** Holds the port of a device whose drivers contradict its claim. Returns whether they do. */
   const unmask = (outcome: Outcome): boolean => {
-    const scope = judge.scopeOf(outcome.decision)
+    const scope = judge.scopeOf(outcome.decision, outcome.judged.device)
     const found = truth.open(outcome.judged, scope)
     if (found === null) return false
     outcome.guard = needs.bootPorts().has(outcome.judged.portPath) ? 'boot-disk' : undefined
