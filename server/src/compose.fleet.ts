@@ -121,7 +121,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     announce: live.announce,
     wake,
   })
-  const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, announce: live.announce })
+  const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, approvals, announce: live.announce })
   const actions = actionsFeature(app, {
     tags,
     db,

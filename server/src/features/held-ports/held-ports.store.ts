@@ -32,6 +32,9 @@ export interface HeldPortRecord {
   release_asked_by: string | null
 }
 
+/** A held port whose release is asked for. */
+export type ReleasedHold = Pick<HeldPortRecord, 'host' | 'port_path' | 'evidence' | 'fingerprint'>
+
 export const createHeldPortsStore = () => ({
   /** Deletes the ports that these hosts no longer hold. */
   dropOthers: async (tx: Tx, agentIds: readonly string[], holds: readonly ReportedHold[]): Promise<void> => {
@@ -75,9 +78,9 @@ export const createHeldPortsStore = () => ({
   askRelease: async (
     tx: Tx,
     { agentId, id, by, accept }: { agentId: string; id: string; by: string; accept: boolean },
-  ): Promise<{ host: string; port_path: string; evidence: string; fingerprint: string } | undefined> =>
+  ): Promise<ReleasedHold | undefined> =>
     (
-      await tx.query<{ host: string; port_path: string; evidence: string; fingerprint: string }>(sql`
+      await tx.query<ReleasedHold>(sql`
         update held_ports h set release_asked_by = ${by}, accept_drivers = ${accept} from agents a
         where h.agent_id = ${agentId}::uuid and h.hold_id = ${id}::uuid and a.agent_id = h.agent_id
         returning a.host, h.port_path, h.evidence, h.fingerprint`)

@@ -93,6 +93,35 @@ describe('held ports', () => {
     expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
   })
 
+  it('finding 4c: drivers are accepted on more hosts than the limit by two people only', async () => {
+    const agents = [await enrolAgent(t), await enrolAgent(t)] as const
+    const holds = [hold(), hold()] as const
+    for (const [i, agent] of agents.entries()) await agent.checkIn(armedWith(holds[i] as HeldPort))
+    t.clock.advance(16 * 60_000)
+    for (const agent of agents) await agent.session()
+    const admin = await t.admin()
+    const { settings } = (await admin.get('/prime/webui/policy')).json()
+    await admin.put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: 1 })
+    const bob = await person(t, { profile: 10 })
+    expect((await release(agents[0], holds[0].id, true)).statusCode).toBe(200)
+    const refused = await release(agents[1], holds[1].id, true)
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'second_person_required'])
+    expect((await heldOf(agents[1]))[0]?.releaseAskedBy).toBeNull()
+    expect((await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')).toEqual([])
+    const path = '/prime/webui/policy/changerequests'
+    const [request] = (await bob.api.get(path)).json().data
+    expect(request).toMatchObject({
+      action: 'rules',
+      hosts: 1,
+      title: `Release port 1-3 of ${agents[1].facts.hostname} and accept its drivers (claims hub, bound rtl8150)`,
+    })
+    expect((await bob.api.post(`${path}/${request.id}/approve`)).statusCode).toBe(200)
+    const [command] = (await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')
+    expect(command).toMatchObject({ releases: [{ id: holds[1].id, accept: true }] })
+    // Without its drivers a port is released by one person.
+    expect((await release(agents[1], holds[1].id)).statusCode).toBe(200)
+  })
+
   it('finding 3: a mismatch on a Free host is reported once, and counted in the preview of arming', async () => {
     const hostname = 'mismatch-host'
     const agent = await enrolAgent(t, { facts: { hostname } })

@@ -1,14 +1,16 @@
-import { type HeldPort, listHeldPorts, releaseHeldPort } from '@portcullis/contract'
+import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
 import { cleanText, mismatchText } from '@portcullis/domain'
+import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
-import { createHeldPortsStore, type HeldPortRecord, type ReportedHold } from './held-ports.store.ts'
+import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
 
 export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
 
@@ -17,8 +19,16 @@ export interface HeldPortsDeps {
   clock: Clock
   audit: Pick<AuditApi, 'write'>
   commands: Pick<CommandsApi, 'queue'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Notifies the consoles at COMMIT which agents changed. */
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+}
+
+/** A port that is released with drivers that its device did not claim. */
+interface DriverRelease {
+  agentId: string
+  id: string
+  title: string
 }
 
 const rowOf = ({ host, address, port_path, held_at, armed, release_asked_by, ...row }: HeldPortRecord) => ({
@@ -44,7 +54,7 @@ const reported = (agentId: string, hold: HeldPort): ReportedHold => ({
 })
 
 /** Ports that hosts hold because a device was not what it claimed to be, until a person releases them. */
-export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, announce }: HeldPortsDeps) => {
+export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, approvals, announce }: HeldPortsDeps) => {
   const store = createHeldPortsStore()
 
   app.register(listHeldPorts, async ({ query }) => {
@@ -53,26 +63,60 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, ann
     return { data: (await store.list(db, agentId)).map(rowOf) }
   })
 
+  /** Orders the release; `isApproved`: accepting the drivers needs nobody else. */
+  const release = async (tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) => {
+    const known = isId(agentId) && isId(id)
+    const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
+    if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
+    if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })
+    const releases = await store.asked(tx, agentId)
+    const title = 'Release ports'
+    const { queued } = await commands.queue(tx, actor, [{ agentId, kind: 'release-ports', title, body: { releases } }])
+    await audit.write(tx, actor, {
+      action: 'heldPorts.released',
+      entity: found.host,
+      details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
+      severity: 4,
+    })
+    await announce(tx, { agents: [agentId], peripherals: [] })
+    return { commands: queued.length }
+  }
+
+  /** Accepting the drivers allows a device on a host, as a rule does: it counts as one. */
+  const assertAlone = async (
+    tx: Tx,
+    actor: Actor,
+    { agentId, id, host, port_path, evidence }: { agentId: string; id: string } & ReleasedHold,
+  ): Promise<void> => {
+    const limit = await approvals.takeAllowed(tx, actor, 1)
+    if (limit === null) return
+    const title = `Release port ${port_path} of ${host} and accept its drivers (${evidence})`
+    throw new NeedsApprover<DriverRelease>({
+      kind: 'accept-drivers',
+      change: { agentId, id, title },
+      detail: `Drivers were accepted or devices allowed on ${limit} ${limit === 1 ? 'host' : 'hosts'} within 15 minutes: request {id} waits for a second approver.`,
+    })
+  }
+
+  approvals.handle<DriverRelease>('accept-drivers', {
+    action: 'rules',
+    title: ({ title }) => title,
+    hosts: () => 1,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { agentId, id }) => {
+      await release(tx, actor, agentId, id, true, true)
+      return undefined
+    },
+  })
+
   app.register(releaseHeldPort, ({ actor, params: { agentId, id }, body }) =>
-    db.transaction(async (tx) => {
-      const accept = body.acceptDrivers
-      const known = isId(agentId) && isId(id)
-      const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
-      if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
-      const releases = await store.asked(tx, agentId)
-      const title = 'Release ports'
-      const { queued } = await commands.queue(tx, actor, [
-        { agentId, kind: 'release-ports', title, body: { releases } },
-      ])
-      await audit.write(tx, actor, {
-        action: 'heldPorts.released',
-        entity: found.host,
-        details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
-        severity: 4,
-      })
-      await announce(tx, { agents: [agentId], peripherals: [] })
-      return { commands: queued.length }
-    }),
+    db
+      .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, false))
+      .catch((error: unknown) => {
+        // Its transaction rolled back; the request is filed in another one.
+        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        throw error
+      }),
   )
 
   return {
