@@ -2,6 +2,9 @@ import { detected, needsApprover, type Row, refused } from '../cell.ts'
 
 const ownAccounts = 'Managers may disable and change accounts of profile User. The audit trail records every change.'
 
+const onlyKnown =
+  'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule for exact ids is measured by the hosts that have seen such a device, so one for ids that no host has seen takes effect at once, on every host. A known attack tool counts as all hosts in scope.'
+
 export const userSession: Row = {
   runProgram: refused(['profile']),
   freeHost: refused(['profile']),
@@ -17,10 +20,7 @@ export const userSession: Row = {
 export const managerSession: Row = {
   runProgram: refused(['profile', 'agentReleaseKey']),
   freeHost: needsApprover(['approverForFree'], 'Up to the limit, a Manager can free hosts alone.'),
-  allowDevice: needsApprover(
-    ['approverForRules'],
-    'A rule that newly allows devices on no more hosts than the limit takes effect at once.',
-  ),
+  allowDevice: needsApprover(['approverForRules'], onlyKnown),
   readSecret: refused(['maskedSecrets']),
   impersonateHost: refused(['profile']),
   forgeEvent: detected(
@@ -41,10 +41,7 @@ export const administratorSession: Row = {
     ['approverForFree', 'latchedGate', 'independentApprover'],
     'Up to the limit, an Administrator can free hosts alone.',
   ),
-  allowDevice: needsApprover(
-    ['approverForRules'],
-    'A rule that newly allows devices on no more hosts than the limit takes effect at once.',
-  ),
+  allowDevice: needsApprover(['approverForRules'], onlyKnown),
   readSecret: refused(['maskedSecrets', 'noKeysOverHttp']),
   impersonateHost: detected(
     ['auditWithChange', 'armedPredecessor'],

@@ -12,6 +12,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
@@ -185,6 +186,7 @@ export const createChanges = ({
     ]
     const old = await store.byIds(tx, [...before.keys()])
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
+    if (!isApproved && write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())
     if (!isApproved) await assertAlone(tx, actor, { remove, write, old }, { summary, action, details })
     const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(

@@ -11,7 +11,29 @@ export interface OpenedDevices {
   source: number
   /** Null: on every host. */
   agentId: string | null
+  /** Set for a new allow: devices count as well that another rule decides about, but not for as long as the allow lasts. */
+  allow?: { until: Date | null }
 }
+
+const rowsOf = (opened: readonly OpenedDevices[]) =>
+  unnestOf([
+    [opened.map((one) => one.designId), 'int[]'],
+    [opened.map((one) => one.serial), 'text[]'],
+    [opened.map((one) => one.source), 'smallint[]'],
+    [opened.map((one) => one.agentId), 'uuid[]'],
+    [opened.map((one) => one.allow !== undefined), 'boolean[]'],
+    [opened.map((one) => one.allow?.until ?? null), 'timestamptz[]'],
+  ])
+
+/**
+ * Whether the stored decision about a device does not outlast a new allow: its rule ends before, is gone, is a deny for a
+ * tag (one person can remove the tag), or the decision waits to be made again.
+ */
+const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
+  exists (select from policy_queue w where w.agent_id = p.agent_id)
+  or not exists (
+    select from policy_rules r where r.rule_id = p.rule_id and not r.is_over and (r.effect = 'allow' or r.tag_name is null)
+      and (r.expires_at is null or r.expires_at >= u.until)))`
 
 export const createNewlyAllowedRead = () => ({
   /** Hosts that an agent enforces rules on. */
@@ -25,25 +47,15 @@ export const createNewlyAllowedRead = () => ({
         select count(*)::int as n from (
           select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
           union
-          select p.agent_id from ${unnestOf([
-            [opened.map((one) => one.designId), 'int[]'],
-            [opened.map((one) => one.serial), 'text[]'],
-            [opened.map((one) => one.source), 'smallint[]'],
-            [opened.map((one) => one.agentId), 'uuid[]'],
-          ])} u(design_id, serial, source, agent_id)
-          join peripherals p on p.design_id = u.design_id and p.source = u.source
+          select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
+          join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
             and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)) hosts`)
     )[0]?.n ?? 0,
 
   /** Of these hosts, those with an allow of their own. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
     q.query(sql`
-      select distinct p.agent_id from ${unnestOf([
-        [opened.map((one) => one.designId), 'int[]'],
-        [opened.map((one) => one.serial), 'text[]'],
-        [opened.map((one) => one.source), 'smallint[]'],
-        [opened.map((one) => one.agentId), 'uuid[]'],
-      ])} u(design_id, serial, source, agent_id)
+      select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
       join peripherals p on p.design_id = u.design_id and p.source = u.source
         and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),

@@ -16,6 +16,9 @@ const sourceOf = (name: (typeof policySources)[number]): number => policySources
 /** Whether a rule names a whole kind or vendor, and so also covers devices that nobody has seen yet. */
 const isWide = (r: RuleRow): boolean => r.pid === null && r.fingerprint === null
 
+/** Its tag was deleted. */
+const isInert = (r: RuleRow): boolean => r.tag_name !== null && r.tag_id === null
+
 const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
   a.expires_at === null || (b.expires_at !== null && a.expires_at >= b.expires_at)
 
@@ -30,7 +33,8 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
 /**
  * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
  * allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If it cannot tell, it counts
- * more. A rule for a tag reaches every host, because one person can put the tag on every host.
+ * more. A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends
+ * before a new allow hides nothing: the allow is measured as if that rule were absent.
  */
 export const createNewlyAllowed = ({
   store,
@@ -46,7 +50,7 @@ export const createNewlyAllowed = ({
     const goneIds = new Set([...gone, ...write].map((r) => r.rule_id))
     const wide = (await store.wide(q)).filter(inForce)
     const kept = wide.filter((r) => !goneIds.has(r.rule_id))
-    const before = [...wide, ...gone.filter(inForce)]
+    const before = [...wide, ...gone.filter((r) => inForce(r) && !isInert(r))]
 
     const allows = write.filter((r) => r.effect === 'allow' && inForce(r) && !before.some((old) => includes(old, r)))
     const denies = gone.filter(
@@ -58,12 +62,12 @@ export const createNewlyAllowed = ({
     const opened: OpenedDevices[] = []
     for (const rule of allows) {
       if (rule.agent_id !== null) hosts.add(rule.agent_id)
-      else if (isWide(rule)) return read.hosts(q)
+      // Nobody knows what an attack tool looks like on hosts that have not seen one: the whole scope counts.
+      else if (isWide(rule) || rule.override_attack_tool) return read.hosts(q)
       else
         for (const designId of await affected.designsOf(q, [rule])) {
-          const common = { designId, serial: rule.serial, agentId: null }
-          opened.push({ ...common, source: sourceOf('default') })
-          if (rule.override_attack_tool) opened.push({ ...common, source: sourceOf('attack-tool') })
+          const allow = { until: rule.expires_at }
+          opened.push({ designId, serial: rule.serial, agentId: null, source: sourceOf('default'), allow })
         }
     }
     for (const rule of denies) {
