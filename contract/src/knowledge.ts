@@ -232,6 +232,7 @@ export const uploadKnowledge = operation({
   id: 'uploadKnowledge',
   method: 'POST',
   path: '/prime/webui/admin/knowledge',
+  fresh: 'it pins a key',
   summary: 'Takes a signed knowledge file as a candidate',
   description:
     'Checked as a whole and refused as a whole; nothing counts before admin/knowledge/apply. The first file pins its key when `trust` names the fingerprint of it; files of other keys are refused from then on. A candidate replaces the one before.',
@@ -271,13 +272,14 @@ export const applyKnowledge = operation({
   id: 'applyKnowledge',
   method: 'POST',
   path: '/prime/webui/admin/knowledge/apply',
+  fresh: true,
   summary: 'Puts the candidate in force',
   description:
-    'New devices are judged by it at once, known ones by a job. New findings on present devices raise events.',
+    'New devices are judged by it at once, known ones by a job. New findings on present devices raise events. Needs a second approver once two Administrators have existed.',
   permission: 'config:write',
   body: closed({ id: Type.String({ maxLength: 64, description: 'Id of the candidate that was looked at.' }) }),
   response: applied,
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'second_person_required'],
 })
 
 export const rollbackKnowledge = operation({
@@ -285,8 +287,9 @@ export const rollbackKnowledge = operation({
   id: 'rollbackKnowledge',
   method: 'POST',
   path: '/prime/webui/admin/knowledge/rollback',
+  fresh: true,
   summary: 'Goes back to what was in force before',
   permission: 'config:write',
   response: applied,
-  errors: ['conflict'],
+  errors: ['conflict', 'second_person_required'],
 })

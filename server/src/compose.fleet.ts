@@ -69,6 +69,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     log,
     bus,
     audit,
+    approvals,
     release: options.knowledge,
     effectOf: (other) => peripherals.rejudge.effectOf(other),
     startJudging,

@@ -79,4 +79,32 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  approverForKnowledge: {
+    does: 'Knowledge, which decides what counts as an attack tool, comes into force only with fresh authentication and a second approver',
+    test: {
+      file: 'server/src/features/knowledge/knowledge.approval.test.ts',
+      name: 'finding 1: knowledge comes into force, and is withdrawn, only with a second approver',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/knowledge/knowledge.service.ts',
+        find: "if (!(await approvals.mayAlone(actor, { kind: 'program' })))",
+        replace: "if (actor.kind === 'apiToken')",
+      },
+    ],
+  },
+  approverForWorker: {
+    does: 'A worker process receives credentials of polled hosts only after a second approver activated it',
+    test: {
+      file: 'server/src/features/agentless/activation.test.ts',
+      name: 'finding 1: is activated by a second approver once two Administrators have existed',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agentless/worker.service.ts',
+        find: "if (!(await approvals.mayAlone(actor, { kind: 'program' })))",
+        replace: "if (actor.kind === 'apiToken')",
+      },
+    ],
+  },
 })

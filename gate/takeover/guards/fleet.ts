@@ -163,4 +163,32 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  activatedWorkers: {
+    does: 'Each worker process is activated by itself, with fresh authentication, before it receives any credentials',
+    test: {
+      file: 'server/src/features/agentless/activation.test.ts',
+      name: 'finding 1: gets no credentials by an API token, and one that registers later waits for another activation',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agentless/worker.store.ts',
+        find: 'and p.is_activated and p.poller_id',
+        replace: 'and p.poller_id',
+      },
+    ],
+  },
+  confirmedComputers: {
+    does: 'The default password goes only to computers that an Administrator added or confirmed with fresh authentication',
+    test: {
+      file: 'server/src/features/agentless/activation.test.ts',
+      name: 'finding 1: sends the default password to no computer that an API token or a stale session added',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/agentless/connections.service.ts',
+        find: "isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))",
+        replace: 'isAdministrator(actor) || isFresh(actor, now)',
+      },
+    ],
+  },
 })

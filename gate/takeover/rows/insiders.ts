@@ -25,7 +25,10 @@ export const databaseWriter: Row = {
     `A rule that was written directly into the database has no effect. ${administratorRow}the audit trail records rules created that way.`,
     'The same as for freeing hosts. `portcullis doctor` lists rules that the server did not write.',
   ),
-  readSecret: refused(['sealedSecrets', 'maskedSecrets']),
+  readSecret: possible(
+    'Secrets stay encrypted in the database. A database writer can change where the server sends one, such as the address of a polled host or of the mail server, and receive it there.',
+    'Change every stored password at its source, and restore the configuration from a backup.',
+  ),
   impersonateHost: possible(
     'A database writer can replace the public key of a host, so that another machine reports in its name. That machine receives the policy of the host, and no other secret.',
     'Enrol the host again. The genuine host reports that the server no longer knows it.',

@@ -28,7 +28,10 @@ export const managerSession: Row = {
     'No operation changes an event. The audit trail records who dismissed an alert.',
   ),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: refused(['boundedBodies']),
+  denyService: detected(
+    ['auditWithChange', 'boundedBodies'],
+    'A Manager can arm hosts, deny devices and quarantine hosts, and so keep devices of others from working. The audit trail records each step, and an Administrator can undo it.',
+  ),
   lockOut: detected(['auditWithChange', 'managerAccounts'], ownAccounts),
 }
 
@@ -41,8 +44,11 @@ export const administratorSession: Row = {
     ['approverForFree', 'latchedGate', 'independentApprover'],
     'Up to the limit, an Administrator can free hosts alone.',
   ),
-  allowDevice: needsApprover(['approverForRules'], onlyKnown),
-  readSecret: refused(['maskedSecrets', 'noKeysOverHttp']),
+  allowDevice: needsApprover(['approverForRules', 'approverForKnowledge'], onlyKnown),
+  readSecret: needsApprover(
+    ['approverForWorker', 'activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'noKeysOverHttp'],
+    'The server gives stored passwords of polled hosts to activated worker processes only. A backup contains account passwords as argon2id hashes, and other secrets encrypted.',
+  ),
   impersonateHost: detected(
     ['auditWithChange', 'armedPredecessor'],
     'An Administrator can create an enrolment token and enrol a machine as a silent Free host. The takeover raises an event.',
@@ -84,9 +90,15 @@ export const administratorToken: Row = {
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
-    ['approverForRules', 'tokenScope'],
-    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
+    ['approverForRules', 'tokenCannotMoveFleet', 'tokenScope'],
+    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it. A token cannot change the knowledge in force.',
   ),
-  readSecret: refused(['maskedSecrets', 'noKeysOverHttp', 'tokenScope']),
-  lockOut: refused(['tokenCannotMoveFleet']),
+  readSecret: refused(
+    ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'noKeysOverHttp', 'tokenScope'],
+    'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
+  ),
+  lockOut: detected(
+    ['auditWithChange', 'tokenCannotMoveFleet'],
+    'A token can disable accounts of profile User and revoke API tokens. It cannot change an account above User.',
+  ),
 }

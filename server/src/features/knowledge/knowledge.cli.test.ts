@@ -6,29 +6,25 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '#test/app.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent } from '#test/builders.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const dir = mkdtempSync(join(tmpdir(), 'portcullis-knowledge-'))
 let t: TestApp
-let tokenFile: string
+const passwordFile = join(dir, 'password')
 
 const cli = async (...args: string[]) => {
   const { stdout } = await run(process.execPath, [join(root, 'cli/src/main.ts'), '--json', ...args])
   return JSON.parse(stdout)
 }
-const online = (...args: string[]) => cli('--server', t.address, '--token-file', tokenFile, ...args)
+const online = (...args: string[]) =>
+  cli('--server', t.address, '--user', 'admin', '--password-file', passwordFile, ...args)
 
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
-  const made = await (await t.admin()).post('/prime/webui/admin/apiTokens', {
-    name: 'knowledge',
-    scopes: ['config:read', 'config:write', 'health:read'],
-  })
-  tokenFile = join(dir, 'token')
-  writeFileSync(tokenFile, made.json().token)
+  writeFileSync(passwordFile, adminPassword)
 })
 afterAll(async () => {
   await t.close()

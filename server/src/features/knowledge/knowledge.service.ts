@@ -12,11 +12,13 @@ import {
   type uploadKnowledge,
 } from '@portcullis/contract'
 import { createKnowledge, type Knowledge } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
@@ -40,6 +42,7 @@ export interface KnowledgeDeps {
       entry: { action: string; entity: string; details?: string; severity?: number },
     ): Promise<void>
   }
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What the release brings. */
   release: Knowledge
   /** What other knowledge would change. */
@@ -48,6 +51,14 @@ export interface KnowledgeDeps {
   startJudging(tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string>
   /** How far that is. */
   judging(version: string): Promise<KnowledgeStatus['judging']>
+}
+
+interface KnowledgeChange {
+  what: 'apply' | 'rollback'
+  id: string
+  version: string
+  /** What it brings and changes, for the approver. */
+  text: string
 }
 
 /** Topic of the bus: what is in force changed. */
@@ -102,7 +113,7 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
 
 /** The knowledge in force: that of the release, or a signed set on top of it that an Administrator put in force. */
 export const createKnowledgeService = async (deps: KnowledgeDeps) => {
-  const { db, clock, log, bus, seals, audit, release, effectOf, startJudging } = deps
+  const { db, clock, log, bus, seals, audit, approvals, release, effectOf, startJudging } = deps
   const store = createKnowledgeStore(db)
   let current: { knowledge: Knowledge; set: SetRow | null; files: StoredFiles } = {
     knowledge: release,
@@ -184,6 +195,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const isKnown = keys.some((key) => key.fingerprint === fingerprint)
     if (!isKnown && keys.length > 0) throw new AppError('knowledge_key_refused', { fingerprint })
     if (!isKnown && body.trust !== fingerprint) throw new AppError('knowledge_key_unknown', { fingerprint })
+    if (!isKnown) assertFresh(actor, clock.now())
     const payload = readPayload(body.payload)
     await refresh()
     const inForce = current.set?.version ?? release.info.version
@@ -255,51 +267,91 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return startJudging(tx, actor, version)
   }
 
-  const apply = async (actor: Actor, id: string) => {
-    const jobId = await db.transaction(async (tx) => {
-      const writes = createKnowledgeStore(tx)
-      await writes.lock(tx)
-      const set = authentic(await writes.inState('Candidate'))
-      if (set === undefined || set.set_id !== id)
-        throw new AppError('conflict', { detail: 'This is not the candidate any more; look at its effect again.' })
-      const before = authentic(await writes.inState('In force'))
-      if ((before?.set_id ?? null) !== set.base_id && current.set !== null)
-        throw new AppError('conflict', { detail: 'Other knowledge came into force meanwhile; upload the file again.' })
-      if (before !== undefined) await writes.move(moved(before, 'Replaced'))
-      await writes.move(moved(set, 'In force', { at: new Date(clock.now()), by: actor.userName }))
-      const started = await announced(tx, actor, set.version)
-      await audit.write(tx, actor, { action: 'knowledge.applied', entity: `knowledge ${set.version}`, severity: 4 })
-      return started
+  const applyIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+    const writes = createKnowledgeStore(tx)
+    await writes.lock(tx)
+    const set = authentic(await writes.inState('Candidate'))
+    if (set === undefined || set.set_id !== id)
+      throw new AppError('conflict', { detail: 'This is not the candidate any more; look at its effect again.' })
+    const before = authentic(await writes.inState('In force'))
+    if ((before?.set_id ?? null) !== set.base_id && current.set !== null)
+      throw new AppError('conflict', { detail: 'Other knowledge came into force meanwhile; upload the file again.' })
+    if (before !== undefined) await writes.move(moved(before, 'Replaced'))
+    await writes.move(moved(set, 'In force', { at: new Date(clock.now()), by: actor.userName }))
+    const started = await announced(tx, actor, set.version)
+    await audit.write(tx, actor, { action: 'knowledge.applied', entity: `knowledge ${set.version}`, severity: 4 })
+    return started
+  }
+
+  const rollbackIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+    const writes = createKnowledgeStore(tx)
+    await writes.lock(tx)
+    const set = await writes.inState('In force')
+    if (set !== undefined && set.set_id !== id)
+      throw new AppError('conflict', { detail: 'Other knowledge has come into force since.' })
+    if (set === undefined)
+      throw new AppError('conflict', {
+        detail: 'The knowledge of the release is in force; there is nothing before it.',
+      })
+    await writes.move(moved(set, 'Withdrawn'))
+    const base = set.base_id === null ? undefined : authentic(await writes.byId(set.base_id))
+    if (base !== undefined)
+      await writes.move(moved(base, 'In force', { at: new Date(clock.now()), by: actor.userName }))
+    const to = base?.version ?? release.info.version
+    const started = await announced(tx, actor, to)
+    await audit.write(tx, actor, {
+      action: 'knowledge.rolled_back',
+      entity: `knowledge ${set.version}`,
+      details: `back to ${to}`,
+      severity: 4,
     })
+    return started
+  }
+
+  /** One person alone may change what counts as an attack tool only while there has never been a second Administrator. */
+  const change = async (actor: Actor, wish: KnowledgeChange) => {
+    if (!(await approvals.mayAlone(actor, { kind: 'program' })))
+      return approvals.require<KnowledgeChange>(actor, {
+        kind: 'knowledge',
+        change: wish,
+        detail:
+          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Nothing has changed yet: another Administrator has to approve request {id}.',
+      })
+    const jobId = await db.transaction((tx) =>
+      wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id),
+    )
     await refresh()
     return { version: current.knowledge.info.version, jobId }
   }
 
+  approvals.handle<KnowledgeChange>('knowledge', {
+    action: 'settings',
+    title: ({ what, version, text }) =>
+      what === 'apply'
+        ? `Put knowledge ${version} in force: ${text}`
+        : `Withdraw knowledge ${version} and go back to what was in force before`,
+    carryOut: async (tx, actor, { what, id }) => {
+      await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
+      return refresh
+    },
+  })
+
+  const apply = async (actor: Actor, id: string) => {
+    const set = authentic(await store.inState('Candidate'))
+    if (set === undefined || set.set_id !== id)
+      throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
+    const { designs, hosts, worse, better } = await effectOf(build(set))
+    const text = `signed by key ${set.fingerprint}, brings ${set.brings.join(', ')}; of ${designs} models on ${hosts} hosts whose verdict changes, ${worse} are judged worse and ${better} better`
+    return change(actor, { what: 'apply', id, version: set.version, text })
+  }
+
   const rollback = async (actor: Actor) => {
-    const jobId = await db.transaction(async (tx) => {
-      const writes = createKnowledgeStore(tx)
-      await writes.lock(tx)
-      const set = await writes.inState('In force')
-      if (set === undefined)
-        throw new AppError('conflict', {
-          detail: 'The knowledge of the release is in force; there is nothing before it.',
-        })
-      await writes.move(moved(set, 'Withdrawn'))
-      const base = set.base_id === null ? undefined : authentic(await writes.byId(set.base_id))
-      if (base !== undefined)
-        await writes.move(moved(base, 'In force', { at: new Date(clock.now()), by: actor.userName }))
-      const to = base?.version ?? release.info.version
-      const started = await announced(tx, actor, to)
-      await audit.write(tx, actor, {
-        action: 'knowledge.rolled_back',
-        entity: `knowledge ${set.version}`,
-        details: `back to ${to}`,
-        severity: 4,
+    const set = await store.inState('In force')
+    if (set === undefined)
+      throw new AppError('conflict', {
+        detail: 'The knowledge of the release is in force. There is nothing to go back to.',
       })
-      return started
-    })
-    await refresh()
-    return { version: current.knowledge.info.version, jobId }
+    return change(actor, { what: 'rollback', id: set.set_id, version: set.version, text: '' })
   }
 
   /** When what is in force was made, and how many days ago. */
