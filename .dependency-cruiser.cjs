@@ -3,9 +3,9 @@
 
 /** Features by tier, lower first: a feature imports only features of a lower tier. */
 const TIERS = [
-  ['audit', 'events', 'knowledge'],
+  ['audit', 'events'],
   ['settings', 'tags', 'jobs', 'approvals'],
-  ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages'],
+  ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages', 'knowledge'],
   ['peripherals', 'commands', 'assets', 'deliveries'],
   ['policy', 'agentless', 'directory', 'nac', 'held-ports'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
