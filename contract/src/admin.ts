@@ -181,7 +181,8 @@ export const updateUser = operation({
   path: '/prime/webui/admin/updateuser',
   tag: 'Admin',
   summary: 'Changes an account',
-  fresh: 'it changes the profile, password or state of an account above profile User, or raises an account above User',
+  fresh:
+    'it changes the profile, password, e-mail address or state of an account above profile User, or raises an account above User',
   description:
     'Absent members are unchanged, read-only ones ignored, `password: null` keeps. Disabling ends its sessions; a new profile or password ends its access tokens within a second. Nobody disables or demotes himself or the last Administrator.',
   permission: 'accounts:write',
@@ -197,6 +198,7 @@ export const updateUserDetails = operation({
   path: '/prime/webui/admin/updateuserdetails',
   tag: 'Admin',
   summary: 'Changes the own account',
+  fresh: 'it changes the e-mail address of an account above profile User',
   description:
     'A new password needs the old one. It ends the other sessions and every access token; this session goes on by its refresh token.',
   permission: 'self:write',

@@ -55,7 +55,9 @@ export const rejectChangeRequest = operation({
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/reject',
   summary: 'Rejects a request, or withdraws your own',
+  fresh: true,
+  description: 'Only the requester and accounts that may approve the request can reject it.',
   params: requestParams,
   response: ChangeRequest,
-  errors: ['conflict'],
+  errors: ['conflict', 'forbidden_object'],
 })

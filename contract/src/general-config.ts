@@ -78,7 +78,12 @@ const write = (
     ...(example[group] === undefined ? {} : { examples: { request: example[group] } }),
   })
 
-export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes how mail is sent')
+const linkText =
+  'It decides who receives set-password links: while a second approver is required, a change becomes a change request.'
+export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes how mail is sent', {
+  text: linkText,
+  fresh: true,
+})
 export const addOrUpdateLdap = write('addOrUpdateLdap', 'AddOrUpdateLDAPServer', 'ldap', 'Changes the directory', {
   fresh: true,
 })
@@ -123,7 +128,7 @@ export const setServerDomainName = write(
   'SetServerDomainName',
   'domain',
   'Changes the name people reach this server by',
-  { fresh: true },
+  { text: linkText, fresh: true },
 )
 
 export const removeSmtpPassword = operation({
@@ -133,6 +138,7 @@ export const removeSmtpPassword = operation({
   tag,
   summary: 'Takes the password of the mail server away, and nothing else',
   permission: 'config:write',
+  fresh: true,
   response: ConfigSaved,
 })
 

@@ -66,6 +66,8 @@ export interface GateAccount {
   madeAt: number
   /** When the sign-in settings of its directory or provider last changed; null for local accounts. */
   signInChangedAt: number | null
+  /** Until then somebody else may have received the link that set its password; null: nobody else could. */
+  heldUntil: number | null
 }
 
 /** Someone did this to the account of another person and could therefore act as it. */
@@ -116,7 +118,12 @@ export const controllersOf = (accountId: string, influences: readonly Influence[
   return found
 }
 
-const isHeld = ({ accountId, signInChangedAt }: GateAccount, influences: readonly Influence[], now: number): boolean =>
+const isHeld = (
+  { accountId, signInChangedAt, heldUntil }: GateAccount,
+  influences: readonly Influence[],
+  now: number,
+): boolean =>
+  (heldUntil !== null && now < heldUntil) ||
   (signInChangedAt !== null && signInChangedAt > now - approverHoldMs) ||
   influences.some((one) => one.accountId === accountId && setsCredentials.has(one.how) && one.at > now - approverHoldMs)
 

@@ -238,6 +238,7 @@ const accountOf = (world: World, name: Name, existed: boolean): GateAccount | nu
         isSuspended: false,
         madeAt: existed ? now - 48 * hour : now - 1,
         signInChangedAt: null,
+        heldUntil: null,
       }
 }
 

@@ -110,6 +110,7 @@ describe('what the gate decides', () => {
     isSuspended: false,
     madeAt: 0,
     signInChangedAt: null,
+    heldUntil: null,
     ...change,
   })
   const request = (change: Partial<ApprovalCase> = {}): ApprovalCase => ({

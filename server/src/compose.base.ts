@@ -21,6 +21,7 @@ import {
   type SignInChange,
   settingsFeature,
   settingsSealed,
+  signInTitle,
 } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
 import { assertNotHalfRestored } from '#platform/backup/index.ts'
@@ -156,6 +157,12 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   const tags = tagsFeature(app, { ...lists, audit })
   const envelope = createEnvelope(keys.sealing)
   const resolve = createDestinations(config.outboundAllow)
+  /** Passkeys are bound to the domain name: says how many accounts a new name shuts out of theirs. */
+  const passkeysLost = async ({ changes }: SignInChange): Promise<string> => {
+    const holders = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME') ? await accounts.passkeyHolders() : 0
+    if (holders === 0) return ''
+    return ` ${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that stop working under another domain name.`
+  }
   const settings = await settingsFeature(app, {
     db,
     clock,
@@ -179,7 +186,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
             kind: 'signIn',
             change,
             secret,
-            detail: 'Changing sign-in settings needs a second approver: request {id} waits for another Administrator.',
+            detail: `Changing sign-in settings needs a second approver: request {id} waits for another Administrator.${await passkeysLost(change)}`,
           })
       },
       changed: (tx, group) => approvals.noteSignInChange(tx, group),
@@ -199,8 +206,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   })
   approvals.handle<SignInChange>('signIn', {
     action: 'settings',
-    title: (change) =>
-      `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.names.join(', ')}`,
+    title: signInTitle,
     carryOut: async (tx, actor, change, { secret }) => {
       await settings.applySignIn(tx, actor, change, secret)
       return undefined

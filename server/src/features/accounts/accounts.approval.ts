@@ -6,7 +6,10 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 /** The second approver, as accounts need it. */
-export type AccountApprovals = Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'noteInfluence' | 'require'>
+export type AccountApprovals = Pick<
+  ApprovalsApi,
+  'handle' | 'isLatched' | 'linkHold' | 'mayAlone' | 'noteInfluence' | 'require'
+>
 
 /** A change that waits for a second approver. It names the account by id, because another account can get the name. */
 export interface AccountUpdate {

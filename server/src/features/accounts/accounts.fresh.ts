@@ -6,12 +6,13 @@ import type { AccountRow } from './accounts.store.ts'
 /** Whether this profile can move the fleet. Anyone who controls such an account can sign in with it and do so. */
 const movesTheFleet = (profile: UserProfile): boolean => profile < profiles.user
 
-/** The members that decide who can sign in with an account, and with which profile. */
+/** The members that decide who can sign in with an account, and with which profile. The e-mail address receives its links. */
 const isTakeover = (before: AccountRow, after: AccountRow): boolean =>
   before.user_profile !== after.user_profile ||
   before.password_hash !== after.password_hash ||
   before.is_enabled !== after.is_enabled ||
-  before.must_change_password !== after.must_change_password
+  before.must_change_password !== after.must_change_password ||
+  before.email !== after.email
 
 /** Refuses to create, change or delete accounts above profile User without fresh authentication. */
 export const assertFreshForAccount = (

@@ -61,7 +61,7 @@ export interface AccountMail {
   subject: string
   heading: string
   paragraphs: readonly string[]
-  link: { text: string; url: string }
+  link: { text: string; url: string; isOneTime: true }
 }
 
 export type AccountsService = ReturnType<typeof createAccountsService>
@@ -126,7 +126,7 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
     'An account of Portcullis was made for you. Choose a password by the link; it works once.',
     `It ends at ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. If you do not know why you get this, ask your administrator.`,
   ],
-  link: { text: 'Choose a password', url },
+  link: { text: 'Choose a password', url, isOneTime: true },
 })
 
 export const createAccountsService = (deps: AccountsDeps) => {
@@ -326,6 +326,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
           await noteInfluences(approvals, tx, actor.accountId, null, row, { wasLatched, isApproved: false })
           const made = hash === null ? await links.create(tx, row.account_id) : null
           const isMailed = made !== null && row.email !== '' && (await mail.enqueue(tx, row.email, welcome(row, made)))
+          if (isMailed) await links.mailed(tx, row.account_id)
           await audit.write(tx, actor, {
             action: 'account.created',
             entity: row.user_name,

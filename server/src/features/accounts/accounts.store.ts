@@ -112,9 +112,21 @@ export const createAccountsStore = (db: Queryable) => ({
         where l.token_hash = ${tokenHash} and l.expires_at > ${now} and a.is_enabled`)
     )[0],
 
-  /** True when the link was still there: of two that use it at once, one wins. */
-  takeLink: async (tokenHash: Buffer, now: Date): Promise<boolean> =>
-    (await db.execute(sql`delete from password_links where token_hash = ${tokenHash} and expires_at > ${now}`)) === 1,
+  /** The link, when it was still there: of two that use it at once, one wins. */
+  takeLink: async (tokenHash: Buffer, now: Date): Promise<{ is_mailed: boolean } | undefined> =>
+    (
+      await db.query<{ is_mailed: boolean }>(sql`
+        delete from password_links l where l.token_hash = ${tokenHash} and l.expires_at > ${now} returning l.is_mailed`)
+    )[0],
+
+  /** Notes that the open link of an account is sent by mail. */
+  markLinkMailed: (accountId: string): Promise<number> =>
+    db.execute(sql`update password_links set is_mailed = true where account_id = ${accountId}`),
+
+  /** Keeps an account from approving requests until then; an earlier hold never shortens a later one. */
+  holdApprovals: (accountId: string, until: Date): Promise<number> =>
+    db.execute(sql`
+      update accounts set approves_from = greatest(approves_from, ${until}::timestamptz) where account_id = ${accountId}`),
 
   deleteLinks: (accountId: string): Promise<number> =>
     db.execute(sql`delete from password_links where account_id = ${accountId}`),

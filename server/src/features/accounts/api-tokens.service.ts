@@ -145,6 +145,8 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
         : await db.transaction(async (tx) => {
             const deleted = await store(tx).delete(tokenId, scope(actor))
             if (deleted === undefined) return undefined
+            const isOwn = deleted.account_id === actor.accountId
+            if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())
             await credentials.announce(tx, [deleted.account_id])
             await audit.write(tx, actor, { action: 'apiToken.deleted', entity: deleted.name })
             return deleted.account_id

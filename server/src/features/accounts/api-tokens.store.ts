@@ -79,11 +79,12 @@ export const createApiTokensStore = (db: Queryable) => ({
   delete: async (
     tokenId: string,
     accountId: string | null,
-  ): Promise<{ name: string; account_id: string } | undefined> =>
+  ): Promise<{ name: string; account_id: string; owner_profile: 10 | 20 | 30 } | undefined> =>
     (
-      await db.query<{ name: string; account_id: string }>(sql`
-        delete from api_tokens t
-        where t.token_id = ${tokenId} and (${accountId}::uuid is null or t.account_id = ${accountId})
-        returning t.name, t.account_id`)
+      await db.query<{ name: string; account_id: string; owner_profile: 10 | 20 | 30 }>(sql`
+        delete from api_tokens t using accounts a
+        where t.token_id = ${tokenId} and a.account_id = t.account_id
+          and (${accountId}::uuid is null or t.account_id = ${accountId})
+        returning t.name, t.account_id, a.user_profile as owner_profile`)
     )[0],
 })

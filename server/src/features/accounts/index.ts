@@ -101,6 +101,8 @@ export interface AccountsApi {
   resetSecondFactor: SecondFactor['resetOnServer']
   /** Lets a local account sign in without a required second factor for some hours, on the command line of the server. */
   exemptSecondFactor: SecondFactor['exemptOnServer']
+  /** Accounts with passkeys: passkeys are bound to the domain name and are lost when it changes. */
+  passkeyHolders(): Promise<number>
   /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
   baseUrl(): Promise<string>
   /**
@@ -190,6 +192,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     sessionsStore,
     read,
     credentials,
+    approvals: deps.approvals,
     serverUrl,
   })
   const accounts = createAccountsService({
@@ -204,7 +207,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     sessionsStore,
     credentials,
   })
-  const ownAccount = createOwnAccountService({ db, audit, passwords, signin, store, sessionsStore, credentials })
+  const ownAccount = createOwnAccountService({ db, clock, audit, passwords, signin, store, sessionsStore, credentials })
   const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
 
   const suspension = createSuspensionService({
@@ -294,6 +297,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     secondFactorGuard: secondFactor.guard,
     resetSecondFactor: secondFactor.resetOnServer,
     exemptSecondFactor: secondFactor.exemptOnServer,
+    passkeyHolders: () => createMfaStore().passkeyHolders(db),
     baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))

@@ -55,6 +55,11 @@ export const createMfaStore = () => ({
   removeTotp: (tx: Tx, accountId: string): Promise<number> =>
     tx.execute(sql`delete from account_totp t where t.account_id = ${accountId}::uuid`),
 
+  passkeyHolders: async (q: Queryable): Promise<number> =>
+    (
+      await q.query<{ n: number }>(sql`select count(distinct p.account_id)::int as n from account_passkeys p`)
+    )[0]?.n ?? 0,
+
   passkeys: (q: Queryable, accountId: string): Promise<PasskeyRow[]> =>
     q.query<PasskeyRow>(
       sql`select p.* from account_passkeys p where p.account_id = ${accountId}::uuid order by p.created_at, p.credential_id`,

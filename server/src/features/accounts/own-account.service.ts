@@ -1,8 +1,10 @@
-import type { AccountView, MyAccountUpdate } from '@portcullis/contract'
+import { type AccountView, type MyAccountUpdate, profiles } from '@portcullis/contract'
 import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import { signedInSource } from '#platform/fair-queue.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
 import { differences, withPersonal } from './accounts.service.ts'
@@ -15,6 +17,7 @@ import type { SigninService } from './signin.service.ts'
 
 export interface OwnAccountDeps {
   db: Db
+  clock: Clock
   audit: Audit
   passwords: Passwords
   signin: Pick<SigninService, 'prove'>
@@ -26,7 +29,7 @@ export interface OwnAccountDeps {
 export type OwnAccountService = ReturnType<typeof createOwnAccountService>
 
 export const createOwnAccountService = (deps: OwnAccountDeps) => {
-  const { db, audit, passwords, signin, store, sessionsStore, credentials } = deps
+  const { db, clock, audit, passwords, signin, store, sessionsStore, credentials } = deps
 
   const newHash = async (account: AccountRow, given: MyAccountUpdate): Promise<string | null> => {
     const { oldPassword, newPassword } = given
@@ -63,6 +66,7 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
           next.must_change_password = false
           next.token_version++
         }
+        if (before.email !== next.email && before.user_profile < profiles.user) assertFresh(actor, clock.now())
         const details = differences(before, next)
         if (details === '') return next
         await store(tx).update(next)

@@ -1,3 +1,4 @@
+import { approverHoldMs } from '@portcullis/domain'
 import { linkBase } from '#features/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -6,6 +7,7 @@ import { signedInSource } from '#platform/fair-queue.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { Passwords } from '#platform/passwords.ts'
+import type { AccountApprovals } from './accounts.approval.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import { assertPassword } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
@@ -26,6 +28,7 @@ export interface PasswordLinksDeps {
   sessionsStore: (db: Queryable) => SessionsStore
   read: (db: Queryable) => AccountsRead
   credentials: CredentialsService
+  approvals: Pick<AccountApprovals, 'linkHold'>
   /** Address the server listens on, `http://127.0.0.1:8080`. */
   serverUrl: () => string
 }
@@ -33,7 +36,8 @@ export interface PasswordLinksDeps {
 export type PasswordLinks = ReturnType<typeof createPasswordLinks>
 
 export const createPasswordLinks = (deps: PasswordLinksDeps) => {
-  const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, serverUrl } = deps
+  const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, approvals, serverUrl } =
+    deps
   return {
     /** Makes the only link of an account. Never from the request's Host: who calls would choose where it points. */
     create: async (tx: Tx, accountId: string): Promise<{ url: string; expiresAt: Date }> => {
@@ -41,12 +45,17 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       const expiresAt = new Date(clock.now() + linkMs)
       await store(tx).deleteLinks(accountId)
       await store(tx).insertLink({ tokenHash: token.hash, accountId, expiresAt })
+      const held = await approvals.linkHold(tx)
+      if (held !== null) await store(tx).holdApprovals(accountId, held)
       const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
       // In the fragment: browsers send it to no server and into no Referer.
       return { url: `${linkBase(domainName ?? '', serverUrl())}/set-password#token=${token.text}`, expiresAt }
     },
 
-    /** Sets a password by a link: its other links and all sessions of the account end. */
+    /** Notes that the link of an account goes out by mail: whoever runs the mail server can read it. */
+    mailed: (tx: Tx, accountId: string): Promise<unknown> => store(tx).markLinkMailed(accountId),
+
+    /** Sets a password by a link: its other links and all sessions of the account end. After a mailed one the account does not approve for a day. */
     consume: async (token: string, newPassword: string, ip: string): Promise<string> => {
       const hash = opaqueTokens.hashOf('pl', token)
       const owner = hash === null ? undefined : await store(db).linkOwner(hash, new Date(clock.now()))
@@ -56,8 +65,9 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       const accountId = owner.account_id
       await db.transaction(async (tx) => {
         const row = await store(tx).lock(accountId)
-        if (row === undefined || !row.is_enabled || !(await store(tx).takeLink(hash, new Date(clock.now()))))
-          throw new AppError('link_invalid')
+        const taken = row?.is_enabled === true ? await store(tx).takeLink(hash, new Date(clock.now())) : undefined
+        if (row === undefined || taken === undefined) throw new AppError('link_invalid')
+        if (taken.is_mailed) await store(tx).holdApprovals(accountId, new Date(clock.now() + approverHoldMs))
         await store(tx).update({
           ...row,
           password_hash: passwordHash,

@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
 import {
   type ApprovalRefusal,
+  approverHoldMs,
+  type GateAccount,
   type GateState,
   type GateVerdict,
   type GateWish,
@@ -19,7 +21,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
-import type { ApprovalsStore, Effect, StoredRequest } from './approvals.store.ts'
+import type { ApprovalsStore, Effect, SignInSource, StoredRequest } from './approvals.store.ts'
 
 /** How long a request waits for a second approver. */
 const waitMs = 24 * 3_600_000
@@ -93,6 +95,17 @@ export const requestContext = (id: string): string => `change request ${id}`
 
 const profileAdministrator: UserProfile = 10
 
+/** Stands in for a requester whose account was deleted. */
+const nobody: GateAccount = {
+  accountId: '',
+  profile: profileAdministrator,
+  isEnabled: true,
+  isSuspended: false,
+  madeAt: 0,
+  signInChangedAt: null,
+  heldUntil: null,
+}
+
 /** Why an account may not approve, in words. */
 const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
   token: 'An API token cannot approve requests. Sign in to approve this one.',
@@ -103,7 +116,7 @@ const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = 
   late: 'This request has expired.',
   new: 'Your account was created after this request. Someone with an older account must approve it.',
   recent:
-    'Someone else set your password, second factor or sign-in settings in the last 24 hours. Another person must approve this.',
+    'Someone else set your password, second factor or sign-in settings in the last 24 hours, or a mailed link set your password. Another person must approve this.',
   related:
     'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
 }
@@ -171,31 +184,40 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       return stored
     })
 
-  const assertMayApprove = async (
+  /** Judges who may decide about a request. Rejecting asks the same of the approver, but nothing of the requester. */
+  const assertMayDecide = async (
     tx: Tx,
     actor: Actor,
     request: StoredRequest,
-    leastProfile: UserProfile,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
   ): Promise<void> => {
+    const change = JSON.parse(request.body) as unknown
+    const least = typeof kind?.approver === 'function' ? kind.approver(change) : kind?.approver
+    const leastProfile = least ?? profileAdministrator
     const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
     const accounts = await store.lockAccounts(tx, new Date(clock.now()), ids)
     const byId = (id: string | null) => accounts.find(({ accountId }) => accountId === id) ?? null
+    const found = byId(request.requested_by_account)
+    const requester = decision === 'approve' ? found : { ...(found ?? nobody), isEnabled: true, isSuspended: false }
     const refusal = judgeApproval({
       now: clock.now(),
       isApiToken: actor.kind !== 'session',
       approver: byId(actor.accountId),
-      requester: byId(request.requested_by_account),
+      requester,
       leastProfile,
       requestedAt: request.requested_at.getTime(),
       expiresAt: request.expires_at.getTime(),
       influences: await store.influencesOn(tx, ids),
     })
     if (refusal === null) return
+    const why =
+      refusal === 'profile'
+        ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
+        : refusals[refusal]
     throw new AppError('forbidden_object', {
       detail:
-        refusal === 'profile'
-          ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
-          : refusals[refusal],
+        decision === 'approve' ? why : `Only the requester and accounts that may approve this can reject it. ${why}`,
     })
   }
 
@@ -281,9 +303,16 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       else await store.noteInfluence(tx, { ...noted, at: clock.now() })
     },
 
-    /** Stores that the sign-in settings of the directory or provider changed. */
-    noteSignInChange: (tx: Tx, source: 'ldap' | 'oidc'): Promise<void> =>
+    /** Stores that settings changed that decide who signs in, or who receives set-password links. */
+    noteSignInChange: (tx: Tx, source: SignInSource): Promise<void> =>
       store.noteSignInChange(tx, new Date(clock.now()), source),
+
+    /** Until when an account does not approve whose set-password link is made now; null: at once. */
+    linkHold: async (q: Queryable): Promise<Date | null> => {
+      const changedAt = await store.linkSettingsChangedAt(q)
+      const until = changedAt === null ? 0 : changedAt.getTime() + approverHoldMs
+      return until > clock.now() ? new Date(until) : null
+    },
 
     maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
 
@@ -337,8 +366,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         const request = await lock(tx, id)
         const change = JSON.parse(request.body) as { kind: string }
         const kind = kindOf(change.kind)
-        const least = typeof kind.approver === 'function' ? kind.approver(change) : kind.approver
-        await assertMayApprove(tx, actor, request, least ?? profileAdministrator)
+        await assertMayDecide(tx, actor, request, kind, 'approve')
         if (!timingSafeEqual(sealOf(request), request.seal))
           throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
         await kind.mayApprove?.(tx, actor, change)
@@ -371,9 +399,14 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       db.transaction(async (tx) => {
         const request = await lock(tx, id)
         const now = new Date(clock.now())
-        await store.decide(tx, now, id, 'Rejected', actor.userName)
         const change = JSON.parse(request.body) as { kind: string }
-        await kinds.get(change.kind)?.discard?.(tx, change)
+        const kind = kinds.get(change.kind)
+        if (request.requested_by_account !== actor.accountId) {
+          await assertMayDecide(tx, actor, request, kind, 'reject')
+          await kind?.mayApprove?.(tx, actor, change)
+        }
+        await store.decide(tx, now, id, 'Rejected', actor.userName)
+        await kind?.discard?.(tx, change)
         await audit.write(tx, actor, {
           action: 'change.rejected',
           entity: request.title,

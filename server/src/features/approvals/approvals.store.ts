@@ -10,6 +10,9 @@ const recentMs = 15 * 60_000
 /** What a release does: it frees or deletes hosts, or allows devices on them. */
 export type Effect = 'release' | 'allow'
 
+/** Groups of settings that decide who signs in, or who receives set-password links. */
+export type SignInSource = 'ldap' | 'oidc' | 'smtp' | 'domain'
+
 /** A request with the change it carries. */
 export interface StoredRequest {
   request_id: string
@@ -115,8 +118,9 @@ export const createApprovalsStore = (db: Queryable) => ({
         is_suspended: boolean
         created_at: Date
         changed_at: Date | null
+        approves_from: Date | null
       }>(sql`
-        select a.account_id, a.user_profile, a.is_enabled, coalesce(a.suspended_until > ${now}, false) as is_suspended, a.created_at,
+        select a.account_id, a.user_profile, a.is_enabled, coalesce(a.suspended_until > ${now}, false) as is_suspended, a.created_at, a.approves_from,
           (select case a.auth_source when 'LDAP' then g.ldap_changed_at when 'OIDC' then g.oidc_changed_at end
             from approval_gate g) as changed_at
         from accounts a where a.account_id = any(${accountIds}::uuid[]) or a.user_profile = 10
@@ -128,6 +132,7 @@ export const createApprovalsStore = (db: Queryable) => ({
       isSuspended: row.is_suspended,
       madeAt: row.created_at.getTime(),
       signInChangedAt: row.changed_at?.getTime() ?? null,
+      heldUntil: row.approves_from?.getTime() ?? null,
     })),
 
   /** What was done to accounts by others, and to those others, and so on. */
@@ -170,13 +175,22 @@ export const createApprovalsStore = (db: Queryable) => ({
     )
   },
 
-  noteSignInChange: async (tx: Tx, now: Date, source: 'ldap' | 'oidc'): Promise<void> => {
-    await tx.execute(
-      source === 'ldap'
-        ? sql`update approval_gate set ldap_changed_at = ${now}`
-        : sql`update approval_gate set oidc_changed_at = ${now}`,
-    )
+  noteSignInChange: async (tx: Tx, now: Date, source: SignInSource): Promise<void> => {
+    await tx.execute(sql`
+      update approval_gate set
+        ldap_changed_at = case ${source}::text when 'ldap' then ${now}::timestamptz else ldap_changed_at end,
+        oidc_changed_at = case ${source}::text when 'oidc' then ${now}::timestamptz else oidc_changed_at end,
+        smtp_changed_at = case ${source}::text when 'smtp' then ${now}::timestamptz else smtp_changed_at end,
+        domain_changed_at = case ${source}::text when 'domain' then ${now}::timestamptz else domain_changed_at end`)
   },
+
+  /** When the mail server or the domain name last changed. */
+  linkSettingsChangedAt: async (q: Queryable): Promise<Date | null> =>
+    (
+      await q.query<{ at: Date | null }>(
+        sql`select greatest(g.smtp_changed_at, g.domain_changed_at) as at from approval_gate g`,
+      )
+    )[0]?.at ?? null,
 
   /** Lifts the gate until a time. Two Administrators latch it again from then on. */
   lift: async (tx: Tx, until: Date): Promise<void> => {

@@ -38,6 +38,7 @@ export const approvalsFeature = (
     takeAllowed: approvals.takeAllowed,
     noteInfluence: approvals.noteInfluence,
     noteSignInChange: approvals.noteSignInChange,
+    linkHold: approvals.linkHold,
     require: approvals.require,
     lift: approvals.lift,
     maintain: approvals.maintain,

@@ -1,12 +1,12 @@
-import type { ConfigTested, ConfigTestStep, HealthStatus } from '@portcullis/contract'
+import { type ConfigTested, type ConfigTestStep, configGroups, type HealthStatus } from '@portcullis/contract'
 import type { AuditApi } from '#features/audit/index.ts'
-import type { GivenItems, SettingsApi } from '#features/settings/index.ts'
+import type { GivenItems, GroupValues, SettingsApi } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
@@ -38,7 +38,11 @@ export interface MailFollower {
 export const mailTopic = 'mail'
 
 /** A mail as it waits, sealed. */
-type Written = Omit<SmtpMail, 'messageId' | 'attachment'> & { ref?: string | undefined }
+interface Written extends Omit<SmtpMail, 'messageId' | 'attachment'> {
+  ref?: string | undefined
+  /** The only mail server that it may be sent to: it carries a link that lets its reader in. */
+  onlyTo?: string
+}
 
 const leaseMs = 120_000
 const atOnce = 20
@@ -51,6 +55,13 @@ const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 *
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
 export const isMailAddress = (text: string): boolean => address.test(text)
 
+/** Where mail goes, so that two servers can be told apart. */
+const serverOf = (values: GroupValues<'smtp'>): string =>
+  JSON.stringify([...configGroups.smtp.place, 'SMTP_USER' as const].map((name) => values.text(name)))
+
+const movedReason =
+  'The mail server changed after this mail was queued. Its link was not sent. Set a password for the account, or delete it and create it again.'
+
 /** What a mail is bound to. */
 export const mailPlace = (id: string): string => `mail ${id}`
 
@@ -59,8 +70,8 @@ export const createMail = (deps: MailDeps) => {
   const { db, clock, log, bus, envelope, audit, settings, store, follower } = deps
   let running: Promise<void> | null = null
 
-  const send = async (mail: SmtpMail): Promise<void> => {
-    const smtp = await createSmtp(await settings.values(db, 'smtp'), deps)
+  const send = async (mail: SmtpMail, given?: GroupValues<'smtp'>): Promise<void> => {
+    const smtp = await createSmtp(given ?? (await settings.values(db, 'smtp')), deps)
     try {
       await smtp.send(mail)
     } finally {
@@ -85,13 +96,31 @@ export const createMail = (deps: MailDeps) => {
         try {
           const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
           ref = said.ref
+          const server = await settings.values(db, 'smtp')
+          if (said.onlyTo !== undefined && said.onlyTo !== serverOf(server)) {
+            log.warn({ mail: row.mail_id, subject: row.subject }, movedReason)
+            await db.transaction(async (tx) => {
+              await store.sent(tx, row.mail_id)
+              await tell(tx, 'failed', movedReason)
+              await audit.write(tx, systemActor('mail'), {
+                action: 'mail.dropped',
+                entity: row.subject,
+                details: `to ${said.to}: ${movedReason}`,
+                severity: 4,
+              })
+            })
+            continue
+          }
           const attachment = ref === undefined ? null : await follower.attachment(ref)
           // The same id with each try: a receiver that got it already tells the second from a new one.
-          await send({
-            ...said,
-            messageId: `<${row.mail_id}@portcullis>`,
-            ...(attachment === null ? {} : { attachment }),
-          })
+          await send(
+            {
+              ...said,
+              messageId: `<${row.mail_id}@portcullis>`,
+              ...(attachment === null ? {} : { attachment }),
+            },
+            server,
+          )
           await db.transaction(async (tx) => {
             await store.sent(tx, row.mail_id)
             await tell(tx, 'done', '')
@@ -129,11 +158,18 @@ export const createMail = (deps: MailDeps) => {
      * `ref` is the name under which the follower knows it.
      */
     enqueue: async (tx: Tx, to: string, content: MailContent, ref?: string): Promise<boolean> => {
-      if (!address.test(to) || (await settings.values(tx, 'smtp')).text('SMTP_HOST') === '') return false
+      const server = await settings.values(tx, 'smtp')
+      if (!address.test(to) || server.text('SMTP_HOST') === '') return false
       const mailId = newId(clock.now())
       const subject = subjectLine(content.subject)
       const sealed = envelope.seal(
-        new Secret(JSON.stringify({ to, subject, ...layOut(content), ref } satisfies Written)),
+        new Secret(JSON.stringify({
+            to,
+            subject,
+            ...layOut(content),
+            ref,
+            ...(content.link?.isOneTime === true ? { onlyTo: serverOf(server) } : {}),
+          } satisfies Written)),
         mailPlace(mailId),
       )
       await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })

@@ -3,7 +3,8 @@ export interface MailContent {
   subject: string
   heading: string
   paragraphs: readonly string[]
-  link?: { text: string; url: string }
+  /** `isOneTime`: the link itself lets its reader in, such as one that sets a password. */
+  link?: { text: string; url: string; isOneTime?: boolean }
 }
 
 const escapes: Readonly<Record<string, string>> = {

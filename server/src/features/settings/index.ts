@@ -35,8 +35,8 @@ import { type ConfigGuard, createSettings, placeOfItem, type SignInGate, setting
 import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
+export { type SignInChange, signInTitle } from './settings.approval.ts'
 export { certificatesOf } from './settings.rules.ts'
-export type { SignInChange } from './settings.service.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 
 export interface SettingsFeatureDeps {

@@ -1,7 +1,10 @@
 import { type ConfigGroupName, groupOfItem } from '@portcullis/contract'
 
-/** Groups that decide who signs in, with which profile, and which address sign-in links lead to. */
-const signInGroups: ReadonlySet<ConfigGroupName> = new Set(['ldap', 'oidc', 'domain', 'security'])
+/** Groups that decide who signs in, as what, and who receives set-password links. A second approver guards them. */
+export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const
+export type SignInGroup = (typeof signInGroups)[number]
+
+const freshGroups: ReadonlySet<ConfigGroupName> = new Set([...signInGroups, 'security'])
 
 /** 0 switches the second approver off: no limit is higher. */
 const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_INFINITY : Number(text))
@@ -14,5 +17,5 @@ const weakens: Readonly<Record<string, (before: string, after: string) => boolea
 /** Whether changing an item from one value in force to another needs fresh authentication. */
 export const needsFresh = (name: string, before: string, after: string): boolean => {
   const group = groupOfItem(name)
-  return (group !== undefined && signInGroups.has(group)) || weakens[name]?.(before, after) === true
+  return (group !== undefined && freshGroups.has(group)) || weakens[name]?.(before, after) === true
 }

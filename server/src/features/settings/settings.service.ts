@@ -19,8 +19,9 @@ import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { Secret } from '#platform/secret.ts'
+import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import { wholeFaults } from './settings.checks.ts'
-import { needsFresh } from './settings.fresh.ts'
+import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
 import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
 import { faultOf } from './settings.rules.ts'
 import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
@@ -28,19 +29,11 @@ import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 /** Judges values of a group before they are stored; throws what is to be answered. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
-/** What of the sign-in settings waits for a second approver. */
-export type SignInChange =
-  | { items: Readonly<Record<string, string | null>>; names: readonly string[] }
-  | { version: number; prefix: string; names: readonly string[] }
-
-/** Asks whether one person may change who a directory or provider lets in; files the change and throws when not. */
+/** Asks whether one person may change sign-in settings; files the change and throws when not. */
 export interface SignInGate {
   assertAlone(actor: Actor, change: SignInChange, secret: Secret | null): Promise<void>
-  changed(tx: Tx, group: 'ldap' | 'oidc'): Promise<void>
+  changed(tx: Tx, group: SignInGroup): Promise<void>
 }
-
-/** Groups by which a directory or provider decides who signs in, and as what. */
-const signInGroups = ['ldap', 'oidc'] as const
 
 export interface SettingsDeps {
   db: Db
@@ -173,7 +166,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
       )
   }
 
-  const changesOf = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): ConfigChange[] =>
+  const changesOf = (
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    show = shown,
+  ): ConfigChange[] =>
     [...new Set([...before.keys(), ...after.keys()])]
       .filter((name) => differs(before.get(name), after.get(name)))
       .sort()
@@ -184,7 +181,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
               from: before.get(name)?.sealed ? 'secret' : '',
               to: after.get(name)?.sealed ? (before.get(name)?.sealed ? 'secret (changed)' : 'secret') : '',
             }
-          : { name, from: shown(before.get(name)?.value ?? ''), to: shown(after.get(name)?.value ?? '') },
+          : { name, from: show(before.get(name)?.value ?? ''), to: show(after.get(name)?.value ?? '') },
       )
 
   const writtenOf = (after: ReadonlyMap<string, Draft>, changes: readonly ConfigChange[]): WrittenItem[] =>
@@ -241,13 +238,16 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
   /** Refuses a change of sign-in settings that one person may not make alone. */
   const assertSignInAlone = async (
     actor: Actor,
-    changes: readonly ConfigChange[],
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
     given: GivenItems | { version: number; prefix: string },
   ): Promise<void> => {
-    const names = changes.map(({ name }) => name).filter(isSignIn)
-    if (names.length === 0) return
+    const changes = changesOf(before, after, exactly)
+    const signInChanges = changes.filter(({ name }) => isSignIn(name))
+    if (signInChanges.length === 0) return
     if ('version' in given && typeof given.version === 'number') {
-      await signIn.assertAlone(actor, { version: given.version, prefix: String(given.prefix), names }, null)
+      // A version is restored as a whole: the approver sees the other items, too.
+      await signIn.assertAlone(actor, { version: given.version, prefix: String(given.prefix), changes }, null)
       return
     }
     const items = Object.entries(given as GivenItems).filter(
@@ -259,7 +259,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     const hidden = items.filter(isHidden)
     await signIn.assertAlone(
       actor,
-      { items: Object.fromEntries(items.filter((entry) => !isHidden(entry))), names },
+      { items: Object.fromEntries(items.filter((entry) => !isHidden(entry))), changes: signInChanges },
       hidden.length === 0 ? null : new Secret(JSON.stringify(Object.fromEntries(hidden))),
     )
   }
@@ -318,7 +318,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
       const wanted = applied(outside, given)
       await guard(group, actor, outside, wanted)
       judge(group, outside, wanted)
-      await assertSignInAlone(actor, changesOf(outside, wanted), given)
+      await assertSignInAlone(actor, outside, wanted, given)
       return db.transaction(async (tx) => {
         const last = await store.lock(tx)
         const before = await readDrafts(tx, names)
@@ -352,7 +352,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
         const after = applied(before, items)
         await guard(group, actor, before, after)
         judge(group, before, after)
-        await assertSignInAlone(actor, changesOf(before, after), items)
+        await assertSignInAlone(actor, before, after, items)
       }
     },
 
@@ -417,12 +417,14 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
 
     /** Carries out what a second approver agreed to, in that transaction. */
     applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
+      const assertSame = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void => {
+        if (!isSameChange(changesOf(before, after, exactly), change.changes))
+          throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
+      }
       const last = await store.lock(tx)
       if ('version' in change) {
         const { before, after, changes } = await planRollback(tx, change.version, change.prefix)
-        const names = changes.map(({ name }) => name).filter(isSignIn)
-        if (names.some((name) => !change.names.includes(name)))
-          throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
+        assertSame(before, after)
         await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
         return
       }
@@ -431,6 +433,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
         const before = await readDrafts(tx, namesOf(group))
         const after = applied(before, items)
         judge(group, before, after)
+        assertSame(before, after)
         await store_(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
       }
     },
@@ -440,7 +443,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
       const plan = await db.transaction((tx) => planRollback(tx, version, prefix))
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
       for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
-      await assertSignInAlone(actor, plan.changes, { version, prefix })
+      await assertSignInAlone(actor, plan.before, plan.after, { version, prefix })
       return db.transaction(async (tx) => {
         const { last, names, before, after, changes } = await planRollback(tx, version, prefix)
         const next = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')

@@ -30,6 +30,8 @@ let user: Person
 let ops: Person
 /** An API token of an Administrator, with all it may have. */
 let apiToken: string
+/** Tokens of the Manager. */
+let tokenIds: string[]
 /** The session of an Administrator who has just signed in. */
 let fresh: string
 /** The session of an Administrator who entered the password six minutes ago, renewed since. */
@@ -79,6 +81,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
     })),
   resumeRollout: () => [{ path: `rollouts/${rolloutId}/resume` }],
   revertRollout: () => [{ path: `rollouts/${rolloutId}/revert` }],
+  rejectChangeRequest: () => [{ path: `policy/changerequests/${absent}/reject` }],
   approveChangeRequest: () => [{ path: `policy/changerequests/${absent}/approve` }],
   addUser: () =>
     [10, 20].map((userProfile) => ({
@@ -91,11 +94,13 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
       { password: 'a password of the thief' },
       { isEnabled: false },
       { mustChangePassword: true },
+      { email: 'thief@example.org' },
     ].map((change) => ({ path: 'admin/updateuser', payload: { userName: manager.userName, ...change } })),
     { path: 'admin/updateuser', payload: { userName: 'admin', password: 'a password of the thief' } },
     { path: 'admin/updateuser', payload: { userName: ops.userName, password: 'a password of the thief' } },
     { path: 'admin/updateuser', payload: { userName: user.userName, userProfile: 20 } },
   ],
+  updateUserDetails: () => [{ path: 'admin/updateuserdetails', payload: { email: 'thief@example.org' } }],
   deleteUsers: () => [{ path: 'admin/deleteUsers', payload: [user.userName, manager.userName] }],
   resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
   suspendAccount: () => [{ path: 'admin/suspendaccount', payload: { userName: manager.userName } }],
@@ -106,11 +111,17 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
     { path: 'admin/apiTokens', payload: { name: 'own profile' } },
     { path: 'admin/apiTokens', payload: { name: 'lower', userProfile: 20 } },
   ],
+  deleteApiToken: () => [{ method: 'DELETE', path: `admin/apiTokens/${tokenIds[0]}` }],
+  deleteApiTokenByQuery: () => [{ method: 'DELETE', path: `admin/apiTokens?id=${tokenIds[1]}` }],
   addOrUpdateLdap: () => [{ path: 'generalconfig/AddOrUpdateLDAPServer', payload: ldap }],
   addOrUpdateSecurity: () => [
     { path: 'generalconfig/AddOrUpdateSecurity', payload: { SECURITY_FACTOR_GRACE_DAYS: '90' } },
   ],
   addOrUpdateOidc: () => [{ path: 'generalconfig/AddOrUpdateOIDCProvider', payload: { OIDC_USER_GROUP: 'everyone' } }],
+  addOrUpdateSmtp: () => [
+    { path: 'generalconfig/AddOrUpdateSMPTConfig', payload: { SMTP_HOST: 'mail.thief.example' } },
+  ],
+  removeSmtpPassword: () => [{ path: 'generalconfig/RemoveSmtpPassword' }],
   setServerDomainName: () => [
     { path: 'generalconfig/SetServerDomainName', payload: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } },
   ],
@@ -130,6 +141,10 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   applyConfigDocument: () => [
     { path: 'generalconfig/document', payload: { settings: ldap } },
     { path: 'generalconfig/document', payload: { settings: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } } },
+    {
+      path: 'generalconfig/document',
+      payload: { settings: { SMTP_HOST: 'mail.thief.example', SMTP_FROM: 'p@thief.example' } },
+    },
     { path: 'generalconfig/document', payload: { settings: { SECURITY_FACTOR_GRACE_DAYS: '90' } } },
     ...limits.map((limit) => ({
       path: 'generalconfig/document',
@@ -161,20 +176,18 @@ const ordinary = new Set([
     'logout',
     'createTicket',
     'deleteSession',
-    'updateUserDetails',
   ],
   ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
-  ...['deleteApiToken', 'deleteApiTokenByQuery'],
   // Hosts: what enforces more, or is undone by the next command.
   ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'cancelJob', 'previewBulk', 'createEnrollmentToken'],
-  ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout', 'rejectChangeRequest'],
+  ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],
   // Rules: measured and gated by what they newly allow.
   ...['createPolicyRule', 'updatePolicyRule', 'deletePolicyRule', 'createPolicyGrant', 'updatePolicyGrant'],
   ...['deletePolicyGrant', 'restorePolicy', 'previewPolicy', 'testPolicyDraft', 'peripheralsCommand'],
   // A backup holds no key; cron makes it with a token.
   'createBackup',
   // Settings that are not about signing in.
-  ...['addOrUpdateSmtp', 'removeSmtpPassword', 'addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
+  ...['addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
   ...['addOrUpdateHealth', 'addOrUpdateLicense', 'testCact', 'testIse', 'testLdap', 'testOidc', 'testSmtp'],
   ...['testDomainName', 'testNotificationChannel'],
   // Tags, notifications, quarantines, agentless hosts, assets, reports, exports.
@@ -213,6 +226,8 @@ beforeAll(async () => {
   })
   expect(made.statusCode, made.body).toBe(200)
   apiToken = made.json().token
+  const tokens = ['one', 'two'].map((name) => manager.api.post(`${base}/admin/apiTokens`, { name }))
+  tokenIds = (await Promise.all(tokens)).map((answer) => answer.json().id)
   const { refreshToken } = (
     await t.as(undefined).post(`${base}/Auth/LocalLogin`, { username: ops.userName, password: ops.password })
   ).json()
