@@ -161,7 +161,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   const passkeysLost = async ({ changes }: SignInChange): Promise<string> => {
     const holders = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME') ? await accounts.passkeyHolders() : 0
     if (holders === 0) return ''
-    return ` ${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that stop working under another domain name.`
+    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work under another domain name.`
   }
   const settings = await settingsFeature(app, {
     db,
@@ -181,13 +181,15 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
     },
     signIn: {
       assertAlone: async (actor, change, secret) => {
-        if (!(await approvals.mayAlone(actor, { kind: 'signIn' })))
-          await approvals.require<SignInChange>(actor, {
-            kind: 'signIn',
-            change,
-            secret,
-            detail: `Changing sign-in settings needs a second approver: request {id} waits for another Administrator.${await passkeysLost(change)}`,
-          })
+        if (await approvals.mayAlone(actor, { kind: 'signIn' })) return
+        const note = await passkeysLost(change)
+        await approvals.require<SignInChange>(actor, {
+          kind: 'signIn',
+          change: note === '' ? change : { ...change, note },
+          secret,
+          detail:
+            `Changing sign-in settings needs a second approver: request {id} waits for another Administrator. ${note}`.trim(),
+        })
       },
       changed: (tx, group) => approvals.noteSignInChange(tx, group),
     },

@@ -56,9 +56,8 @@ export const createMfaStore = () => ({
     tx.execute(sql`delete from account_totp t where t.account_id = ${accountId}::uuid`),
 
   passkeyHolders: async (q: Queryable): Promise<number> =>
-    (
-      await q.query<{ n: number }>(sql`select count(distinct p.account_id)::int as n from account_passkeys p`)
-    )[0]?.n ?? 0,
+    (await q.query<{ n: number }>(sql`select count(distinct p.account_id)::int as n from account_passkeys p`))[0]?.n ??
+    0,
 
   passkeys: (q: Queryable, accountId: string): Promise<PasskeyRow[]> =>
     q.query<PasskeyRow>(

@@ -163,13 +163,15 @@ export const createMail = (deps: MailDeps) => {
       const mailId = newId(clock.now())
       const subject = subjectLine(content.subject)
       const sealed = envelope.seal(
-        new Secret(JSON.stringify({
+        new Secret(
+          JSON.stringify({
             to,
             subject,
             ...layOut(content),
             ref,
             ...(content.link?.isOneTime === true ? { onlyTo: serverOf(server) } : {}),
-          } satisfies Written)),
+          } satisfies Written),
+        ),
         mailPlace(mailId),
       )
       await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import type { ConfigTested } from '@portcullis/contract'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 
 const base = '/prime/webui/generalconfig'
@@ -221,5 +223,36 @@ describe('a link for a new account', () => {
     expect(server.taken).toHaveLength(1)
     t.clock.advance(31_000)
     expect(await t.server.mail.health()).toMatchObject({ status: 'OK', description: 'The last mail was sent.' })
+  }, 30_000)
+
+  it('finding 4b: is not sent to a mail server that was changed after it was queued', async () => {
+    let isRefusing = true
+    const [first, thief] = [await startSmtp(false, { refuse: () => isRefusing }), await startSmtp(false)]
+    peers.push(first, thief)
+    const make = (userName: string) =>
+      ok<{ isMailed: boolean }>('/prime/webui/admin/adduser', {
+        userName,
+        userProfile: 10,
+        email: `${userName}@example.org`,
+      })
+    await ok('AddOrUpdateSMPTConfig', smtp(first.port))
+    expect((await make('bea')).isMailed).toBe(true)
+    await t.server.mail.deliver()
+    await t.server.approvals.lift(systemActor('command line'), 60)
+    await ok('AddOrUpdateSMPTConfig', smtp(thief.port))
+    isRefusing = false
+    t.clock.advance(31_000)
+    await t.server.mail.deliver()
+    expect([first.taken, thief.taken]).toEqual([[], []])
+    const audit = await t.db.query<{ details: string }>(
+      sql`select r.record::jsonb ->> 'details' as details from audit_records r where r.action = 'mail.dropped'`,
+    )
+    expect(audit).toEqual([
+      { details: expect.stringMatching(/bea@example\.org: The mail server changed after this mail was queued/) },
+    ])
+    expect(await t.db.query(sql`select 1 from mails`)).toEqual([])
+    expect((await make('cleo')).isMailed).toBe(true)
+    await t.server.mail.deliver()
+    expect(thief.taken).toMatchObject([{ to: ['cleo@example.org'] }])
   }, 30_000)
 })

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import type { ConfigChange } from '@portcullis/contract'
 
 /** What waits for a second approver: items to set, or a version to go back to; and what changes by it. */
-export type SignInChange = { changes: readonly ConfigChange[] } & (
-  | { items: Readonly<Record<string, string | null>> }
-  | { version: number; prefix: string }
-)
+export type SignInChange = {
+  changes: readonly ConfigChange[]
+  /** What else the approver has to know. */
+  note?: string
+} & ({ items: Readonly<Record<string, string | null>> } | { version: number; prefix: string })
 
 const longest = 300
 
@@ -24,7 +25,7 @@ export const changeLines = (changes: readonly ConfigChange[]): string[] =>
   changes.map(({ name, from, to }) => `${name}: ${text(from)} → ${to === 'secret (changed)' ? '(changed)' : text(to)}`)
 
 export const signInTitle = (change: SignInChange): string =>
-  `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${changeLines(change.changes).join('; ')}`
+  `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${[...changeLines(change.changes), ...(change.note === undefined ? [] : [change.note])].join('; ')}`
 
 /** Whether a change is still the one that was requested: the same items, from and to the same values. */
 export const isSameChange = (now: readonly ConfigChange[], requested: readonly ConfigChange[] | undefined): boolean =>
