@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
+/** Lines of details of one request. */
+export const maxRequestDetails = 200
+
 /** A change that waits for a second approver. */
 export const ChangeRequest = closed({
   id: Type.String(),
@@ -8,7 +11,11 @@ export const ChangeRequest = closed({
     description:
       'Why it needs a second approver: it frees or deletes hosts, relaxes settings, allows devices by `rules`, changes an Administrator (`account`), updates agents, or publishes a package.',
   }),
-  title: Type.String({ description: 'Complete description of the change.' }),
+  title: Type.String({ description: 'Description of the change. `details` completes it.' }),
+  details: Type.Array(Type.String(), {
+    maxItems: maxRequestDetails,
+    description: `Every part of the change, one per line: rules, names of hosts, old and new values. Secrets are shown as “(changed)”. After ${maxRequestDetails - 1} lines, the last one counts the rest. Empty when the title says everything, and once the request is no longer waiting.`,
+  }),
   hosts: Type.Integer({
     description: 'Number of hosts that it frees, deletes, updates or allows devices on; 0 for other changes.',
   }),

@@ -164,6 +164,14 @@ export const errorTable = define({
       'One person cannot do this alone. It frees, deletes or opens more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
+  approval_queue_full: {
+    status: 409,
+    title: 'Too many requests wait for a second approver',
+    detail: '{detail}',
+    cause:
+      'One account may have 10 waiting requests, and the server keeps 50. The last 10 places are reserved for Administrators. Nothing was changed.',
+    cure: 'Withdraw requests at policy/changerequests, or ask a second approver to decide them. Requests expire after 24 hours.',
+  },
   account_suspended: {
     status: 403,
     title: 'The account is suspended',

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import classes from './ConfirmDialog.module.css'
+import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
 
@@ -12,6 +13,8 @@ export interface Confirmation {
   title: string
   /** Names of what is meant. */
   names: readonly string[]
+  /** Every part of what is meant, shown completely. */
+  details?: readonly string[]
   /** How many things are meant, when that is not the number of names. */
   count?: number
   /** What they are, for one and for many. */
@@ -25,6 +28,7 @@ export interface Confirmation {
 
 const Body = ({
   names,
+  details = [],
   count = names.length,
   kind,
   consequence,
@@ -63,6 +67,7 @@ const Body = ({
         ))}
         {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
       </ul>
+      {details.length === 0 ? null : <DetailLines lines={details} />}
       {mustType ? (
         <TextInput
           label={`Type ${count} to go on`}

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
+import { DetailLines } from '../../ui/DetailLines.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
@@ -23,6 +24,19 @@ const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   update: 'These hosts install the new agent.',
   package: 'Hosts can be updated to this build.',
 }
+
+/** The title, and every part of the change on request. */
+const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
+  details.length === 0 ? (
+    <DeviceText value={title} />
+  ) : (
+    <details>
+      <summary>
+        <DeviceText value={title} />
+      </summary>
+      <DetailLines lines={details} />
+    </details>
+  )
 
 const Decided = ({ request }: { request: ChangeRequest }) => {
   if (request.state === 'Waiting')
@@ -52,6 +66,7 @@ export const RequestsPage = () => {
     confirm({
       title: request.title,
       names: [`Requested by ${request.requestedBy}`],
+      details: request.details,
       count: request.hosts === 0 ? 1 : request.hosts,
       kind: request.hosts === 0 ? ['change', 'changes'] : ['host', 'hosts'],
       consequence: consequence[request.action],
@@ -138,7 +153,7 @@ export const RequestsPage = () => {
           key: request.id,
           quiet: request.state !== 'Waiting',
           cells: [
-            <DeviceText key="title" value={request.title} />,
+            <Change key="title" request={request} />,
             request.hosts.toLocaleString('en'),
             <DeviceText key="who" value={request.requestedBy === me ? `${me} (you)` : request.requestedBy} />,
             <Time key="when" value={request.requestedAt} />,

@@ -1,4 +1,4 @@
-import { type BulkAction, profiles } from '@portcullis/contract'
+import { type BulkAction, maxRequestDetails, profiles } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -40,8 +40,21 @@ export const registerGated = (
   carryOut: {
     configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
     bulk(tx: Tx, actor: Actor, change: { action: BulkAction; uuids: readonly string[] }): Promise<unknown>
+    /** Names of hosts by id. */
+    names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
   },
 ): void => {
+  /** One line per host. Only as many names are read as a request shows. */
+  const linesOf = async (
+    tx: Tx,
+    uuids: readonly string[],
+    lineOf: (name: string, i: number) => string = (name) => name,
+  ): Promise<string[]> => {
+    const shown = uuids.length > maxRequestDetails ? uuids.slice(0, maxRequestDetails - 1) : uuids
+    const names = await carryOut.names(tx, shown)
+    const lines = shown.map((uuid, i) => lineOf(names.get(uuid) ?? uuid, i))
+    return shown.length === uuids.length ? lines : [...lines, `and ${hostsText(uuids.length - shown.length)} more`]
+  }
   approvals.handle<ConfigurationChange>('configuration', {
     action: ({ items }) => (items.some((item) => item.mode === 'Free') ? 'free' : 'rules'),
     title: ({ items }) => {
@@ -52,6 +65,16 @@ export const registerGated = (
       ] as const
       return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
     },
+    details: (tx, { items }) =>
+      linesOf(
+        tx,
+        items.map((item) => item.uuid),
+        (name, i) => {
+          const { mode, approveAll } = items[i] as ConfigurationItem
+          const orders = [mode === null ? [] : mode === 'Free' ? ['free'] : ['arm'], approveAll ? ['approve all'] : []]
+          return `${name}: ${orders.flat().join(', ')}`
+        },
+      ),
     hosts: ({ items }) => items.filter((item) => item.mode === 'Free' || item.approveAll).length,
     approver: profiles.manager,
     carryOut: async (tx, actor, { items }) => {
@@ -62,6 +85,7 @@ export const registerGated = (
   approvals.handle<BulkRelease>('bulk', {
     action: ({ action }) => (action === 'approveAll' ? 'rules' : action),
     title: ({ action, uuids }) => `${verbs[action]} ${hostsText(uuids.length)}`,
+    details: (tx, { uuids }) => linesOf(tx, uuids),
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,
     carryOut: async (tx, actor, change) => {
@@ -72,6 +96,7 @@ export const registerGated = (
   approvals.handle<BulkUpdate>('bulk-update', {
     action: 'update',
     title: ({ update }) => `Update the agent of ${hostsText(update.length)} to the newest published build`,
+    details: (tx, { update }) => linesOf(tx, update),
     hosts: ({ update }) => update.length,
     carryOut: async (tx, actor, { update }) => {
       await carryOut.bulk(tx, actor, { action: 'update', uuids: update })

@@ -23,6 +23,8 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
   const configuration = createConfiguration(deps)
   const onIds = createOnIds(deps)
   registerGated(given.approvals, {
+    names: async (tx, uuids) =>
+      new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
     configuration: configuration.carryOut,
     bulk: (tx, actor, { action, uuids }) =>
       bulk.enqueue(tx, actor, { action, applyToPresent: false, uuids: [...uuids] }),

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
+import { type ChangeRequest, maxRequestDetails, profileNames, type UserProfile } from '@portcullis/contract'
 import {
   type ApprovalRefusal,
   approverHoldMs,
@@ -27,6 +27,12 @@ import type { ApprovalsStore, Effect, SignInSource, StoredRequest } from './appr
 const waitMs = 24 * 3_600_000
 /** Requests that wait at once: each may name 100,000 hosts. */
 const maxWaiting = 50
+/** Of one account, so that nobody takes all the places. */
+const maxWaitingOfAccount = 10
+/** The last places, which only Administrators take: requests of Managers lock nobody out. */
+const reservedForAdministrators = 10
+/** Characters of one line of details. */
+const maxDetailLength = 300
 const listed = 200
 
 /** Runs after the approval has committed, to refresh caches and wake workers. */
@@ -42,8 +48,10 @@ export interface ApprovedRequest {
 /** How a feature handles one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
 export interface ApprovalKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
-  /** Tells the approver everything the change does. Nothing that the title omits is carried out. */
+  /** Tells the approver what the change does. Nothing that both the title and the details omit is carried out. */
   title(change: Change): string
+  /** Every part of the change, one per line, where the title does not name all of them. Secrets as “(changed)”. */
+  details?(tx: Tx, change: Change): readonly string[] | Promise<readonly string[]>
   /** Hosts concerned; 0 when the change is about no hosts. */
   hosts?(change: Change): number
   /** Least profile that may approve. Administrator when absent. */
@@ -62,6 +70,8 @@ export interface Wish<Change> {
   change: Change
   /** Part of the change that is stored sealed and never shown, such as a password hash. */
   secret?: Secret | null
+  /** Every part of the change, one per line, when the requester knows more of it than the change says. */
+  details?: readonly string[]
   /** Limit that it exceeds, for the message. */
   limit?: number
   /** Sentence of the refusal; `{id}` is replaced by the id of the request. */
@@ -121,6 +131,16 @@ const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = 
     'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
 }
 
+/** At most `maxRequestDetails` lines; the last one counts those that are left out. */
+const boundedDetails = (lines: readonly string[]): string[] => {
+  const shown = lines.length > maxRequestDetails ? lines.slice(0, maxRequestDetails - 1) : lines
+  const more = lines.length - shown.length
+  return [
+    ...shown.map((line) => (line.length > maxDetailLength ? `${line.slice(0, maxDetailLength - 1)}…` : line)),
+    ...(more === 0 ? [] : [`and ${more} more`]),
+  ]
+}
+
 /** The second approver: changes that one person may not make alone wait here for another person. */
 export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
   const kinds = new Map<string, ApprovalKind<unknown>>()
@@ -145,9 +165,23 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           r.expires_at.toISOString(),
           // Not the ciphertext, which a new root key replaces. It is bound to the id of the request.
           ...(r.sealed === null ? [] : ['sealed']),
+          // What the approver reads. Requests of older servers have no details.
+          ...(r.details.length === 0 ? [] : [r.title, r.details]),
         ]),
       )
       .digest()
+
+  /** Refuses a request when its account has too many waiting ones, or no place is left. */
+  const assertMayWait = async (tx: Tx, actor: Actor, now: Date): Promise<void> => {
+    const { all, own } = await store.lockWaitingCounts(tx, now, actor.accountId)
+    if (own >= maxWaitingOfAccount)
+      throw new AppError('approval_queue_full', {
+        detail: `${own} of your requests wait for a second approver; ${maxWaitingOfAccount} is the most.`,
+      })
+    const places = maxWaiting - (actor.profile > profileAdministrator ? reservedForAdministrators : 0)
+    if (all >= places)
+      throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
+  }
 
   const file = <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<StoredRequest> =>
     db.transaction(async (tx) => {
@@ -157,8 +191,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       const twin = await store.waitingTwin(tx, now, actor.userName, body)
       const known = twin === undefined ? undefined : await store.lockWaiting(tx, now, twin)
       if (known !== undefined) return known
-      if ((await store.waiting(tx, now)) >= maxWaiting)
-        throw new AppError('conflict', { detail: `${maxWaiting} requests are already waiting for a second approver.` })
+      await assertMayWait(tx, actor, now)
       const title = kind.title(wish.change)
       const id = newId(clock.now())
       const request: Omit<StoredRequest, 'seal'> = {
@@ -166,6 +199,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         action: typeof kind.action === 'function' ? kind.action(wish.change) : kind.action,
         title,
         hosts: kind.hosts?.(wish.change) ?? 0,
+        details: boundedDetails(wish.details ?? (await kind.details?.(tx, wish.change)) ?? []),
         body,
         sealed: wish.secret == null ? null : envelope.seal(wish.secret, requestContext(id)),
         requested_by: actor.userName,

@@ -19,6 +19,8 @@ export interface StoredRequest {
   action: ChangeRequest['action']
   title: string
   hosts: number
+  /** Every part of the change, for the approver. */
+  details: string[]
   body: string
   /** The secret part of the change, sealed. */
   sealed: Buffer | null
@@ -32,7 +34,8 @@ export interface StoredRequest {
 /** No job expires requests. A request past its time is shown as expired. */
 const state = (now: Date) =>
   sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
-const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, q.requested_by as "requestedBy",
+const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
+  case when ${state(now)} = 'Waiting' then q.details else '{}' end as details, q.requested_by as "requestedBy",
   ${raw(utcSql('q.requested_at'))} as "requestedAt", ${raw(utcSql('q.expires_at'))} as "expiresAt", ${state(now)} as state,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
 
@@ -59,9 +62,9 @@ export const createApprovalsStore = (db: Queryable) => ({
 
   insert: async (tx: Tx, r: StoredRequest): Promise<void> => {
     await tx.execute(sql`
-      insert into change_requests (request_id, action, title, hosts, body, sealed, seal, requested_by, requested_by_account,
+      insert into change_requests (request_id, action, title, hosts, details, body, sealed, seal, requested_by, requested_by_account,
         requested_at, expires_at)
-      values (${r.request_id}, ${r.action}, ${r.title}, ${r.hosts}, ${r.body}, ${r.sealed}, ${r.seal}, ${r.requested_by},
+      values (${r.request_id}, ${r.action}, ${r.title}, ${r.hosts}, ${r.details}::text[], ${r.body}, ${r.sealed}, ${r.seal}, ${r.requested_by},
         ${r.requested_by_account}, ${r.requested_at}, ${r.expires_at})`)
   },
 
@@ -74,18 +77,20 @@ export const createApprovalsStore = (db: Queryable) => ({
           and q.sealed is null limit 1`)
     )[0]?.request_id,
 
-  waiting: async (tx: Tx, now: Date): Promise<number> =>
-    (
-      await tx.query<{ n: number }>(
-        sql`select count(*)::int as n from change_requests q where q.state = 'Waiting' and q.expires_at > ${now}`,
-      )
-    )[0]?.n ?? 0,
+  /** Requests that wait: all, and those of one account. Parallel ones are counted one after the other. */
+  lockWaitingCounts: async (tx: Tx, now: Date, accountId: string | null): Promise<{ all: number; own: number }> => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('change_requests', 0))`)
+    const [counts] = await tx.query<{ all: number; own: number }>(sql`
+      select count(*)::int as "all", count(*) filter (where q.requested_by_account = ${accountId}::uuid)::int as own
+      from change_requests q where q.state = 'Waiting' and q.expires_at > ${now}`)
+    return counts ?? { all: 0, own: 0 }
+  },
 
   /** A request that waits, locked until it is decided. */
   lockWaiting: async (tx: Tx, now: Date, id: string): Promise<StoredRequest | undefined> =>
     (
       await tx.query<StoredRequest>(sql`
-        select q.request_id, q.action, q.title, q.hosts, q.body, q.sealed, q.seal, q.requested_by, q.requested_by_account,
+        select q.request_id, q.action, q.title, q.hosts, q.details, q.body, q.sealed, q.seal, q.requested_by, q.requested_by_account,
           q.requested_at, q.expires_at
         from change_requests q where q.request_id = ${id}::uuid and q.state = 'Waiting' and q.expires_at > ${now} for update`)
     )[0],

@@ -17,7 +17,7 @@ import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
-import { type NewlyAllowed, titleOfChange } from './newly-allowed.ts'
+import { linesOfChange, type NewlyAllowed, titleOfChange } from './newly-allowed.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
@@ -265,11 +265,14 @@ export const createChanges = ({
     if (limit === null) return
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
     const ids = [...remove, ...write].map((r) => r.rule_id)
+    const named = [...old, ...write].flatMap((r) => (r.agent_id === null ? [] : [r.agent_id]))
+    const names = await store.hostNames(tx, [...new Set(named)])
     throw new NeedsApprover<CarriedChange>({
       kind: 'rules',
       limit,
+      details: linesOfChange({ gone: old, write }, names),
       change: {
-        title: titleOfChange({ gone: old, write }, hosts),
+        title: titleOfChange({ gone: old, write }, names, hosts),
         hosts,
         remove: remove.map((r) => r.rule_id),
         write: write.map(carried),

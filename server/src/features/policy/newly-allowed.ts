@@ -111,9 +111,12 @@ const whatOf = (r: RuleRow): string => {
   return parts.filter((part) => part !== '').join(', ')
 }
 
-const whereOf = (r: RuleRow): string =>
+/** Names of hosts by id; a host that is missing is named by its id. */
+type HostNames = ReadonlyMap<string, string>
+
+const whereOf = (r: RuleRow, names: HostNames): string =>
   r.agent_id !== null
-    ? `on host ${r.agent_id}`
+    ? `on host ${names.get(r.agent_id) ?? r.agent_id}`
     : r.tag_name !== null
       ? `on hosts with tag ${r.tag_name}`
       : 'on every host'
@@ -126,19 +129,37 @@ const verbs = { allow: 'allow', deny: 'deny' } as const
 /** Rules that a title names one by one. */
 const named = 4
 
-/** A change of the rules for its approver: what it adds and deletes, and how many hosts that opens. */
-export const titleOfChange = ({ gone, write }: MeasuredChange, hosts: number): string => {
+const sentenceOf = (r: RuleRow, names: HostNames): string =>
+  `${verbs[r.effect]} ${whatOf(r)} ${whereOf(r, names)}${endOf(r)}${r.override_attack_tool ? ', even a known attack tool' : ''}`
+
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Every rule that a change adds, replaces or deletes, one per line. */
+export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames): string[] => {
+  const old = new Map(gone.map((r) => [r.rule_id, r]))
   const written = new Set(write.map((r) => r.rule_id))
-  const parts = [
-    ...write.map(
-      (r) =>
-        `${verbs[r.effect]} ${whatOf(r)} ${whereOf(r)}${endOf(r)}${r.override_attack_tool ? ', even a known attack tool' : ''}`,
-    ),
+  return [
+    ...write.map((r) => {
+      const before = old.get(r.rule_id)
+      const instead = before === undefined ? '' : `, instead of "${sentenceOf(before, names)}"`
+      return upper(`${sentenceOf(r, names)}${instead} (${r.reason})`)
+    }),
     ...gone
       .filter((r) => !written.has(r.rule_id))
-      .map((r) => `delete the rule "${verbs[r.effect]} ${whatOf(r)} ${whereOf(r)}"`),
+      .map((r) => `Delete the rule "${sentenceOf(r, names)}" (${r.reason})`),
+  ]
+}
+
+/** A change of the rules for its approver: what it adds and deletes, and how many hosts that opens. */
+export const titleOfChange = ({ gone, write }: MeasuredChange, names: HostNames, hosts: number): string => {
+  const written = new Set(write.map((r) => r.rule_id))
+  const parts = [
+    ...write.map((r) => sentenceOf(r, names)),
+    ...gone
+      .filter((r) => !written.has(r.rule_id))
+      .map((r) => `delete the rule "${verbs[r.effect]} ${whatOf(r)} ${whereOf(r, names)}"`),
   ]
   const more = parts.length > named ? `; and ${parts.length - named} more rule changes` : ''
   const text = `${parts.slice(0, named).join('; ')}${more} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return upper(text)
 }

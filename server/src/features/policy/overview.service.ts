@@ -24,6 +24,14 @@ interface SettingsChange {
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
+/** Settings as an approver reads them. */
+const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: PolicySettings): [string, string][] => [
+  ['Hosts without a second approver', twoPersonHosts === null ? 'any number' : String(twoPersonHosts)],
+  ['Longest grant (hours)', String(grantMaxHours)],
+  ['Commands expire after (hours)', String(commandHours)],
+  ['Contact', JSON.stringify(contact)],
+]
+
 /** The policy at a glance, its settings, and whether a second approver is needed. */
 export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals }: OverviewDeps) => {
   /** Hosts above which a second approver is needed, and why; null: never. */
@@ -60,6 +68,13 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
       twoPersonHosts === null
         ? 'Never require a second approver for hosts'
         : `Require a second approver only above ${hostsText(twoPersonHosts)}`,
+    details: async (tx, change) => {
+      const before = textsOf(await settings.read(tx))
+      return textsOf(change.settings).flatMap(([name, value], i) => {
+        const old = before[i]?.[1]
+        return old === value ? [] : [`${name}: ${old} → ${value}`]
+      })
+    },
     carryOut: async (tx, actor, change) => {
       await write(tx, actor, change.settings)
       return undefined

@@ -169,6 +169,15 @@ export const createPolicyStore = () => ({
       )
     )[0],
 
+  hostNames: async (tx: Queryable, agentIds: readonly string[]): Promise<Map<string, string>> =>
+    new Map(
+      (
+        await tx.query<{ agent_id: string; host: string }>(
+          sql`select a.agent_id, a.host from agents a where a.agent_id = any(${agentIds}::uuid[])`,
+        )
+      ).map((row) => [row.agent_id, row.host]),
+    ),
+
   hostExists: async (tx: Queryable, agentId: string): Promise<boolean> =>
     (await tx.query(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
 

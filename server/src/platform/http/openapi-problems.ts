@@ -35,6 +35,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   // Also where a request for a second approver may be filed: that needs fresh authentication, too.
   if (operation.fresh !== undefined || operation.errors?.includes('second_person_required') === true)
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
+  if (operation.errors?.includes('second_person_required') === true) codes.add('approval_queue_full')
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }
