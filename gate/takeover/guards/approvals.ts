@@ -1,5 +1,6 @@
 import { defineGuards } from '../guard.ts'
 
+const links = 'server/src/features/approvals/links-and-settings.test.ts'
 const bypasses = 'server/src/features/approvals/bypasses.test.ts'
 
 /** Guards that need a second approver. */
@@ -104,6 +105,90 @@ export const approvalGuards = defineGuards({
         file: 'server/src/features/agentless/worker.service.ts',
         find: "if (!(await approvals.mayAlone(actor, { kind: 'program' })))",
         replace: "if (actor.kind === 'apiToken')",
+      },
+    ],
+  },
+  approverForLinks: {
+    does: 'Changing the mail server or the domain name, which decide who receives set-password links, needs fresh authentication and a second approver on every path',
+    test: {
+      file: links,
+      name: 'finding 4b: one Administrator alone moves neither the mail server nor the domain name, on any path',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/settings/settings.fresh.ts',
+        find: "export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const",
+        replace: "export const signInGroups = ['ldap', 'oidc'] as const",
+      },
+    ],
+  },
+  mailedLinkHold: {
+    does: 'An account whose password was set by a mailed link does not approve for 24 hours',
+    test: {
+      file: links,
+      name: 'finding 4b: an account whose password was set by a mailed link does not approve for 24 hours',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/password-links.service.ts',
+        find: 'if (taken.is_mailed) await',
+        replace: 'if (taken.is_mailed && false) await',
+      },
+    ],
+  },
+  linkHold: {
+    does: 'An account whose link was created after a change of the mail server or domain name does not approve until 24 hours after that change',
+    test: {
+      file: links,
+      name: 'finding 4b: an account whose link was made after a change of the domain name does not approve for 24 hours after it',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/password-links.service.ts',
+        find: 'if (held !== null) await',
+        replace: 'if (held !== null && false) await',
+      },
+    ],
+  },
+  queuedLinks: {
+    does: 'A queued mail with a set-password link is sent only to the mail server that was configured when it was queued',
+    test: {
+      file: 'server/src/features/mail/mail.test.ts',
+      name: 'finding 4b: is not sent to a mail server that was changed after it was queued',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/mail/mail.service.ts',
+        find: 'said.onlyTo !== undefined && said.onlyTo !== serverOf(server)',
+        replace: "said.onlyTo === '' && said.onlyTo !== serverOf(server)",
+      },
+    ],
+  },
+  exactSettings: {
+    does: 'A request for sign-in settings shows old and new values, and is refused when it would change anything else',
+    test: {
+      file: links,
+      name: 'finding 4b: a second approver sees old and new values, and exactly those are applied',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/settings/settings.service.ts',
+        find: 'if (!isSameChange(changesOf(before, after, exactly), change.changes))',
+        replace: 'if (!isSameChange(changesOf(before, after, exactly), changesOf(before, after, exactly)))',
+      },
+    ],
+  },
+  rejectedByApprovers: {
+    does: 'Only the requester and accounts that may approve a request can reject it, with fresh authentication',
+    test: {
+      file: links,
+      name: 'finding 4b: rejecting a request needs a fresh session of an account that may approve it, or of the requester',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/approvals/approvals.service.ts',
+        find: 'if (request.requested_by_account !== actor.accountId) {',
+        replace: "if (request.requested_by_account === '') {",
       },
     ],
   },

@@ -1,5 +1,7 @@
 import { defineGuards } from '../guard.ts'
 
+const others = 'server/src/features/approvals/links-and-settings.test.ts'
+
 /** Guards between people, their tokens, and what they may do. */
 export const peopleGuards = defineGuards({
   authentication: {
@@ -143,6 +145,45 @@ export const peopleGuards = defineGuards({
         file: 'server/src/features/accounts/signin.service.ts',
         find: 'passwords.turn({ lane, key: address },',
         replace: "passwords.turn({ lane: address === '' ? lane : 'stranger', key: 'all' },",
+      },
+    ],
+  },
+  freshForAccounts: {
+    does: 'An API token or old session neither disables nor deletes an account above profile User',
+    test: { file: others, name: 'finding 4b: an API token deletes and disables accounts of profile User only' },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/accounts.fresh.ts',
+        find: 'if (isSensitive) assertFresh(actor, now)',
+        replace: 'void [isSensitive, assertFresh, actor, now]',
+      },
+    ],
+  },
+  freshForEmail: {
+    does: 'An API token or old session does not change the e-mail address of an account above profile User',
+    test: {
+      file: others,
+      name: 'finding 4b: an API token changes no e-mail address of an account above User, not even its own',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/accounts.fresh.ts',
+        find: 'before.email !== after.email',
+        replace: 'false',
+      },
+    ],
+  },
+  freshForTokens: {
+    does: 'An API token or old session does not revoke the API tokens of another account above profile User',
+    test: {
+      file: others,
+      name: 'finding 4b: an API token revokes neither the tokens of Managers nor of other Administrators',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/api-tokens.service.ts',
+        find: 'if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())',
+        replace: 'void isOwn',
       },
     ],
   },

@@ -29,7 +29,7 @@ export const managerSession: Row = {
   ),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: detected(
-    ['auditWithChange', 'boundedBodies'],
+    ['auditWithChange', 'boundedBodies', 'rejectedByApprovers'],
     'A Manager can arm hosts, deny devices and quarantine hosts, and so keep devices of others from working. The audit trail records each step, and an Administrator can undo it.',
   ),
   lockOut: detected(['auditWithChange', 'managerAccounts'], ownAccounts),
@@ -41,7 +41,16 @@ export const administratorSession: Row = {
     'With fresh authentication and a second approver, an Administrator can publish and roll out a build that is signed with the release key.',
   ),
   freeHost: needsApprover(
-    ['approverForFree', 'latchedGate', 'independentApprover'],
+    [
+      'approverForFree',
+      'latchedGate',
+      'independentApprover',
+      'approverForLinks',
+      'mailedLinkHold',
+      'linkHold',
+      'queuedLinks',
+      'exactSettings',
+    ],
     'Up to the limit, an Administrator can free hosts alone.',
   ),
   allowDevice: needsApprover(['approverForRules', 'approverForKnowledge'], onlyKnown),
@@ -98,7 +107,7 @@ export const administratorToken: Row = {
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   lockOut: detected(
-    ['auditWithChange', 'tokenCannotMoveFleet'],
-    'A token can disable accounts of profile User and revoke API tokens. It cannot change an account above User.',
+    ['auditWithChange', 'tokenCannotMoveFleet', 'freshForAccounts', 'freshForEmail', 'freshForTokens'],
+    'A token can disable accounts of profile User and revoke their API tokens and its own. It cannot change an account above User.',
   ),
 }
