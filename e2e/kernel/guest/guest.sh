@@ -5,7 +5,10 @@ gadgets=/sys/kernel/config/usb_gadget
 mark() { echo "portcullis-test: $1" >/dev/kmsg; }
 
 # log_since_plug NAME: what the kernel logged since the gadget was last plugged in.
-log_since_plug() { dmesg | awk -v mark="portcullis-test: plug $1" 'substr($0, length($0) - length(mark) + 1) == mark { text = "" } { text = text $0 "\n" } END { printf "%s", text }'; }
+log_since_plug() {
+  dmesg >/tmp/kernel-log
+  tail -n +$(($(grep -n "portcullis-test: plug $1\$" /tmp/kernel-log | tail -n 1 | cut -d: -f1) + 1)) /tmp/kernel-log
+}
 
 # gadget NAME VID PID BCD MANUFACTURER PRODUCT SERIAL: a device without functions. An empty string descriptor is left out.
 gadget() {
