@@ -35,7 +35,8 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
       const { size } = statSync(options.out)
       show(
         { file: options.out, bytes: size },
-        () => `${options.out}: ${size.toLocaleString('en')} bytes. Try it: npm run cli -- backup verify ${options.out}`,
+        () =>
+          `${options.out}: ${size.toLocaleString('en')} bytes. Verify it: npm run cli -- backup verify ${options.out}${options.passphraseFile === undefined ? '' : ` --passphrase-file ${options.passphraseFile}`}`,
       )
     })
 

@@ -59,7 +59,12 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
   const key = readSigningKey(options.keyFile, options.passphrase)
   let build: { version: string; architecture: string; sha256: string; size: number }
   try {
-    const found = elfArchitecture(await firstBytes(executable, 20))
+    const start = await firstBytes(executable, 20)
+    const found = elfArchitecture(start)
+    if (found === null && start.toString('latin1', 0, 2) !== '#!')
+      throw new CliError(
+        `${executable} is not a program for Linux. Sign the agent that npm run build made in build/agent.`,
+      )
     if (found !== null && found !== architecture)
       throw new CliError(`${executable} is built for ${found}, not for ${architecture}.`)
     build = { version, architecture, ...(await measure(executable)) }

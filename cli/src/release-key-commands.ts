@@ -13,6 +13,14 @@ interface Terminal {
 
 const keepSafe = (file: string): string => `Keep ${file} and a copy of it off the server and off the network.`
 
+/** Whoever reads an unencrypted release key can put a program on every host. */
+const notEncrypted = (file: string, passphrase: string | undefined): string[] =>
+  passphrase === undefined
+    ? [
+        `WARNING: ${file} is not encrypted. Whoever reads it can sign programs for every host. Create it with --passphrase-file.`,
+      ]
+    : []
+
 const nextSteps = (publicFile: string): string =>
   [
     'Next:',
@@ -41,7 +49,7 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
   show({ fingerprint, file: file === null ? null : path, agentBuild: inBuild }, () =>
     [
       ...(file === null
-        ? [`No release key is configured. Run \`portcullis release-key new\`, or set PORTCULLIS_RELEASE_KEY_FILE.`]
+        ? [`No release key is configured. Run \`npm run cli -- release-key new\`, or set PORTCULLIS_RELEASE_KEY_FILE.`]
         : [`release key ${fingerprint}`, `configured in ${path}`, ...chainOf(file).map((line) => `  ${line}`)]),
       held === undefined
         ? 'agent build: none yet'
@@ -66,13 +74,15 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
     .option('--passphrase-file <path>', 'file with a passphrase that encrypts the private key')
     .action((options: OptionValues) => {
       const publicFile = options.public ?? join(dirname(options.out), 'release-key.pub')
-      const fingerprint = makeReleaseKey(options.out, publicFile, passphraseOf(options))
+      const passphrase = passphraseOf(options)
+      const fingerprint = makeReleaseKey(options.out, publicFile, passphrase)
       show({ fingerprint, privateKey: options.out, publicKey: publicFile }, () =>
         [
           `release key ${fingerprint}`,
           `private key ${options.out}`,
           `public key  ${publicFile}`,
           '',
+          ...notEncrypted(options.out, passphrase),
           keepSafe(options.out),
           nextSteps(publicFile),
         ].join('\n'),
@@ -94,11 +104,12 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
     .option('--new-passphrase-file <path>', 'file with a passphrase that encrypts the new key')
     .action((options: OptionValues) => {
       const publicFile = options.public ?? join(dirname(options.key), 'release-key.pub')
+      const newPassphrase = passphraseOf({ passphraseFile: options.newPassphraseFile })
       const rotated = rotateReleaseKey({
         key: options.key,
         passphrase: passphraseOf(options),
         out: options.out,
-        newPassphrase: passphraseOf({ passphraseFile: options.newPassphraseFile }),
+        newPassphrase,
         publicFile,
         now: new Date(),
       })
@@ -107,6 +118,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
           `release key ${rotated.fingerprint} (rotation ${rotated.sequence})`,
           `replaces    ${rotated.previous}`,
           '',
+          ...notEncrypted(options.out, newPassphrase),
           keepSafe(options.out),
           `Sign builds with ${options.out} from now on. Hosts accept the new key with their next update.`,
           nextSteps(publicFile),
@@ -119,6 +131,6 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
 export const refuseTrust = (trust: unknown): void => {
   if (trust !== undefined)
     throw new CliError(
-      'A release key cannot be set over the network, so --trust is no longer accepted. Run `portcullis release-key show` on the server to see where the key is configured.',
+      'A release key cannot be set over the network, so --trust is no longer accepted. Run `npm run cli -- release-key show` on the server to see where the key is configured.',
     )
 }

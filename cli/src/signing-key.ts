@@ -24,6 +24,17 @@ export const makeSigningKey = (out: string, passphrase: string | undefined): str
   return releaseKeyFingerprint(publicText(publicKey))
 }
 
+/** OpenSSL names its own routines; an operator needs to know what to change. */
+const whyUnreadable = (file: string, passphrase: string | undefined, { message }: Error): string => {
+  if (/bad decrypt|interrupted or cancelled|bad password/i.test(message))
+    return passphrase === undefined
+      ? `${file} is encrypted. Name the file with its passphrase: --passphrase-file FILE.`
+      : `The passphrase does not open ${file}.`
+  if (/unsupported|no start line/i.test(message))
+    return `${file} is not a private key in PEM format. Name the private key file, not the public one.`
+  return `The key cannot be read: ${message}.`
+}
+
 /** The private key of a file. @throws CliError when it can not be read or is of another kind */
 export const readSigningKey = (file: string, passphrase: string | undefined): KeyObject => {
   try {
@@ -34,7 +45,7 @@ export const readSigningKey = (file: string, passphrase: string | undefined): Ke
     })
     if (key.asymmetricKeyType === 'ed25519') return key
   } catch (error) {
-    throw new CliError(`The key cannot be read: ${(error as Error).message}.`)
+    throw new CliError(whyUnreadable(file, passphrase, error as Error))
   }
   throw new CliError(`${file} is not an Ed25519 key.`)
 }

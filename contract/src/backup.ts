@@ -8,7 +8,7 @@ export const createBackup = operation({
   tag: 'Admin',
   summary: 'Returns the whole database as one file, streamed while the server runs',
   description:
-    'The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so stored secrets in it stay encrypted. To include the key file, run `portcullis backup make --with-keys` on the server.',
+    'The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so stored secrets in it stay encrypted. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
   permission: 'config:write',
   body: closed({
     passphrase: Type.Optional(nullable(Type.String({ minLength: 12, maxLength: 1_024 }))),

@@ -138,9 +138,9 @@ export const errorTable = define({
     status: 403,
     title: 'Keys are exported on the command line only',
     detail:
-      'The key file of the server is never sent over HTTP. On the server, as its account, run: portcullis backup make --with-keys --out FILE --passphrase-file FILE.',
+      'The key file of the server is never sent over HTTP. On the server, as its account, run: npm run cli -- backup make --with-keys --out FILE --passphrase-file FILE.',
     cause: 'The request asked for a backup that contains the key file. No session or API token can read that file.',
-    cure: 'Omit `withKeys`. To include the key file, run `portcullis backup make --with-keys` on the server.',
+    cure: 'Omit `withKeys`. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
   },
   password_change_required: {
     status: 403,
@@ -154,7 +154,7 @@ export const errorTable = define({
     title: 'Set up a second factor first',
     detail: 'This account needs a second factor. Until you set one up, you can reach only your own account.',
     cause: 'A second factor is required for the profile of this account, and the grace period is over.',
-    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `portcullis admin exempt-second-factor`.',
+    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `npm run cli -- admin exempt-second-factor`.',
   },
   second_person_required: {
     status: 403,
@@ -177,7 +177,7 @@ export const errorTable = define({
     title: 'The account is suspended',
     detail: 'This account is suspended until {until}.',
     cause: 'An Administrator suspended the sessions, API tokens and approvals of this account for 24 hours.',
-    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `portcullis admin lift-suspension` on the server.',
+    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `npm run cli -- admin lift-suspension` on the server.',
   },
   origin_refused: {
     status: 403,
@@ -375,7 +375,7 @@ export const errorTable = define({
     title: 'This server has no release key',
     detail: 'This server has no release key, so it accepts no packages. This package is signed by {fingerprint}.',
     cause: 'No public release key was configured when the server started.',
-    cure: 'Run `portcullis release-key new` on the build machine. Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server.',
+    cure: 'Run `npm run cli -- release-key new` on the build machine. Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server.',
   },
   package_key_refused: {
     status: 403,
@@ -419,7 +419,7 @@ export const errorTable = define({
     detail:
       'No key for knowledge is trusted yet. The file is signed by {fingerprint}: send it with trust={fingerprint} to pin that key.',
     cause: 'The first knowledge file pins its key, and its fingerprint was not confirmed, or another one was.',
-    cure: 'Compare the fingerprint with what `portcullis knowledge keys` printed, then name it as `trust`.',
+    cure: 'Compare the fingerprint with what `npm run cli -- knowledge keys` printed, then name it as `trust`.',
   },
   knowledge_key_refused: {
     status: 403,

@@ -147,7 +147,7 @@ export const publishPackage = operation({
   summary: 'Publishes a signed agent build',
   fresh: true,
   description:
-    'Send one part named `file`, written by `portcullis package sign`, at most 128 MiB. The server checks release key, signature, digest, size and version before it stores anything. The release key is configured on the server, never by a request. Publishing the same build again changes nothing.',
+    'Send one part named `file`, written by `npm run cli -- package sign`, at most 128 MiB. The server checks release key, signature, digest, size and version before it stores anything. The release key is configured on the server, never by a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
   query: closed({
     trust: Type.Optional(

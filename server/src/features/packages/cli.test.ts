@@ -26,7 +26,7 @@ beforeAll(async () => {
   writeFileSync(at('token'), made.json().token)
   writeFileSync(at('password'), `${adminPassword}\n`)
   writeFileSync(at('passphrase'), 'a passphrase\n')
-  writeFileSync(at('agent'), 'echo the agent\n'.repeat(1000))
+  writeFileSync(at('agent'), `#!/bin/sh\n${'echo the agent\n'.repeat(1000)}`)
 })
 afterAll(async () => {
   await t.close()
@@ -151,6 +151,7 @@ describe('portcullis release-key', () => {
     expect(made.code, made.err).toBe(0)
     expect(statSync(at('first.key')).mode & 0o777).toBe(0o600)
     expect(made.out).toContain('off the server')
+    expect(made.out).toContain('WARNING')
     const shown = await releaseKey('show', publicFile)
     expect(fingerprintIn(shown.out)).toBe(fingerprintIn(made.out))
     expect(readFileSync(publicFile, 'utf8')).not.toContain('PRIVATE')
