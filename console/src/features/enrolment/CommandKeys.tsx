@@ -19,9 +19,9 @@ export const CommandKeys = () => {
     <>
       <h2>Command key</h2>
       <p>
-        This key signs every command to hosts. Rotate it on the server with <code>npm run cli -- command-key rotate</code>.
-        Hosts that have not followed a rotation obey commands only until their key retires. Update their agents before
-        then.
+        This key signs every command to hosts. Rotate it on the server with{' '}
+        <code>npm run cli -- command-key rotate</code>. Hosts that have not followed a rotation obey commands only until
+        their key retires. Update their agents before then.
       </p>
       {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
       {data === undefined || data.hostsWithUnknownKey === 0 ? null : (

@@ -28,7 +28,7 @@ export const signSteps: readonly Step[] = [
   {
     what: 'On the build machine, sign the agent executable.',
     command:
-      'npm run cli -- package sign portcullis-agent-linux-x64 --version 1.4.0 --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-1.4.0-x64.pkg',
+      'npm run cli -- package sign build/agent/portcullis-agent-linux-x64 --version <version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg',
   },
   { what: 'Choose Publish package on this page and select the package file.' },
 ]
