@@ -114,6 +114,7 @@ export const exportAuditTrail = operation({
   description:
     'A line of JSON for each record: number, the columns that lists go by, the text that was hashed, and its hash. Of one moment, in the order of their numbers, streamed.',
   permission: 'audit:read',
+  heavy: 'export',
   ...lines,
 })
 
@@ -126,5 +127,6 @@ export const exportAuditCheckpoints = operation({
   description:
     'A line of JSON each, from the database. Those that were kept outside of it prove more: what is missing at the end here can not be seen.',
   permission: 'audit:read',
+  heavy: 'export',
   ...lines,
 })

@@ -239,7 +239,8 @@ export const errorTable = define({
     status: 429,
     title: 'Too many requests',
     detail: 'Too many attempts; try again in {seconds} seconds.',
-    cause: 'Failed sign-ins, or a source over its budget.',
+    cause:
+      'Failed sign-ins, a source over its budget, or an account with too many previews, exports or live streams at once.',
     cure: 'Wait for Retry-After.',
   },
   internal_error: {

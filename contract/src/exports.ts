@@ -106,8 +106,8 @@ const eventExportBody = exportBody(
 )
 
 const csvNotes =
-  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. PageNumber and PageSize are no members: a file holds every row.'
-const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. 503 with Retry-After while too many are being made.`
+  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. PageNumber and PageSize are no members: a file holds every row. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After.'
+const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After. 503 with Retry-After while other accounts keep the server busy.`
 
 const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const
 const pdf = {
@@ -125,6 +125,7 @@ export const agentExportFile = operation({
   summary: 'Exports all agents with all columns as CSV',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   ...csv,
 })
 
@@ -136,6 +137,7 @@ export const exportAgentCsv = operation({
   summary: 'Exports the agents list as CSV',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: agentExportBody,
   bodyOptional: true,
   ...csv,
@@ -156,6 +158,7 @@ export const exportAgentPdf = operation({
   summary: 'Exports the agents list as PDF',
   description: pdfNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: agentExportBody,
   bodyOptional: true,
   ...pdf,
@@ -170,6 +173,7 @@ export const peripheralsAggExport = operation({
   summary: 'Exports peripherals by model (vendor and product id) as CSV',
   description: `Filters and sort keys are those of peripherals/models. ${csvNotes}`,
   permission: 'export:read',
+  heavy: 'export',
   body: modelExportBody,
   bodyOptional: true,
   ...csv,
@@ -184,6 +188,7 @@ export const peripheralsAggExportPdf = operation({
   summary: 'Exports peripherals by model (vendor and product id) as PDF',
   description: `Filters and sort keys are those of peripherals/models. ${pdfNotes}`,
   permission: 'export:read',
+  heavy: 'export',
   body: modelExportBody,
   bodyOptional: true,
   ...pdf,
@@ -198,6 +203,7 @@ export const exportAgentlessCsv = operation({
   summary: 'Exports connections as CSV; never a secret',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: connectionExportBody,
   bodyOptional: true,
   ...csv,
@@ -212,6 +218,7 @@ export const exportAgentlessPdf = operation({
   summary: 'Exports connections as PDF; never a secret',
   description: pdfNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: connectionExportBody,
   bodyOptional: true,
   ...pdf,
@@ -226,6 +233,7 @@ export const exportCsvConnections = operation({
   summary: 'Exports the last run of each connection as CSV',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: connectionStatusExportBody,
   bodyOptional: true,
   ...csv,
@@ -240,6 +248,7 @@ export const exportPeripheralsCsv = operation({
   summary: 'Exports the peripherals list as CSV',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: peripheralExportBody,
   bodyOptional: true,
   ...csv,
@@ -254,6 +263,7 @@ export const exportPeripheralsPdf = operation({
   summary: 'Exports the peripherals list as PDF',
   description: pdfNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: peripheralExportBody,
   bodyOptional: true,
   ...pdf,
@@ -268,6 +278,7 @@ export const exportEventsCsv = operation({
   summary: 'Exports events as CSV',
   description: csvNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: eventExportBody,
   bodyOptional: true,
   ...csv,
@@ -282,6 +293,7 @@ export const exportEventsPdf = operation({
   summary: 'Exports events as PDF',
   description: pdfNotes,
   permission: 'export:read',
+  heavy: 'export',
   body: eventExportBody,
   bodyOptional: true,
   ...pdf,

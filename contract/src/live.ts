@@ -31,8 +31,9 @@ export const live = operation({
   tag: 'Live',
   summary: 'Server-sent events that tell the console what changed',
   description:
-    'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second.',
+    'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second. One account has at most 20 streams per server; one more is refused with 429.',
   permission: 'fleet:read',
+  errors: ['too_many_requests'],
   response: Type.String(),
   responseKind: 'stream',
 })

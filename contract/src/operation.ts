@@ -9,6 +9,12 @@ import type { Audience } from './permissions.ts'
 /** How an operation answers. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON); `redirect` is a 302 for browsers. */
 export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text' | 'redirect'
 
+/**
+ * Work that takes a connection of the database or a processor for long. Accounts take turns at it. One account runs one
+ * `preview` or two `export` operations at once; 4 more previews or 20 more exports wait. Beyond that: 429 `too_many_requests`.
+ */
+export type HeavyWork = 'preview' | 'export'
+
 export interface Operation<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -33,6 +39,8 @@ export interface Operation<
    * condition, and the service calls `assertFresh`.
    */
   readonly fresh?: true | string
+  /** Heavy work, which each account gets a bounded share of. */
+  readonly heavy?: HeavyWork
   /** True when a caller on loopback needs no token, if no proxy forwarded the request. */
   readonly openOnLoopback?: boolean
   readonly params?: Params

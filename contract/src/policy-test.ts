@@ -47,6 +47,9 @@ export const getPolicyTest = operation({
   tag: 'Agents',
   summary: 'Says what arming would do, over stored inventory and history',
   permission: 'fleet:read',
+  heavy: 'preview',
+  description:
+    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
   query: closed({
     days,
     hashtags: tagsFilter('tags of the host'),
@@ -65,6 +68,9 @@ export const testPolicyDraft = operation({
   tag: 'Policy',
   summary: 'The same for a draft of the rules',
   permission: 'fleet:read',
+  heavy: 'preview',
+  description:
+    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
   body: closed({
     draft: PolicyDraft,
     days,

@@ -272,6 +272,9 @@ export const previewPolicy = operation({
   tag: 'Policy',
   summary: 'Says what a change of the rules would do',
   permission: 'fleet:read',
+  heavy: 'preview',
+  description:
+    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
   body: PolicyDraft,
   response: closed({
     computedAt: utcTime('When this was computed.'),

@@ -308,6 +308,7 @@ export const exportReport = operation({
   description:
     'For lists without an export of their own: insights, rules, the audit trail (for who may read it). As their schedules would make it; stored nowhere. 503 with Retry-After while too many PDFs are being made.',
   permission: 'export:read',
+  heavy: 'export',
   body: closed(rowsAndColumns),
   response: Type.String(),
   responseKind: 'file',

@@ -131,6 +131,7 @@ export const exportTags = operation({
   description:
     'Columns Type (Tag, Agent, Peripheral), Identifier, Name, Tags (separated by `;`). Rows of type Tag are tags that nothing carries. UTF-8 with a byte order mark; a cell that a spreadsheet would run as a formula begins with an apostrophe, which importtags takes off again.',
   permission: 'export:read',
+  heavy: 'export',
   response: Type.String(),
   responseKind: 'file',
   fileType: 'text/csv',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { person } from '#test/people.ts'
 
 let t: TestApp
 beforeAll(async () => {
@@ -42,5 +43,31 @@ describe('a live stream', () => {
       await stream.ended
     }
     expect(other.isOpen()).toBe(true)
+  })
+
+  it('finding B7: one account has at most 20; one more is refused until one of them ends, others are not affected', async () => {
+    const [one, other] = [await person(t), await person(t)]
+    const ask = async (token: string) => {
+      const abort = new AbortController()
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await fetch(`${t.address}/prime/webui/live`, { headers, signal: abort.signal })
+      return { answer, abort }
+    }
+    const open = await Promise.all(Array.from({ length: 20 }, () => ask(one.token)))
+    expect(open.map(({ answer }) => answer.status)).toEqual(open.map(() => 200))
+    const { answer } = await ask(one.token)
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([429, 'too_many_requests'])
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    const others = await ask(other.token)
+    expect(others.answer.status).toBe(200)
+    open[0]?.abort.abort()
+    await expect
+      .poll(async () => {
+        const again = await ask(one.token)
+        open.push(again)
+        return again.answer.status
+      })
+      .toBe(200)
+    for (const { abort } of [...open, others]) abort.abort()
   })
 })

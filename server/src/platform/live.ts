@@ -1,4 +1,5 @@
 import { type LiveHint, live, liveHints } from '@portcullis/contract'
+import { AppError } from './app-error.ts'
 import type { Bus } from './db/bus.ts'
 import type { Tx } from './db/db.ts'
 import { answered } from './http/answer.ts'
@@ -11,6 +12,10 @@ const gatherMs = 250
 const pingMs = 15_000
 /** Viewers of one server. */
 const maxViewers = 1_000
+/** Viewers of one account: a page that is open in so many tabs. */
+const maxPerAccount = 20
+/** Seconds after which a refused viewer may ask again. */
+const retryAfter = 60
 
 /** Life of an access token, too: whoever watches on asks with a new one. */
 const viewMs = 15 * 60_000
@@ -76,6 +81,14 @@ export const createLive = (app: HttpApp, bus: Bus) => {
   const pings = setInterval(() => tell('ping', {}), pingMs).unref()
 
   app.register(live, async ({ actor, reply, request }) => {
+    const own = [...viewers].filter(({ accountId }) => accountId === actor.accountId)
+    // Refused, not taken from the oldest: pages that open a lost stream again would take it from each other for ever.
+    if (own.length >= maxPerAccount)
+      throw new AppError(
+        'too_many_requests',
+        { seconds: retryAfter },
+        { headers: { 'retry-after': String(retryAfter) } },
+      )
     reply.hijack()
     const { raw } = reply
     for (const [name, value] of Object.entries(reply.getHeaders()))

@@ -1,5 +1,7 @@
+import type { PolicyRule } from '@portcullis/contract'
 import { ruleMatches } from '@portcullis/domain'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
+import { createBreath } from '#platform/breath.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { DevicesRead } from './devices.read.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
@@ -19,11 +21,18 @@ const isWideAllow = (r: RuleRow): boolean =>
 export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps) => {
   const designsOf = async (tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> => {
     const found = new Set<number>()
-    for (const rule of rules) {
-      const ids = (await devices.designsMatching(tx, rule)).map((row) => row.design_id)
-      const wire = wireRule(rule)
-      for (const design of (await designs.byIds(ids)).values())
-        if (ruleMatches(wire, { ...design.device, serial: rule.serial ?? '', attackTool: null })) found.add(design.id)
+    if (rules.length === 0) return found
+    const wires = rules.map((rule) => wireRule(rule))
+    const byVendor = Map.groupBy(wires, ({ vid }) => vid)
+    const breathe = createBreath(10)
+    const ids = (await devices.designsMatching(tx, rules)).map((row) => row.design_id)
+    for (const design of (await designs.byIds(ids)).values()) {
+      await breathe()
+      const device = { ...design.device, serial: '', attackTool: null }
+      const mayDecide = (rule: PolicyRule): boolean =>
+        ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial })
+      if ([byVendor.get(design.vid), byVendor.get(undefined)].some((some) => some?.some(mayDecide)))
+        found.add(design.id)
     }
     return found
   }

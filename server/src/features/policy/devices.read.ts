@@ -18,13 +18,17 @@ export interface Candidate {
 
 /** Devices as rules see them: which ones a rule may be about. */
 export const createDevicesRead = () => ({
+  /** Designs by the ids that rules name: one query for all of them. A rule without a vendor id may be about any design. */
   designsMatching: (
     tx: Queryable,
-    match: { vid: string | null; pid: string | null },
-  ): Promise<{ design_id: number }[]> =>
-    tx.query(sql`
+    matches: readonly { vid: string | null; pid: string | null }[],
+  ): Promise<{ design_id: number }[]> => {
+    if (matches.some(({ vid }) => vid === null)) return tx.query(sql`select d.design_id from designs d`)
+    const models = [...new Set(matches.map(({ vid, pid }) => `${vid}${pid === null ? '' : `:${pid}`}`))]
+    return tx.query(sql`
       select d.design_id from designs d join models m on m.model_id = d.model_id
-      where (${match.vid}::text is null or m.vid = ${match.vid}) and (${match.pid}::text is null or m.pid = ${match.pid})`),
+      where m.vid = any(${models}::text[]) or m.vid || ':' || m.pid = any(${models}::text[])`)
+  },
 
   /** Devices that rules about these designs may decide about. */
   candidates: (
@@ -46,7 +50,9 @@ export const createDevicesRead = () => ({
   ): Promise<
     { agent_id: string; device_id: string; host: string; caption: string; vid: string; pid: string; icon: number }[]
   > =>
-    tx.query(sql`
+    devices.length === 0
+      ? Promise.resolve([])
+      : tx.query(sql`
       select p.agent_id, p.device_id, a.host, coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, m.vid, m.pid, d.icon
       from ${unnestOf([
         [devices.map((d) => d.agentId), 'uuid[]'],

@@ -1,14 +1,16 @@
 import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning } from '@portcullis/contract'
 import { decide, type PolicySource, policySources, ruleMatches } from '@portcullis/domain'
 import { type Design, deviceOf, type PeripheralsApi } from '#features/peripherals/index.ts'
+import { createBreath } from '#platform/breath.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Affected } from './affected.ts'
 import type { Candidate, DevicesRead } from './devices.read.ts'
 import { allowing } from './host.ts'
+import type { LongRead } from './long-read.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
@@ -16,7 +18,7 @@ import { createRuleSet } from './rule-set.ts'
 import type { Seals } from './seal.ts'
 
 export interface DraftDeps {
-  db: Db
+  longRead: LongRead
   clock: Clock
   store: PolicyStore
   seals: Seals
@@ -39,13 +41,15 @@ export interface DraftDecision {
 const previewDays = 30
 /** Effects that an answer lists. */
 const listedEffects = 200
+/** Warnings that an answer lists. */
+const listedWarnings = 50
 const dayMs = 86_400_000
 
 /** Id of the n-th added rule of a draft; ids of stored ones are UUIDs. */
 const draftId = (n: number): string => `draft-${n + 1}`
 
 /** What a change of the rules would do, over stored devices; nothing is written. */
-export const createDrafts = ({ db, clock, store, seals, affected, devices, designs }: DraftDeps) => {
+export const createDrafts = ({ longRead, clock, store, seals, affected, devices, designs }: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -95,7 +99,9 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
     const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
     const addedIds = new Set(added.map((r) => r.rule_id))
     const result: DraftDecision[] = []
+    const breathe = createBreath(10)
     for (const [agentId, some] of Map.groupBy(candidates, (c) => c.agent_id)) {
+      await breathe()
       const first = some[0] as Candidate
       const policy = rules.hostPolicy({
         armed: first.armed,
@@ -122,7 +128,8 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
     decisions,
 
     preview: (actor: Actor, draft: PolicyDraft) =>
-      db.transaction(async (tx) => {
+      longRead(async (tx) => {
+        const breathe = createBreath(10)
         const { added, decided } = await decisions(tx, actor, draft, new Date(clock.now() - previewDays * dayMs))
         const moved = decided.filter((d) => effectOf(d.source) !== before(d.candidate))
         const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
@@ -136,15 +143,16 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
           ).map((n) => [`${n.agent_id}|${n.device_id}`, n]),
         )
         const warnings: PolicyWarning[] = []
-        const others = (await store.wide(tx)).filter((r) => !draft.remove?.includes(r.rule_id))
+        const gone = new Set(draft.remove)
+        const others = (await store.wide(tx)).filter((r) => !gone.has(r.rule_id))
+        const hosts = [...new Set(added.flatMap((r) => (r.agent_id === null ? [] : [r.agent_id])))]
+        const own = hosts.length === 0 ? [] : (await store.own(tx, hosts)).filter((r) => !gone.has(r.rule_id))
+        const ownOf = Map.groupBy(own, (r) => r.agent_id)
         for (const rule of added) {
-          const beside = rule.agent_id === null ? others : await store.beside(tx, rule.agent_id)
-          warnings.push(
-            ...warningsOf(
-              rule,
-              beside.filter((r) => !draft.remove?.includes(r.rule_id)),
-            ),
-          )
+          if (warnings.length >= listedWarnings) break
+          await breathe()
+          const beside = rule.agent_id === null ? others : [...others, ...(ownOf.get(rule.agent_id) ?? [])]
+          warnings.push(...warningsOf(rule, beside))
         }
         const matched = decided.filter((d) => d.isMatched)
         if (added.length > 0 && matched.length === 0)
@@ -191,7 +199,7 @@ export const createDrafts = ({ db, clock, store, seals, affected, devices, desig
               },
             ]
           }),
-          warnings: warnings.slice(0, 50),
+          warnings: warnings.slice(0, listedWarnings),
         }
       }),
   }

@@ -18,6 +18,7 @@ import { createApprovals } from './approvals.service.ts'
 import { createChanges } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
+import { createLongRead } from './long-read.ts'
 import { createNewlyAllowed } from './newly-allowed.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
@@ -93,7 +94,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     drain: reassess.drain,
   })
   const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
-  const drafts = createDrafts({ db, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
+  const longRead = createLongRead(deps.exportDb)
+  const drafts = createDrafts({ longRead, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({ ...deps, read, settings })
   const drainAfterChange = (): void => {
@@ -123,7 +125,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     restore: createRestore({ db, clock, store, changes, seals, settings }),
     approvals,
     drafts,
-    test: createPolicyTest({ db, clock, drafts }),
+    test: createPolicyTest({ longRead, clock, drafts }),
     overview,
   })
   return {

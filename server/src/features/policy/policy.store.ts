@@ -98,6 +98,12 @@ export const createPolicyStore = () => ({
       select ${ruleColumns} from policy_rules r
       where not r.is_over and (r.agent_id is null or r.agent_id = ${agentId}::uuid) order by r.rule_id limit 20000`),
 
+  /** Rules for any of these hosts alone. */
+  own: (tx: Queryable, agentIds: readonly string[]): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r
+      where not r.is_over and r.agent_id = any(${agentIds}::uuid[]) order by r.rule_id limit 20000`),
+
   /** All rules, some at a time, to check their seals. */
   after: (db: Queryable, id: string, limit: number): Promise<RuleRow[]> =>
     db.query<RuleRow>(

@@ -54,10 +54,10 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
   const candidatesOf = (design: Design): readonly WideRule[] => {
     const known = candidates.get(design.id)
     if (known !== undefined) return known
-    const found = [...(byVendor.get(design.vid) ?? []), ...anyVendor].filter(({ rule }) => {
-      const device: PolicyDevice = { ...design.device, serial: rule.serial ?? '', attackTool: null }
-      return ruleMatches(rule, device)
-    })
+    const device: PolicyDevice = { ...design.device, serial: '', attackTool: null }
+    const found = [...(byVendor.get(design.vid) ?? []), ...anyVendor].filter(({ rule }) =>
+      ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial }),
+    )
     if (candidates.size >= remembered) candidates.clear()
     candidates.set(design.id, found)
     return found

@@ -31,6 +31,7 @@ import { type Actor, assertPermission, assertProfile, systemActor } from './acto
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
 import { assertFresh } from './fresh.ts'
+import { createHeavyWork } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { isLocalCaller } from './local-caller.ts'
@@ -412,6 +413,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return reply.send(text)
   }
 
+  const heavyWork = createHeavyWork()
   const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
   const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
     headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody
@@ -474,7 +476,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         const params = readParams(request.params as Record<string, string>)
         const { portcullisActor: actor, machine } = request as OurRequest
         const call = { actor, machine, params, query, body, request, reply }
-        return send(known, request, reply, await inSpan(request, () => handler(call as never)))
+        const work = () => inSpan(request, () => handler(call as never))
+        const answer = await (known.heavy === undefined ? work() : heavyWork(known.heavy, actor, reply.raw, work))
+        return send(known, request, reply, answer)
       },
     })
   }

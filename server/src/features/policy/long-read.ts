@@ -1,0 +1,16 @@
+import type { Db, Tx } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/**
+ * Runs a read of many devices on the pool of long reads, so that it takes no connection from sign-ins and lists. That pool
+ * has no limit of its own, so each statement gets one.
+ */
+export const createLongRead =
+  (exportDb: Pick<Db, 'transaction'>) =>
+  <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    exportDb.transaction(async (tx) => {
+      await tx.execute(sql`set local statement_timeout = '20s'`)
+      return work(tx)
+    })
+
+export type LongRead = ReturnType<typeof createLongRead>

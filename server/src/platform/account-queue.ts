@@ -1,0 +1,101 @@
+import type { EventEmitter } from 'node:events'
+import { AppError } from './app-error.ts'
+
+export interface AccountQueueOptions {
+  /** Pieces of work that run at once: of all accounts, and of one. */
+  atOnce: number
+  perAccount: number
+  /** Callers of one account that wait. The next one is refused. */
+  waitingPerAccount: number
+  /** Longest wait, in milliseconds. */
+  waitMs: number
+  /** Seconds after which a refused caller may ask again. */
+  retryAfter: number
+}
+
+/** Runs a bounded amount of work at once. Accounts take turns, so one account cannot keep the others waiting. */
+export const createAccountQueue = (options: AccountQueueOptions) => {
+  const { atOnce, perAccount, waitingPerAccount, waitMs, retryAfter } = options
+  /** Callers by account, the account whose turn is next first. */
+  const waiting = new Map<string, Set<() => void>>()
+  const running = new Map<string, number>()
+  let total = 0
+
+  const runningOf = (account: string): number => running.get(account) ?? 0
+  const hasPlace = (account: string): boolean => total < atOnce && runningOf(account) < perAccount
+
+  const refusal = (account: string): AppError =>
+    new AppError(
+      // The account is over its share, or others keep the server busy.
+      runningOf(account) >= perAccount ? 'too_many_requests' : 'unavailable',
+      { seconds: retryAfter },
+      { headers: { 'retry-after': String(retryAfter) } },
+    )
+
+  const start = (account: string): void => {
+    total++
+    running.set(account, runningOf(account) + 1)
+  }
+
+  const dispatch = (): void => {
+    for (const [account, callers] of waiting) {
+      if (!hasPlace(account)) continue
+      const [go] = callers
+      if (go === undefined) continue
+      // The account goes behind the others.
+      waiting.delete(account)
+      callers.delete(go)
+      if (callers.size > 0) waiting.set(account, callers)
+      start(account)
+      go()
+    }
+  }
+
+  const leaver = (account: string): (() => void) => {
+    let hasLeft = false
+    return () => {
+      if (hasLeft) return
+      hasLeft = true
+      total--
+      const left = runningOf(account) - 1
+      if (left === 0) running.delete(account)
+      else running.set(account, left)
+      dispatch()
+    }
+  }
+
+  const wait = (account: string, connection: EventEmitter): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const callers = waiting.get(account) ?? new Set()
+      const end = (settle: () => void): void => {
+        clearTimeout(timer)
+        connection.off('close', giveUp)
+        settle()
+      }
+      const go = (): void => end(resolve)
+      const giveUp = (): void => {
+        callers.delete(go)
+        if (callers.size === 0 && waiting.get(account) === callers) waiting.delete(account)
+        end(() => reject(refusal(account)))
+      }
+      const timer = setTimeout(giveUp, waitMs).unref()
+      connection.once('close', giveUp)
+      callers.add(go)
+      waiting.set(account, callers)
+    })
+
+  return {
+    /**
+     * Waits for a turn of the account, for as long as the connection is open. Returns the function that ends the turn.
+     *
+     * @throws AppError `too_many_requests` when too many callers of the account wait already, or when none of them ended
+     * in time; `unavailable` when other accounts took all turns
+     */
+    enter: async (account: string, connection: EventEmitter): Promise<() => void> => {
+      if (hasPlace(account)) start(account)
+      else if ((waiting.get(account)?.size ?? 0) >= waitingPerAccount) throw refusal(account)
+      else await wait(account, connection)
+      return leaver(account)
+    },
+  }
+}

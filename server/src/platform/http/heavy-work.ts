@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http'
+import type { HeavyWork } from '@portcullis/contract'
+import { createAccountQueue } from '../account-queue.ts'
+import type { Actor } from './actor.ts'
+
+const [waitMs, retryAfter] = [20_000, 5]
+
+/** Shares of heavy work. Together they leave two connections of the export pool to other long reads. */
+export const createHeavyWork = () => {
+  const queues = {
+    preview: createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 4, waitMs, retryAfter }),
+    export: createAccountQueue({ atOnce: 4, perAccount: 2, waitingPerAccount: 20, waitMs, retryAfter }),
+  } satisfies Record<HeavyWork, unknown>
+
+  /** Runs `work` in the turn of the account. The turn lasts until the answer was sent or its reader has left. */
+  return async <T>(kind: HeavyWork, actor: Actor, response: ServerResponse, work: () => Promise<T>): Promise<T> => {
+    const leave = await queues[kind].enter(actor.accountId ?? actor.userName, response)
+    try {
+      const answer = await work()
+      if (response.destroyed || response.writableFinished) leave()
+      else response.once('finish', leave).once('close', leave)
+      return answer
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+}
