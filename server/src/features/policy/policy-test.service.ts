@@ -2,7 +2,7 @@ import type { PolicyDraft } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Drafts } from './draft.service.ts'
-import type { LongRead } from './long-read.ts'
+import type { LongRead } from './long.read.ts'
 import { createPolicyTestRead, type OtherDecision, type TestSelection } from './policy-test.read.ts'
 
 const dayMs = 86_400_000
