@@ -21,6 +21,7 @@ import {
   type SignInChange,
   settingsFeature,
   settingsSealed,
+  signInDetails,
   signInTitle,
 } from '#features/settings/index.ts'
 import { tagsFeature } from '#features/tags/index.ts'
@@ -209,6 +210,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   approvals.handle<SignInChange>('signIn', {
     action: 'settings',
     title: signInTitle,
+    details: (_tx, change) => signInDetails(change),
     carryOut: async (tx, actor, change, { secret }) => {
       await settings.applySignIn(tx, actor, change, secret)
       return undefined

@@ -121,19 +121,26 @@ describe('the mail server and the domain name', () => {
   it('finding 4b: a second approver sees old and new values, and exactly those are applied', async () => {
     const change = { SMTP_HOST: 'mail2.example.org', SMTP_PASSWORD: 'hidden-secret-2' }
     await (await t.admin()).post(`${config}/AddOrUpdateSMPTConfig`, change)
-    const [{ title }] = await requests()
-    expect(title).toContain('SMTP_HOST: mail.example.org → mail2.example.org')
-    expect(title).toContain('SMTP_PASSWORD: (secret) → (changed)')
-    expect(title).not.toContain('hidden-secret')
+    expect((await requests())[0]).toMatchObject({
+      title: 'Change the sign-in settings: SMTP_HOST, SMTP_PASSWORD',
+      details: ['SMTP_HOST: mail.example.org → mail2.example.org', 'SMTP_PASSWORD: set → (changed)'],
+    })
     expect((await approve(bob, await waiting())).statusCode).toBe(200)
     expect(await stored('SMTP_HOST')).toBe('mail2.example.org')
     // A version of the configuration is restored as a whole: the approver sees every item of it.
     await (await t.admin()).post(`${config}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_TITLE: 'Plant 7' })
     t.clock.advance(1_000)
     await (await t.admin()).post(`${config}/rollback/1`)
-    expect((await requests())[0].title).toMatch(
-      /^Restore version 1 of the sign-in settings: CUSTOM_LOGIN_TITLE: Plant 7 → not set; SERVER_DOMAIN_NAME: portcullis\.example\.org → not set; SMTP_HOST/,
-    )
+    expect((await requests())[0]).toMatchObject({
+      title:
+        'Restore version 1 of the sign-in settings: CUSTOM_LOGIN_TITLE, SERVER_DOMAIN_NAME, SMTP_HOST, SMTP_PASSWORD',
+      details: [
+        'SERVER_DOMAIN_NAME: portcullis.example.org → not set',
+        'SMTP_HOST: mail2.example.org → mail.example.org',
+        'SMTP_PASSWORD: set → (changed)',
+        'CUSTOM_LOGIN_TITLE: Plant 7 → not set',
+      ],
+    })
     const request = await waiting()
     await (await t.admin()).post(`${config}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_TITLE: 'Plant 8' })
     const late = await approve(bob, request)
@@ -144,13 +151,24 @@ describe('the mail server and the domain name', () => {
   it('finding 4b: a value hides nothing from the approver behind spaces or at its end', async () => {
     const url = `ldaps://dc.example.org${' '.repeat(400)}ldaps://evil.example`
     await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, { LDAP_URL: url, LDAP_SECURITY: 'tls' })
-    expect((await requests())[0].title).toContain('ldaps://dc.example.org ldaps://evil.example')
+    expect((await requests())[0].details).toContain('LDAP_URL: not set → ldaps://dc.example.org ldaps://evil.example')
     t.clock.advance(1_000)
-    const filter = `(&(uid={username})${'(a=b)'.repeat(80)}(c=d))`
-    await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, { LDAP_USER_FILTER: filter })
-    expect((await requests())[0].title).toMatch(
-      new RegExp(`… \\(${filter.length} characters, SHA-256 [0-9a-f]{16}…\\)$`),
-    )
+    const filterOf = (end: string) => `(&(uid={username})(cn=\u202e)${'(a=b)'.repeat(80)}${end})`
+    const change = (end: string) => ({ LDAP_USER_FILTER: filterOf(end) })
+    const first = await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, change('(c=d)'))
+    expect(first.json().code, first.body).toBe('second_person_required')
+    const [{ id, details }] = await requests()
+    const value = /\(&\(uid=\{username\}\)\(cn=\\u\{202e\}\).*… \(430 characters, SHA-256 [0-9a-f]{16}…\)$/
+    expect(details).toEqual([expect.stringMatching(new RegExp(`^LDAP_USER_FILTER: not set → ${value.source}`))])
+    expect((await approve(bob, id)).statusCode).toBe(200)
+    t.clock.advance(1_000)
+    await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, change('(e=f)'))
+    const [{ details: later }] = await requests()
+    expect(later).toEqual([
+      expect.stringMatching(new RegExp(`^LDAP_USER_FILTER, after: ${value.source}`)),
+      details[0].replace(': not set →', ', before:'),
+    ])
+    expect(later[0]).not.toBe(later[1].replace('before', 'after'))
   })
 
   it('finding 4b: a change of the domain name says how many accounts lose their passkeys', async () => {
@@ -159,7 +177,10 @@ describe('the mail server and the domain name', () => {
       select 'key ' || a.user_name, a.account_id, '\\x00', 0, '{}', 'key', now() from accounts a`)
     const answer = await (await t.admin()).post(`${config}/SetServerDomainName`, { SERVER_DOMAIN_NAME: 'new.example' })
     expect(answer.json().detail).toContain('2 accounts have passkeys that do not work under another domain name')
-    expect((await requests())[0].title).toContain('2 accounts have passkeys')
+    expect((await requests())[0].details).toEqual([
+      '2 accounts have passkeys that do not work under another domain name.',
+      'SERVER_DOMAIN_NAME: portcullis.example.org → new.example',
+    ])
   })
 })
 

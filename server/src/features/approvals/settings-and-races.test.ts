@@ -39,8 +39,14 @@ describe('finding 4: settings that decide who signs in', () => {
     expect(await stored()).toEqual([])
     expect((await requests())[0]).toMatchObject({
       action: 'settings',
-      title:
-        'Change the sign-in settings: LDAP_BASE_DN: not set → dc=example; LDAP_BIND_DN: not set → cn=reader,dc=example; LDAP_BIND_PASSWORD: not set → (secret); LDAP_SECURITY: not set → tls; LDAP_URL: not set → ldaps://192.0.2.7',
+      title: 'Change the sign-in settings: LDAP_BASE_DN, LDAP_BIND_DN, LDAP_BIND_PASSWORD, LDAP_SECURITY, LDAP_URL',
+      details: [
+        'LDAP_BASE_DN: not set → dc=example',
+        'LDAP_BIND_DN: not set → cn=reader,dc=example',
+        'LDAP_BIND_PASSWORD: not set → (changed)',
+        'LDAP_SECURITY: not set → tls',
+        'LDAP_URL: not set → ldaps://192.0.2.7',
+      ],
     })
     const [row] = await t.db.query<{ text: string }>(
       sql`select string_agg(q::text, ' ') as text from change_requests q`,

@@ -35,7 +35,7 @@ import { type ConfigGuard, createSettings, placeOfItem, type SignInGate, setting
 import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
-export { type SignInChange, signInTitle } from './settings.approval.ts'
+export { type SignInChange, signInDetails, signInTitle } from './settings.approval.ts'
 export { certificatesOf } from './settings.rules.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 
