@@ -24,7 +24,7 @@ import {
   signInDetails,
   signInTitle,
 } from '#features/settings/index.ts'
-import { tagsFeature } from '#features/tags/index.ts'
+import { type TagGate, tagsFeature } from '#features/tags/index.ts'
 import { assertNotHalfRestored } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Config } from '#platform/config.ts'
@@ -88,6 +88,8 @@ export interface ComposeOptions {
 export interface Upwards {
   /** Judges of what is to be stored of the general configuration. */
   guards: Pick<SettingsFeatureDeps['guards'], 'vendorA' | 'ise' | 'cact'>
+  /** Measures changes of the tags of hosts. */
+  tagGate: TagGate
   /** Answers requests before the router does. */
   fastPath: NonNullable<HttpOptions['fastPath']>
   /** Whose mails they are. */
@@ -97,7 +99,7 @@ export interface Upwards {
 export type Base = Awaited<ReturnType<typeof composeBase>>
 
 /** Database, HTTP and what every other feature stands on: the trail, events, configuration, jobs, mail, accounts. */
-export const composeBase = async (options: ComposeOptions, { guards, fastPath, follower }: Upwards) => {
+export const composeBase = async (options: ComposeOptions, { guards, tagGate, fastPath, follower }: Upwards) => {
   const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
@@ -155,7 +157,7 @@ export const composeBase = async (options: ComposeOptions, { guards, fastPath, f
   })
   await checkpoints.prepare()
   const events = eventsFeature(app, { ...lists, log })
-  const tags = tagsFeature(app, { ...lists, audit })
+  const tags = tagsFeature(app, { ...lists, audit, gate: tagGate })
   const envelope = createEnvelope(keys.sealing)
   const resolve = createDestinations(config.outboundAllow)
   /** Passkeys are bound to the domain name: says how many accounts a new name shuts out of theirs. */

@@ -118,6 +118,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     peripherals,
     commands,
     knowledgeHash: () => knowledge.forAgents().hash,
+    tags,
     approvals,
     announce: live.announce,
     wake,
@@ -135,6 +136,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
     approvable: policy.approvable,
+    tagGate: policy.tagGate,
     settle: () =>
       policy
         .drain()

@@ -22,6 +22,10 @@ export const compose = async (options: ComposeOptions) => {
       ise: (actor, next) => nac.guards.ise(actor, next),
       cact: (actor, next) => nac.guards.cact(actor, next),
     },
+    tagGate: {
+      assertAlone: (tx, actor, changes, order) => policy.tagGate.assertAlone(tx, actor, changes, order),
+      run: (actor, transaction) => policy.tagGate.run(actor, transaction),
+    },
     fastPath: (request, response) => ingest.fastPath(request, response),
     follower: {
       attachment: (ref) => reports.follower.attachment(ref),

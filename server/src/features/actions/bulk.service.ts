@@ -13,10 +13,10 @@ import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
-import type { TagsApi } from '#features/tags/index.ts'
+import type { HostTagChange, TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
 import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
@@ -71,6 +71,10 @@ export interface BulkDeps {
     orders: () => Promise<unknown>,
     isApproved: boolean,
   ): Promise<unknown>
+  tagGate: {
+    measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number>
+    take(tx: Tx, actor: Actor, changes: readonly HostTagChange[]): Promise<{ limit: number | null }>
+  }
   /** Hosts with a present device that approving newly allows. */
   approvable(agentIds: readonly string[]): Promise<number>
 }
@@ -82,8 +86,21 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** One action on many hosts: said beforehand what it would do, then carried out by a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const { db, clock, agents, tags, commands, jobs, approvals, read, audit, latestPackage, approvePresent, approvable } =
-    deps
+  const {
+    db,
+    clock,
+    agents,
+    tags,
+    commands,
+    jobs,
+    approvals,
+    read,
+    audit,
+    latestPackage,
+    approvePresent,
+    approvable,
+    tagGate,
+  } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
@@ -108,17 +125,39 @@ export const createBulk = (deps: BulkDeps) => {
     return builds
   }
 
+  const tagChanges = (action: 'tag' | 'untag', names: readonly string[], agentIds: readonly string[]) => [
+    { effect: action === 'tag' ? ('add' as const) : ('remove' as const), names, agentIds },
+  ]
+
   const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
 
   const needsApprover = async (actor: Actor, action: BulkAction, hosts: number): Promise<boolean> => {
     if (action === 'update') return hosts > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))
-    if (action === 'approveAll') return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
+    if (action === 'approveAll' || action === 'tag' || action === 'untag')
+      return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
     return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
+  }
+
+  /** Hosts on which adding or removing tags newly allows devices. */
+  const openedByTags = async (
+    action: 'tag' | 'untag',
+    hashtags: readonly string[],
+    where: SqlFragment,
+  ): Promise<number> => {
+    const targets = await read.targets(db, where)
+    return tagGate.measure(
+      db,
+      tagChanges(
+        action,
+        hashtags,
+        targets.map((target) => target.agent_id),
+      ),
+    )
   }
 
   const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
     const { action } = selection
-    tagsOf(selection)
+    const hashtags = tagsOf(selection)
     const where = whereOf(selection)
     const groups = await read.groups(where)
     const builds = await buildsFor(action, groups)
@@ -132,6 +171,7 @@ export const createBulk = (deps: BulkDeps) => {
       return reason === null
     })
     const count = sum(able)
+    const opened = action === 'tag' || action === 'untag' ? await openedByTags(action, hashtags, where) : count
     const devices = action === 'arm' ? await read.devices(where, blocking) : null
     return {
       action,
@@ -142,7 +182,7 @@ export const createBulk = (deps: BulkDeps) => {
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
       mismatched: { agents: devices?.mismatched_agents ?? 0, peripherals: devices?.mismatched ?? 0 },
-      secondPerson: await needsApprover(actor, action, count),
+      secondPerson: await needsApprover(actor, action, opened),
     }
   }
 
@@ -191,6 +231,11 @@ export const createBulk = (deps: BulkDeps) => {
       const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, hosts))
       if (limit !== null)
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
+    }
+    if (action === 'tag' || action === 'untag') {
+      const { limit } = await db.transaction((tx) => tagGate.take(tx, actor, tagChanges(action, hashtags, uuids)))
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, hashtags }, limit })
     }
     const jobId = await db.transaction(async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }

@@ -17,8 +17,10 @@ export interface ConfigurationChange {
 
 /** One action on hosts by name that one person may not do alone. */
 export interface BulkRelease {
-  action: 'free' | 'delete' | 'approveAll'
+  action: 'free' | 'delete' | 'approveAll' | 'tag' | 'untag'
   uuids: readonly string[]
+  /** For `tag` and `untag` alone. */
+  hashtags?: readonly string[]
 }
 
 /** Updating the agent of hosts by name. */
@@ -26,7 +28,7 @@ export interface BulkUpdate {
   update: readonly string[]
 }
 
-const verbs: Readonly<Record<BulkRelease['action'], string>> = {
+const verbs: Readonly<Record<Exclude<BulkRelease['action'], 'tag' | 'untag'>, string>> = {
   free: 'Free',
   delete: 'Delete',
   approveAll: 'Approve what is attached to',
@@ -34,12 +36,23 @@ const verbs: Readonly<Record<BulkRelease['action'], string>> = {
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
+const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
+  const tags = `${hashtags.length === 1 ? 'tag' : 'tags'} ${hashtags.join(', ')}`
+  if (action === 'tag') return `Add ${tags} to ${hostsText(uuids.length)}`
+  if (action === 'untag') return `Remove ${tags} from ${hostsText(uuids.length)}`
+  return `${verbs[action]} ${hostsText(uuids.length)}`
+}
+
 /** Orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
   carryOut: {
     configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
-    bulk(tx: Tx, actor: Actor, change: { action: BulkAction; uuids: readonly string[] }): Promise<unknown>
+    bulk(
+      tx: Tx,
+      actor: Actor,
+      change: { action: BulkAction; uuids: readonly string[]; hashtags?: readonly string[] },
+    ): Promise<unknown>
     /** Names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
   },
@@ -83,8 +96,8 @@ export const registerGated = (
     },
   })
   approvals.handle<BulkRelease>('bulk', {
-    action: ({ action }) => (action === 'approveAll' ? 'rules' : action),
-    title: ({ action, uuids }) => `${verbs[action]} ${hostsText(uuids.length)}`,
+    action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
+    title: bulkTitle,
     details: (tx, { uuids }) => linesOf(tx, uuids),
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,

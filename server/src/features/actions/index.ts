@@ -26,8 +26,13 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
     names: async (tx, uuids) =>
       new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
     configuration: configuration.carryOut,
-    bulk: (tx, actor, { action, uuids }) =>
-      bulk.enqueue(tx, actor, { action, applyToPresent: false, uuids: [...uuids] }),
+    bulk: (tx, actor, { action, uuids, hashtags }) =>
+      bulk.enqueue(tx, actor, {
+        action,
+        applyToPresent: false,
+        uuids: [...uuids],
+        ...(hashtags === undefined ? {} : { hashtags: [...hashtags] }),
+      }),
   })
 
   app.register(agentsConfiguration, ({ actor, body }) => configuration.configure(actor, body))

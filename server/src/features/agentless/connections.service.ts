@@ -28,7 +28,7 @@ export interface ConnectionsDeps {
   clock: Clock
   envelope: Envelope
   store: ConnectionsStore
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
   audit: Pick<AuditApi, 'write'>
   /** A connection as it is shown. */
   shown(tx: Tx, key: string): Promise<Connection>
@@ -125,10 +125,10 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
   }
 
-  const write = async (tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<void> => {
+  const write = async (tx: Tx, actor: Actor, row: ConnectionRow, next: ConnectionRow): Promise<void> => {
     const now = new Date(clock.now())
-    const ids = await tags.ensureTags(tx, next.tags)
-    if (row.agent_id !== null && next.tags !== row.tags) await tags.setAgentTags(tx, row.agent_id, ids)
+    await tags.ensureTags(tx, next.tags)
+    if (row.agent_id !== null && next.tags !== row.tags) await tags.setAgentTags(tx, actor, row.agent_id, next.tags)
     await store.update(tx, now, next)
     await store.startOver(tx, now, [row.connection_id])
   }
@@ -206,32 +206,34 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       const { newComputerName, ...input } = body
       const name = (newComputerName ?? input.computerName).trim()
       assertConnection({ ...input, computerName: name }, 'body')
-      return transactionAgain(db, async (tx) => {
-        const key = nameKey(input.computerName)
-        const rows = await store.lockByKeys(tx, [key, nameKey(name)])
-        const row = rows.find((one) => one.name_key === key)
-        if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
-        if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
-        const next = changed(
-          actor,
-          row,
-          input,
-          newComputerName === undefined || newComputerName === null ? row.computer_name : name,
-        )
-        assertSecretsMayStay(row, next, input, 'body')
-        await write(tx, row, next)
-        const what = Object.keys(input).filter(
-          (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
-        )
-        await audit.write(tx, actor, {
-          action: 'connection.changed',
-          entity: row.computer_name,
-          // Which members, never their values: secrets are among them.
-          details: `${next.computer_name === row.computer_name ? '' : `renamed to ${next.computer_name}; `}${what.join(', ')}`,
-          severity: 4,
-        })
-        return shown(tx, next.name_key)
-      })
+      return tags.runGated(actor, () =>
+        transactionAgain(db, async (tx) => {
+          const key = nameKey(input.computerName)
+          const rows = await store.lockByKeys(tx, [key, nameKey(name)])
+          const row = rows.find((one) => one.name_key === key)
+          if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
+          if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
+          const next = changed(
+            actor,
+            row,
+            input,
+            newComputerName === undefined || newComputerName === null ? row.computer_name : name,
+          )
+          assertSecretsMayStay(row, next, input, 'body')
+          await write(tx, actor, row, next)
+          const what = Object.keys(input).filter(
+            (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
+          )
+          await audit.write(tx, actor, {
+            action: 'connection.changed',
+            entity: row.computer_name,
+            // Which members, never their values: secrets are among them.
+            details: `${next.computer_name === row.computer_name ? '' : `renamed to ${next.computer_name}; `}${what.join(', ')}`,
+            severity: 4,
+          })
+          return shown(tx, next.name_key)
+        }),
+      )
     },
 
     /** Pins keys that a person compared. A computer that presented another key stays as it is. */
@@ -266,7 +268,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
                 detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
               })
             if (!row.is_override) assertFresh(actor, clock.now())
-            await write(tx, row, { ...row, host_key: key })
+            await write(tx, actor, row, { ...row, host_key: key })
             answer.confirmed.push(row.computer_name)
           }
         }

@@ -58,7 +58,7 @@ export interface AgentlessDeps {
   keys: Keys
   envelope: Envelope
   audit: Pick<AuditApi, 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
   agents: Pick<AgentsApi, 'hosts' | 'reports'>
   events: Pick<EventsApi, 'append'>
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>

@@ -8,6 +8,7 @@ import {
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
+import { NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import { type TagsApi, tagNameFault } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
@@ -129,7 +130,7 @@ export interface UploadDeps {
   clock: Clock
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-  tags: Pick<TagsApi, 'ensureTags'>
+  tags: Pick<TagsApi, 'ensureTags' | 'runGated'>
   audit: Pick<AuditApi, 'write'>
 }
 
@@ -167,7 +168,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           continue
         }
         connections.assertSecretsMayStay(row, next, input, '')
-        await connections.write(tx, row, next)
+        await connections.write(tx, actor, row, next)
         updated++
         outcomes.set(line, { outcome: 'updated', message: '' })
       } catch (error) {
@@ -212,12 +213,16 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       if (batch.length === 0) return
       let outcomes: Awaited<ReturnType<typeof apply>> = new Map()
       try {
-        await transactionAgain(db, async (tx) => {
-          outcomes = await apply(tx, actor, batch)
-          // Done as it would be, and taken back: the preview can not say anything else than the upload does.
-          if (dryRun) throw new DryRun()
-        })
+        const work = () =>
+          transactionAgain(db, async (tx) => {
+            outcomes = await apply(tx, actor, batch)
+            // Done as it would be, and taken back: the preview can not say anything else than the upload does.
+            if (dryRun) throw new DryRun()
+          })
+        await (dryRun ? work() : tags.runGated(actor, work))
       } catch (error) {
+        if (error instanceof NeedsApprover)
+          throw new AppError('second_person_required', { detail: 'The tags in this file need a second approver.' })
         if (!(error instanceof DryRun)) throw error
       }
       for (const { line, input } of batch) {

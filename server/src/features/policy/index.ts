@@ -5,6 +5,7 @@ import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
+import type { TagsApi } from '#features/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -31,6 +32,7 @@ import { createPolicyTest } from './policy-test.service.ts'
 import { createReassess } from './reassess.ts'
 import { createRestore } from './restore.service.ts'
 import { createSeals } from './seal.ts'
+import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type HostPeripheral, hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
@@ -53,6 +55,7 @@ export interface PolicyDeps {
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
+  tags: Pick<TagsApi, 'carryOut'>
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'require'>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
@@ -80,6 +83,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   })
   const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
   const newlyAllowed = createNewlyAllowed({ store, affected })
+  const tagGate = createTagGate({ ...deps, store, newlyAllowed, settings, carryOut: deps.tags.carryOut })
   const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
   const changes = createChanges({
     ...deps,
@@ -150,6 +154,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     /** Hosts with a present device that `approvePresent` would newly allow. */
     approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
     ofAgent: read.ofAgent,
+    /** Measures changes of the tags of hosts. */
+    tagGate,
     settings: overview.settings,
     /** Requires a second approver for items of the general configuration that would require one less often. */
     guardItems: overview.guardItems,

@@ -35,6 +35,13 @@ const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
     select from policy_rules r where r.rule_id = p.rule_id and not r.is_over and (r.effect = 'allow' or r.tag_name is null)
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
+const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string[]) => sql`
+  select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
+  union
+  select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
+  join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
+    and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)`
+
 export const createNewlyAllowedRead = () => ({
   /** Hosts that an agent enforces rules on. */
   hosts: async (q: Queryable): Promise<number> =>
@@ -42,15 +49,20 @@ export const createNewlyAllowedRead = () => ({
 
   /** How many hosts have one of these devices, or are named. A set operation of the database: no device is read here. */
   count: async (q: Queryable, opened: readonly OpenedDevices[], agentIds: readonly string[]): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*)::int as n from (${openedHosts(opened, agentIds)}) hosts`))[0]
+      ?.n ?? 0,
+
+  /** Those of some hosts that have one of these devices, or are named. */
+  among: async (
+    q: Queryable,
+    opened: readonly OpenedDevices[],
+    agentIds: readonly string[],
+    some: readonly string[],
+  ): Promise<string[]> =>
     (
-      await q.query<{ n: number }>(sql`
-        select count(*)::int as n from (
-          select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
-          union
-          select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
-          join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
-            and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)) hosts`)
-    )[0]?.n ?? 0,
+      await q.query<{ agent_id: string }>(sql`
+        select h.agent_id from (${openedHosts(opened, agentIds)}) h where h.agent_id = any(${some}::uuid[])`)
+    ).map((row) => row.agent_id),
 
   /** Of these hosts, those with an allow of their own. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>

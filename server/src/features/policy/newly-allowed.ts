@@ -45,12 +45,18 @@ export const createNewlyAllowed = ({
   affected: Pick<Affected, 'designsOf'>
   read?: ReturnType<typeof createNewlyAllowedRead>
 }) => {
-  const hostsOf = async (q: Queryable, { gone, write }: MeasuredChange, now: Date): Promise<number> => {
+  /** Hosts and devices that a change opens; null: all hosts. `isForHosts`: the rules apply to further hosts or to fewer. */
+  const openedBy = async (
+    q: Queryable,
+    { gone, write }: MeasuredChange,
+    now: Date,
+    isForHosts: boolean,
+  ): Promise<{ hosts: Set<string>; opened: OpenedDevices[] } | null> => {
     const inForce = (r: RuleRow): boolean => r.expires_at === null || r.expires_at > now
     const goneIds = new Set([...gone, ...write].map((r) => r.rule_id))
     const wide = (await store.wide(q)).filter(inForce)
     const kept = wide.filter((r) => !goneIds.has(r.rule_id))
-    const before = [...wide, ...gone.filter((r) => inForce(r) && !isInert(r))]
+    const before = isForHosts ? kept : [...wide, ...gone.filter((r) => inForce(r) && !isInert(r))]
 
     const allows = write.filter((r) => r.effect === 'allow' && inForce(r) && !before.some((old) => includes(old, r)))
     const denies = gone.filter(
@@ -63,7 +69,7 @@ export const createNewlyAllowed = ({
     for (const rule of allows) {
       if (rule.agent_id !== null) hosts.add(rule.agent_id)
       // Nobody knows what an attack tool looks like on hosts that have not seen one: the whole scope counts.
-      else if (isWide(rule) || rule.override_attack_tool) return read.hosts(q)
+      else if (isWide(rule) || rule.override_attack_tool) return null
       else
         for (const designId of await affected.designsOf(q, [rule])) {
           const allow = { until: rule.expires_at }
@@ -76,7 +82,7 @@ export const createNewlyAllowed = ({
           meets(allow, rule) && (allow.agent_id === null || rule.agent_id === null || allow.agent_id === rule.agent_id),
       )
       const unseen = isWide(rule) ? behind.filter(isWide) : []
-      if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return read.hosts(q)
+      if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return null
       for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
       const denied = [...(await affected.designsOf(q, [rule]))].map((designId) => ({
         designId,
@@ -91,10 +97,32 @@ export const createNewlyAllowed = ({
       opened.push(...denied.filter(({ designId }) => allowed.has(designId)))
       if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
     }
-    return hosts.size + opened.length === 0 ? 0 : read.count(q, opened, [...hosts])
+    return { hosts, opened }
   }
 
-  return { hostsOf, approvable: read.approvable }
+  return {
+    /** Number of hosts on which a change of the rules newly allows devices. */
+    hostsOf: async (q: Queryable, change: MeasuredChange, now: Date): Promise<number> => {
+      const found = await openedBy(q, change, now, false)
+      if (found === null) return read.hosts(q)
+      return found.hosts.size + found.opened.length === 0 ? 0 : read.count(q, found.opened, [...found.hosts])
+    },
+
+    /** Those of some hosts on which devices are newly allowed when rules begin (`write`) or cease (`gone`) to apply to them. */
+    among: async (
+      q: Queryable,
+      change: MeasuredChange,
+      agentIds: readonly string[],
+      now: Date,
+    ): Promise<readonly string[]> => {
+      if (agentIds.length === 0) return []
+      const found = await openedBy(q, change, now, true)
+      if (found === null) return agentIds
+      return found.hosts.size + found.opened.length === 0 ? [] : read.among(q, found.opened, [...found.hosts], agentIds)
+    },
+
+    approvable: read.approvable,
+  }
 }
 
 export type NewlyAllowed = ReturnType<typeof createNewlyAllowed>

@@ -2,6 +2,7 @@ import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
 
 /** Settings of the policy, from the items of the general configuration that hold them. */
 export const settingsOf = (text: (name: SettingName) => string): PolicySettings => {
@@ -49,6 +50,11 @@ export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write
   /** Options of a host with these tags, separated by commas. */
   options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
     optionsOf((await config.values(db, 'vendorA')).text, hashtags),
+  /** Folded names of the tags that decide options of hosts. */
+  optionTags: async (db: Queryable): Promise<ReadonlySet<string>> => {
+    const { text } = await config.values(db, 'vendorA')
+    return new Set(optionNames.flatMap((name) => [...tagNames(text(name))].map(fold)))
+  },
   write: (tx: Tx, actor: Actor, settings: PolicySettings): Promise<void> =>
     config.write(tx, actor, {
       VENDORA_TWO_PERSON_LIMIT: String(settings.twoPersonHosts ?? 0),

@@ -175,6 +175,21 @@ export const createPolicyStore = () => ({
       )
     )[0],
 
+  /** Hosts, of some or of all, that adding or removing a tag changes. Hosts without an agent enforce nothing. */
+  hostsChangingTag: async (
+    tx: Queryable,
+    folded: string,
+    agentIds: readonly string[] | null,
+    effect: 'add' | 'remove',
+  ): Promise<string[]> =>
+    (
+      await tx.query<{ agent_id: string }>(sql`
+        select r.agent_id from agent_rows r
+        where not r.agentless and (${agentIds}::uuid[] is null or r.agent_id = any(${agentIds}::uuid[]))
+          and ${effect === 'remove'}::boolean = exists (
+            select from agent_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = r.agent_id and t.folded = ${folded})`)
+    ).map((row) => row.agent_id),
+
   hostNames: async (tx: Queryable, agentIds: readonly string[]): Promise<Map<string, string>> =>
     new Map(
       (

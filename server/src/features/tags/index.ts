@@ -2,27 +2,35 @@ import type { AuditApi } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { TagGate } from './tags.gate.ts'
 import { createTagsImport } from './tags.import.ts'
 import { createTagsRead } from './tags.read.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
+export type { HostTagChange, TagGate, TagOrder } from './tags.gate.ts'
 export { tagNameFault } from './tags.names.ts'
 export type TagsApi = Pick<
   TagsService,
-  'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names' | 'untagAgents' | 'requireNames'
+  'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names' | 'untagAgents' | 'requireNames' | 'carryOut' | 'runGated'
 >
 
 /** `exportDb` is the pool of long reads. */
 export const tagsFeature = (
   app: HttpApp,
-  { db, exportDb, clock, audit }: { db: Db; exportDb: Db; clock: Clock; audit: Pick<AuditApi, 'write'> },
+  {
+    db,
+    exportDb,
+    clock,
+    audit,
+    gate,
+  }: { db: Db; exportDb: Db; clock: Clock; audit: Pick<AuditApi, 'write'>; gate: TagGate },
 ): TagsApi => {
-  const tags = createTagsService({ db, audit })
+  const tags = createTagsService({ db, audit, gate })
   registerTagsRoutes(app, {
     tags,
     read: createTagsRead({ db, exportDb }),
-    imports: createTagsImport({ db, audit }),
+    imports: createTagsImport({ db, audit, gate }),
     clock,
   })
   return {
@@ -32,5 +40,7 @@ export const tagsFeature = (
     names: tags.names,
     untagAgents: tags.untagAgents,
     requireNames: tags.requireNames,
+    carryOut: tags.carryOut,
+    runGated: tags.runGated,
   }
 }

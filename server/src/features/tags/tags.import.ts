@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { type ImportResult, maxImportErrors, type TaggedEntity, tagFileColumns } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { undefuse } from '#platform/csv.ts'
 import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
-import { type Db, transactionAgain } from '#platform/db/db.ts'
+import { type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
-import { elementId, parseElementId } from './tags.service.ts'
+import { changesOf, elementId, parseElementId, type TagsDeps } from './tags.service.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Lines of one transaction: short enough that a check-in waiting for an agent's row does not notice. */
@@ -80,7 +79,7 @@ class DryRun extends Error {}
 
 export type TagsImport = ReturnType<typeof createTagsImport>
 
-export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 'write'> }) => {
+export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   /** Sets the tags of one kind of element; returns the lines whose element does not exist. */
   const apply = async (store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> => {
     const own = lines.filter((line) => line.entity === entity)
@@ -105,10 +104,26 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
     return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
   }
 
+  /** Refuses lines that open more hosts than one person may. */
+  const assertAlone = async (tx: Tx, actor: Actor, lines: readonly Line[]): Promise<void> => {
+    const last = new Map(lines.filter(({ entity }) => entity === 'Agent').map((line) => [line.element?.agentId, line]))
+    const agents = [...last.values()].map(({ element, tags }) => ({
+      agentId: (element as Element).agentId,
+      names: tagNames(tags),
+    }))
+    const changes = changesOf(agents, await createTagsStore(tx).ofAgents(agents.map(({ agentId }) => agentId)))
+    const moved = new Set(changes.flatMap(({ agentIds }) => agentIds ?? []))
+    const order = agents
+      .filter(({ agentId }) => moved.has(agentId))
+      .map(({ agentId, names }) => ({ agentId, names: names.map(({ name }) => name) }))
+    await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order })
+  }
+
   const applyBatch = async (actor: Actor, lines: readonly Line[], isDry: boolean): Promise<Line[]> => {
     const seen: Line[][] = []
     const work = transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
+      if (!isDry) await assertAlone(tx, actor, lines)
       await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
       const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]
       if (missing.length < lines.length)
@@ -142,7 +157,7 @@ export const createTagsImport = ({ db, audit }: { db: Db; audit: Pick<AuditApi, 
     let batch: Line[] = []
     const flush = async () => {
       if (batch.length === 0) return
-      const missing = await applyBatch(actor, batch, isDry)
+      const missing = await gate.run(actor, () => applyBatch(actor, batch, isDry))
       for (const { line, entity, element } of missing)
         fail(line, `There is no ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)}.`)
       result.imported += batch.length - missing.length

@@ -3,6 +3,7 @@ import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import type { HostTagChange, TagGate, TagOrder } from './tags.gate.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
@@ -12,6 +13,7 @@ const maxPairs = 250_000
 export interface TagsDeps {
   db: Db
   audit: Pick<AuditApi, 'write'>
+  gate: TagGate
 }
 
 export type TagsService = ReturnType<typeof createTagsService>
@@ -57,65 +59,157 @@ const findElements = async (store: TagsStore, entity: TaggedEntity, ids: readonl
   }
 }
 
+/** What hosts gain and lose when each gets exactly these tags. */
+export const changesOf = (
+  agents: readonly { agentId: string; names: readonly TagName[] }[],
+  stored: readonly { agent_id: string; name: string; folded: string }[],
+): HostTagChange[] => {
+  const before = Map.groupBy(stored, (row) => row.agent_id)
+  const moves = agents.flatMap(({ agentId, names }) => {
+    const old = before.get(agentId) ?? []
+    const wanted = new Set(names.map(({ folded }) => folded))
+    const known = new Set(old.map(({ folded }) => folded))
+    return [
+      ...names
+        .filter(({ folded }) => !known.has(folded))
+        .map(({ name }) => ({ effect: 'add' as const, name, agentId })),
+      ...old
+        .filter(({ folded }) => !wanted.has(folded))
+        .map(({ name }) => ({ effect: 'remove' as const, name, agentId })),
+    ]
+  })
+  return [...Map.groupBy(moves, ({ effect, name }) => `${effect} ${name}`).values()].map((some) => ({
+    effect: (some[0] as (typeof moves)[number]).effect,
+    names: [(some[0] as (typeof moves)[number]).name],
+    agentIds: some.map(({ agentId }) => agentId),
+  }))
+}
+
 const listed = (names: readonly string[]): string => names.join(', ')
 
-export const createTagsService = ({ db, audit }: TagsDeps) => {
+export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   const ensure = async (store: TagsStore, names: readonly TagName[]) => {
     const created = names.length === 0 ? [] : await store.create(names)
     return { created: created.map((tag) => tag.name), tags: await store.byFolded(names.map((name) => name.folded)) }
   }
 
-  return {
-    /** Tags elements, or creates tags. */
-    add: (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
-      const { names, entity, ids } = readChange(body)
-      return transactionAgain(db, async (tx) => {
-        const store = createTagsStore(tx)
-        const found = ids === null ? null : await findElements(store, entity, ids)
-        const { created, tags } = await ensure(store, names)
-        const tagIds = tags.map((tag) => tag.tag_id)
-        const tagged = found === null ? 0 : await store.tag(entity, found.elements, tagIds)
-        if (created.length > 0)
-          await audit.write(tx, actor, { action: 'tags.created', entity: 'tags', details: listed(created) })
-        if (tagged > 0)
-          await audit.write(tx, actor, {
-            action: 'tags.added',
-            entity: `${found?.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
-            details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}`,
-          })
-        return {
-          accepted: found?.accepted ?? tags.map((tag) => tag.name),
-          notFound: found?.notFound ?? [],
-          created,
-        }
+  const agentIdsOf = (elements: readonly Element[]): string[] => elements.map(({ agentId }) => agentId)
+
+  /** Tags elements, or creates tags; `isApproved`: a second approver agreed. */
+  const add = async (
+    tx: Tx,
+    actor: Actor,
+    { names, entity, ids }: Change,
+    isApproved: boolean,
+  ): Promise<AddTagsResult> => {
+    const store = createTagsStore(tx)
+    const found = ids === null ? null : await findElements(store, entity, ids)
+    if (found !== null && entity === 'Agent' && !isApproved) {
+      const change = { names: names.map(({ name }) => name), agentIds: agentIdsOf(found.elements) }
+      await gate.assertAlone(tx, actor, [{ effect: 'add', ...change }], { op: 'add', ...change })
+    }
+    const { created, tags } = await ensure(store, names)
+    const tagIds = tags.map((tag) => tag.tag_id)
+    const tagged = found === null ? 0 : await store.tag(entity, found.elements, tagIds)
+    if (created.length > 0)
+      await audit.write(tx, actor, { action: 'tags.created', entity: 'tags', details: listed(created) })
+    if (tagged > 0)
+      await audit.write(tx, actor, {
+        action: 'tags.added',
+        entity: `${found?.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
+        details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}`,
       })
+    return {
+      accepted: found?.accepted ?? tags.map((tag) => tag.name),
+      notFound: found?.notFound ?? [],
+      created,
+    }
+  }
+
+  /** Untags elements, or deletes tags; `isApproved`: a second approver agreed. */
+  const remove = async (
+    tx: Tx,
+    actor: Actor,
+    { names, entity, ids }: Change,
+    isApproved: boolean,
+  ): Promise<DeleteTagsResult> => {
+    const store = createTagsStore(tx)
+    const found = ids === null ? null : await findElements(store, entity, ids)
+    const tags = await store.byFolded(names.map((name) => name.folded))
+    const known = new Set(tags.map((tag) => tag.folded))
+    const unknown = names.filter((name) => !known.has(name.folded)).map((name) => name.name)
+    const tagIds = tags.map((tag) => tag.tag_id)
+    const tagNames = tags.map((tag) => tag.name)
+    if (found === null) {
+      if (!isApproved)
+        await gate.assertAlone(tx, actor, [{ effect: 'remove', names: tagNames, agentIds: null }], {
+          op: 'delete',
+          names: tagNames,
+        })
+      const deleted = (await store.remove(tagIds)).map((tag) => tag.name).sort()
+      if (deleted.length > 0)
+        await audit.write(tx, actor, { action: 'tags.deleted', entity: 'tags', details: listed(deleted) })
+      return { accepted: deleted, notFound: unknown, deleted }
+    }
+    if (entity === 'Agent' && !isApproved) {
+      const change = { names: tagNames, agentIds: agentIdsOf(found.elements) }
+      await gate.assertAlone(tx, actor, [{ effect: 'remove', ...change }], { op: 'remove', ...change })
+    }
+    const untagged = await store.untag(entity, found.elements, tagIds)
+    if (untagged > 0)
+      await audit.write(tx, actor, {
+        action: 'tags.removed',
+        entity: `${found.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
+        details: `${listed(tagNames)} from ${listed(found.accepted)}`,
+      })
+    return { accepted: found.accepted, notFound: [...found.notFound, ...unknown], deleted: [] }
+  }
+
+  /** Gives agents exactly these tags. */
+  const set = async (tx: Tx, agents: readonly { agentId: string; names: readonly string[] }[]): Promise<void> => {
+    const store = createTagsStore(tx)
+    const elements = await store.lockExisting(
+      'Agent',
+      agents.map(({ agentId }) => ({ agentId, deviceId: '' })),
+    )
+    const names = new Map(agents.map((one) => [one.agentId, requireTagNames('hashtags', one.names)]))
+    const { tags } = await ensure(store, [...names.values()].flat())
+    const ids = new Map(tags.map((tag) => [tag.folded, tag.tag_id]))
+    await store.setExactly(
+      'Agent',
+      elements,
+      elements.flatMap((element) =>
+        (names.get(element.agentId) ?? []).map(({ folded }) => ({ element, tagId: ids.get(folded) as number })),
+      ),
+    )
+  }
+
+  return {
+    add: (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
+      const change = readChange(body)
+      return gate.run(actor, () => transactionAgain(db, (tx) => add(tx, actor, change, false)))
     },
 
-    /** Untags elements, or deletes tags. */
     remove: (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
-      const { names, entity, ids } = readChange(body)
-      return transactionAgain(db, async (tx) => {
-        const store = createTagsStore(tx)
-        const found = ids === null ? null : await findElements(store, entity, ids)
-        const tags = await store.byFolded(names.map((name) => name.folded))
-        const known = new Set(tags.map((tag) => tag.folded))
-        const unknown = names.filter((name) => !known.has(name.folded)).map((name) => name.name)
-        const tagIds = tags.map((tag) => tag.tag_id)
-        if (found === null) {
-          const deleted = (await store.remove(tagIds)).map((tag) => tag.name).sort()
-          if (deleted.length > 0)
-            await audit.write(tx, actor, { action: 'tags.deleted', entity: 'tags', details: listed(deleted) })
-          return { accepted: deleted, notFound: unknown, deleted }
-        }
-        const untagged = await store.untag(entity, found.elements, tagIds)
-        if (untagged > 0)
-          await audit.write(tx, actor, {
-            action: 'tags.removed',
-            entity: `${found.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
-            details: `${listed(tags.map((tag) => tag.name))} from ${listed(found.accepted)}`,
-          })
-        return { accepted: found.accepted, notFound: [...found.notFound, ...unknown], deleted: [] }
-      })
+      const change = readChange(body)
+      return gate.run(actor, () => transactionAgain(db, (tx) => remove(tx, actor, change, false)))
+    },
+
+    /** Runs a transaction that may call `setAgentTags`, and files what the gate refuses. */
+    runGated: gate.run,
+
+    /** Carries out what a second approver agreed to. */
+    carryOut: async (tx: Tx, actor: Actor, order: TagOrder): Promise<void> => {
+      if (order.op === 'set') {
+        await set(tx, order.agents)
+        const details = order.agents.map(({ agentId, names }) => `${agentId}: ${listed(names)}`).join('; ')
+        await audit.write(tx, actor, { action: 'tags.set', entity: `${order.agents.length} agents`, details })
+        return
+      }
+      const names = requireTagNames('hashtags', order.names)
+      const change = { names, entity: 'Agent', ids: order.op === 'delete' ? null : [...order.agentIds] } as const
+      if (order.op === 'add') await add(tx, actor, change, true)
+      else await remove(tx, actor, change, true)
     },
 
     /** Ids of tags by name, in the caller's transaction; creates those that do not exist. Bad names are a 400. */
@@ -127,14 +221,15 @@ export const createTagsService = ({ db, audit }: TagsDeps) => {
     /** Names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
-    /** Gives an agent exactly these tags, in the caller's transaction. */
-    setAgentTags: async (tx: Tx, agentId: string, tagIds: readonly number[]): Promise<void> => {
-      const element = { agentId, deviceId: '' }
-      await createTagsStore(tx).setExactly(
-        'Agent',
-        [element],
-        tagIds.map((tagId) => ({ element, tagId })),
+    /** Gives an agent exactly these tags, in the caller's transaction. The caller files what the gate refuses. */
+    setAgentTags: async (tx: Tx, actor: Actor, agentId: string, names: readonly string[]): Promise<void> => {
+      const change = changesOf(
+        [{ agentId, names: requireTagNames('hashtags', names) }],
+        await createTagsStore(tx).ofAgents([agentId]),
       )
+      const agents = [{ agentId, names }]
+      await gate.assertAlone(tx, actor, change, { op: 'set', agents })
+      await set(tx, agents)
     },
 
     /** Puts tags on agents in the caller's transaction; what is there stays. */

@@ -63,6 +63,12 @@ export const createTagsStore = (db: Queryable) => ({
           where (p.agent_id, p.device_id) in (select e.agent_id, e.device_id from ${elementsOf(elements)} e(agent_id, device_id))
           order by p.agent_id, p.device_id for key share`),
 
+  /** Tags of agents. */
+  ofAgents: (agentIds: readonly string[]): Promise<{ agent_id: string; name: string; folded: string }[]> =>
+    db.query(sql`
+      select x.agent_id, t.name, t.folded from agent_tags x join tags t on t.tag_id = x.tag_id
+      where x.agent_id = any(${agentIds}::uuid[])`),
+
   /** Puts every tag on every element; what is there stays. */
   tag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
     entity === 'Agent'

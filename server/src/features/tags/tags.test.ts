@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/index.ts'
 import { sql } from '#platform/db/sql.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
-import { type TagsApi, tagsFeature } from './index.ts'
+import { type TagGate, type TagsApi, tagsFeature } from './index.ts'
+
+/** No tag of this file is in a rule. */
+const openGate: TagGate = { assertAlone: async () => {}, run: (_actor, transaction) => transaction() }
 
 type App = Awaited<ReturnType<typeof startFeatureApp<TagsApi>>>
 let t: App
@@ -14,7 +17,9 @@ const [agentA, agentB] = ['0190a000-0000-7000-8000-00000000000a', '0190a000-0000
 const stick = `${agentA}|USB\\VID_0781&PID_5567\\=cmd|'/c calc'!A1`
 
 beforeAll(async () => {
-  t = await startFeatureApp((app, deps) => tagsFeature(app, { ...deps, audit: auditFeature(app, deps) }))
+  t = await startFeatureApp((app, deps) =>
+    tagsFeature(app, { ...deps, audit: auditFeature(app, deps), gate: openGate }),
+  )
   await t.db.execute(sql`insert into agents (agent_id, host, address, enrolled_at, facts) values
     (${agentA}, '=HYPERLINK("x")', '10.0.0.1', now(), '{}'), (${agentB}, E'multi\nline "host", two', '10.0.0.2', now(), '{}')`)
   await t.db.execute(sql`

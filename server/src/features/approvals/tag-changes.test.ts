@@ -1,0 +1,165 @@
+import type { ChangeRequest } from '@portcullis/contract'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { type Person, person } from '#test/people.ts'
+
+const base = '/prime/webui'
+const stick = { vid: '0781', pid: '5581' }
+let t: TestApp
+let agents: TestAgent[]
+let alice: Person
+let bob: Person
+
+/** Two Administrators, alice and bob; three hosts with the same stick and a limit of one. */
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t, { devices: [storageStick({ portPath: '1-1' })] })))
+  const admin = await t.admin()
+  const { settings } = (await admin.get(`${base}/policy`)).json()
+  await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
+  bob = await person(t, { profile: 10, userName: 'bob' })
+})
+afterAll(() => t.close())
+beforeEach(async () => {
+  await t.db.execute(sql`delete from policy_rules`)
+  await t.db.execute(sql`delete from tags`)
+  await t.db.execute(sql`delete from change_requests`)
+  await later()
+})
+
+/** A quarter of an hour later: what was allowed before does not count any more. Both sign in again. */
+const later = async () => {
+  t.clock.advance(16 * 60_000)
+  alice = { userName: 'admin', password: adminPassword, token: '', api: t.as(await t.signIn()) }
+  bob = { ...bob, api: t.as(await t.signIn(bob.userName, bob.password)) }
+}
+const uuids = () => agents.map(({ agentId }) => agentId)
+const rule = (who: Person, change: object) =>
+  who.api.post(`${base}/policy/rules`, { reason: 'test', ...stick, ...change })
+const tag = (hashtags: string[], elementIds: string[]) =>
+  alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags, elementIds })
+const untag = (hashtags: string[], elementIds: string[] | null) =>
+  alice.api.post(`${base}/generalconfig/deletehashtags`, { hashtags, elementIds })
+const requests = async (): Promise<ChangeRequest[]> =>
+  (await alice.api.get(`${base}/policy/changerequests`)).json().data
+const approve = async () => {
+  const id = (await requests()).find(({ state }) => state === 'Waiting')?.id
+  return bob.api.post(`${base}/policy/changerequests/${id}/approve`)
+}
+/** Code of a refusal. Some operations answer errors as plain text. */
+const code = ({ body }: { body: string }): string =>
+  body.startsWith('{') ? JSON.parse(body).code : /second approver/.test(body) ? 'second_person_required' : body
+const tagged = async (): Promise<Record<string, number>> => {
+  const tags: { name: string; agentsCount: number }[] = (
+    await alice.api.get(`${base}/generalconfig/gethashtags`)
+  ).json()
+  return Object.fromEntries(tags.map(({ name, agentsCount }) => [name, agentsCount]))
+}
+const importTags = (lines: string[]) => {
+  const head =
+    '--b\r\ncontent-disposition: form-data; name="file"; filename="tags.csv"\r\ncontent-type: text/csv\r\n\r\n'
+  return alice.api.post(
+    `${base}/generalconfig/importtags`,
+    `${head}Type,Identifier,Name,Tags\r\n${lines.join('\r\n')}\r\n--b--\r\n`,
+    { 'content-type': 'multipart/form-data; boundary=b' },
+  )
+}
+
+describe('finding 4c: tags are no way around the second approver', () => {
+  it('finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts', async () => {
+    await tag(['kiosk'], uuids())
+    expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
+    expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const attempts = [
+      () => untag(['kiosk'], null),
+      () => untag(['KIOSK'], uuids()),
+      () => alice.api.post(`${base}/agents/bulk`, { action: 'untag', hashtags: ['kiosk'], uuids: uuids() }),
+      () => importTags(uuids().map((id) => `Agent,${id},,`)),
+    ]
+    for (const attempt of attempts) expect(code(await attempt())).toBe('second_person_required')
+    expect(await tagged()).toEqual({ kiosk: 3 })
+    expect((await requests()).map(({ title }) => title)).toEqual(
+      expect.arrayContaining([
+        'Delete tag kiosk (newly allows devices on 3 hosts)',
+        'Remove tag kiosk from 3 hosts (newly allows devices on 3 hosts)',
+        'Remove tag kiosk from 3 hosts',
+        'Set the tags of 3 hosts (newly allows devices on 3 hosts)',
+      ]),
+    )
+    const preview = await alice.api.post(`${base}/agents/bulk/preview`, {
+      action: 'untag',
+      hashtags: ['kiosk'],
+      uuids: uuids(),
+    })
+    expect(preview.json().secondPerson).toBe(true)
+    // One host is within the limit, and a second one is not.
+    expect((await untag(['kiosk'], uuids().slice(0, 1))).statusCode).toBe(200)
+    expect(code(await untag(['kiosk'], uuids().slice(1, 2)))).toBe('second_person_required')
+    const deletion = (await requests()).find(({ title }) => title.startsWith('Delete'))
+    expect((await bob.api.post(`${base}/policy/changerequests/${deletion?.id}/approve`)).statusCode).toBe(200)
+    expect(await tagged()).toEqual({})
+  })
+
+  it('finding 4c: nobody alone puts the tag of an allow on more hosts than the limit', async () => {
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
+    expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const attempts = [
+      () => tag(['trusted'], uuids()),
+      () => alice.api.post(`${base}/agents/bulk`, { action: 'tag', hashtags: ['trusted'], uuids: uuids() }),
+      () => importTags(uuids().map((id) => `Agent,${id},,trusted`)),
+    ]
+    for (const attempt of attempts) expect(code(await attempt())).toBe('second_person_required')
+    expect(await tagged()).toEqual({ trusted: 0 })
+    expect((await tag(['trusted'], uuids().slice(0, 1))).statusCode).toBe(200)
+    // Who carries it already changes nothing.
+    expect((await tag(['trusted'], uuids().slice(0, 1))).statusCode).toBe(200)
+    expect((await tag(['other'], uuids())).statusCode).toBe(200)
+    const set = (await requests()).find(({ title }) => title.startsWith('Set the tags'))
+    expect((await bob.api.post(`${base}/policy/changerequests/${set?.id}/approve`)).statusCode).toBe(200)
+    expect(await tagged()).toEqual({ other: 0, trusted: 3 })
+  })
+
+  it('finding 4c: the tags of a connection to a host with an agent are measured', async () => {
+    await tag(['kiosk'], uuids())
+    expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
+    expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const connections = `${base}/agentless/connections`
+    const made = await alice.api.post(connections, { computerName: 'polled.example', hashtags: ['kiosk'] })
+    expect(made.statusCode, made.body).toBe(200)
+    await t.db.execute(sql`update connections set agent_id = ${agents[1]?.agentId}`)
+    expect((await untag(['kiosk'], uuids().slice(0, 1))).statusCode).toBe(200)
+    const answer = await alice.api.put(connections, { computerName: 'polled.example', hashtags: [] })
+    expect(code(answer)).toBe('second_person_required')
+    expect(await tagged()).toEqual({ kiosk: 2 })
+    expect((await approve()).statusCode).toBe(200)
+    expect(await tagged()).toEqual({ kiosk: 1 })
+  })
+
+  it('finding 4c: tags that decide options of hosts are counted', async () => {
+    await tag(['closed'], uuids())
+    await t.db.execute(sql`
+      insert into config_items (name, value) values ('VENDORA_FAIL_CLOSED_TAGS', 'closed')
+      on conflict (name) do update set value = excluded.value`)
+    expect(code(await untag(['closed'], uuids()))).toBe('second_person_required')
+    expect(code(await untag(['closed'], null))).toBe('second_person_required')
+    expect((await untag(['closed'], uuids().slice(0, 1))).statusCode).toBe(200)
+  })
+
+  it('finding 4c: a stale session requests no change of tags', async () => {
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
+    await rule(alice, { effect: 'allow', tag: 'trusted' })
+    expect((await approve()).statusCode).toBe(200)
+    t.clock.advance(6 * 60_000)
+    expect((await tag(['trusted'], uuids())).statusCode).toBe(401)
+    expect(await tagged()).toEqual({ trusted: 0 })
+  })
+})

@@ -1,0 +1,116 @@
+import { maxRequestDetails, profiles } from '@portcullis/contract'
+import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
+import type { HostTagChange, TagGate, TagOrder } from '#features/tags/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import type { PolicyStore } from './policy.store.ts'
+
+export interface TagGateDeps {
+  clock: Clock
+  store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag'>
+  newlyAllowed: Pick<NewlyAllowed, 'among'>
+  settings: Pick<PolicySettingsApi, 'optionTags'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  /** Carries an approved order out. */
+  carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
+}
+
+/** A change of tags that waits for a second approver. */
+interface CarriedOrder {
+  order: TagOrder
+  changes: readonly HostTagChange[]
+  hosts: number
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+const listed = (names: readonly string[]): string =>
+  `${names.length === 1 ? 'tag' : 'tags'} ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
+
+const titleOf = ({ order, hosts }: CarriedOrder): string => {
+  const what =
+    order.op === 'delete'
+      ? `Delete ${listed(order.names)}`
+      : order.op === 'set'
+        ? `Set the tags of ${hostsText(order.agents.length)}`
+        : order.op === 'add'
+          ? `Add ${listed(order.names)} to ${hostsText(order.agentIds.length)}`
+          : `Remove ${listed(order.names)} from ${hostsText(order.agentIds.length)}`
+  return `${what} (newly allows devices on ${hostsText(hosts)})`
+}
+
+/** Measures changes of tags as what they are: changes of the rules and options that apply to hosts. */
+export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals, carryOut }: TagGateDeps) => {
+  /** Hosts on which a change of their tags newly allows devices, or changes an option that a tag decides. */
+  const measure = async (tx: Queryable, changes: readonly HostTagChange[]): Promise<number> => {
+    const now = new Date(clock.now())
+    const rules = await store.wide(tx)
+    const optionTags = await settings.optionTags(tx)
+    const hosts = new Set<string>()
+    for (const { effect, names, agentIds } of changes)
+      for (const folded of new Set(names.map(fold))) {
+        const ofTag = rules.filter((r) => r.tag_name !== null && fold(r.tag_name) === folded)
+        const gone = effect === 'remove' ? ofTag.filter((r) => r.effect === 'deny') : []
+        const write = effect === 'add' ? ofTag.filter((r) => r.effect === 'allow') : []
+        const isOption = optionTags.has(folded)
+        if (gone.length + write.length === 0 && !isOption) continue
+        const changing = await store.hostsChangingTag(tx, folded, agentIds, effect)
+        const opened = isOption ? changing : await newlyAllowed.among(tx, { gone, write }, changing, now)
+        for (const agentId of opened) hosts.add(agentId)
+      }
+    return hosts.size
+  }
+
+  /** Hosts that the change opens, and the limit that it exceeds; null: it is counted and one person may do it. */
+  const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[]) => {
+    const hosts = await measure(tx, changes)
+    return { hosts, limit: await approvals.takeAllowed(tx, actor, hosts) }
+  }
+
+  approvals.handle<CarriedOrder>('tags', {
+    action: 'rules',
+    title: titleOf,
+    hosts: ({ hosts }) => hosts,
+    approver: profiles.manager,
+    details: async (tx, { order }) => {
+      if (order.op === 'delete') return order.names.map((name) => `Delete tag ${name}`)
+      const asked = order.op === 'set' ? order.agents.map(({ agentId }) => agentId) : order.agentIds
+      const shown = asked.length > maxRequestDetails ? asked.slice(0, maxRequestDetails - 1) : asked
+      const names = await store.hostNames(tx, shown)
+      const lines = shown.map((agentId, i) => {
+        const name = names.get(agentId) ?? agentId
+        return order.op === 'set' ? `${name}: ${order.agents[i]?.names.join(', ') || 'no tags'}` : name
+      })
+      return shown.length === asked.length ? lines : [...lines, `and ${hostsText(asked.length - shown.length)} more`]
+    },
+    carryOut: async (tx, actor, { order, changes, hosts }) => {
+      const now = await measure(tx, changes)
+      if (now > hosts)
+        throw new AppError('conflict', {
+          detail: `The rules or tags changed after this was requested. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
+        })
+      await carryOut(tx, actor, order)
+      return undefined
+    },
+  })
+
+  const gate: TagGate = {
+    assertAlone: async (tx, actor, changes, order) => {
+      const { hosts, limit } = await take(tx, actor, changes)
+      if (limit !== null)
+        throw new NeedsApprover<CarriedOrder>({ kind: 'tags', limit, change: { order, changes, hosts } })
+    },
+    run: (actor, transaction) =>
+      transaction().catch((error: unknown) => {
+        // Its transaction rolled back; the request is filed in another one.
+        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        throw error
+      }),
+  }
+  return { ...gate, measure, take }
+}

@@ -1,0 +1,24 @@
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+
+/** Hosts that gain or lose tags. Hosts that already are as wanted may be named, too. */
+export interface HostTagChange {
+  effect: 'add' | 'remove'
+  names: readonly string[]
+  /** Null: every host that carries one of them, because the tags are deleted. */
+  agentIds: readonly string[] | null
+}
+
+/** A change of the tags of hosts as a request for a second approver carries it. */
+export type TagOrder =
+  | { op: 'add' | 'remove'; names: readonly string[]; agentIds: readonly string[] }
+  | { op: 'delete'; names: readonly string[] }
+  | { op: 'set'; agents: readonly { agentId: string; names: readonly string[] }[] }
+
+/** Tags decide which rules apply to a host: removing one may remove a deny. Provided by the policy. */
+export interface TagGate {
+  /** Refuses, in the transaction of the change and before it, to open more hosts than one person may. */
+  assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
+  /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */
+  run<T>(actor: Actor, transaction: () => Promise<T>): Promise<T>
+}
