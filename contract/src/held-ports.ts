@@ -63,9 +63,9 @@ export const releaseHeldPort = operation({
   body: closed({
     acceptDrivers: Type.Boolean({
       description:
-        'True: this device may use these drivers on this host from now on. Other devices and hosts are not affected.',
+        'True: this device may use these drivers on this host from now on. Other devices and hosts are not affected. Counts as allowing devices on one host: above the limit it needs a second approver.',
     }),
   }),
   response: closed({ commands: Type.Integer({ description: 'Commands queued: 1.' }) }),
-  errors: ['not_found'],
+  errors: ['not_found', 'second_person_required'],
 })

@@ -98,10 +98,11 @@ export const addHashtags = operation({
   tag: 'GeneralConfig',
   summary: 'Tags agents or peripherals, or creates tags',
   description:
-    'With elementIds it tags those and creates tags that do not exist; without it creates the tags only. At most 250,000 pairs of tag and element in one call.',
+    'With elementIds it tags those and creates tags that do not exist; without it creates the tags only. At most 250,000 pairs of tag and element in one call. Tags of agents decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: AddTagsResult,
+  errors: ['second_person_required'],
   examples: {
     request: changeExample,
     response: { accepted: changeExample.elementIds, notFound: [], created: ['lab'] },
@@ -115,10 +116,11 @@ export const deleteHashtags = operation({
   tag: 'GeneralConfig',
   summary: 'Untags agents or peripherals, or deletes tags',
   description:
-    'With elementIds it untags those; without it deletes the tags themselves, from everything that carries them.',
+    'With elementIds it untags those; without it deletes the tags themselves, from everything that carries them. Tags of agents decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: DeleteTagsResult,
+  errors: ['second_person_required'],
   examples: { request: changeExample, response: { accepted: changeExample.elementIds, notFound: [], deleted: [] } },
 })
 
@@ -144,12 +146,12 @@ export const importTags = operation({
   tag: 'GeneralConfig',
   summary: 'Reads a file of exporttags',
   description:
-    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at. With dryRun=true it says what would come of it and stores nothing.',
+    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at. Lines are stored in batches of up to 500. If a batch needs a second approver, the import stops there; run it again after the approval. With dryRun=true it says what would come of it and stores nothing.',
   permission: 'fleet:write',
   query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
   upload: true,
   response: ImportResult,
-  errors: ['payload_too_large'],
+  errors: ['payload_too_large', 'second_person_required'],
   examples: {
     response: {
       imported: 41,

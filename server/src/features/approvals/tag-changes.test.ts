@@ -132,7 +132,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
     expect((await approve()).statusCode).toBe(200)
     await later()
-    const connections = `${base}/agentless/connections`
+    const connections = `${base}/agents/agentless/connectiondetails`
     const made = await alice.api.post(connections, { computerName: 'polled.example', hashtags: ['kiosk'] })
     expect(made.statusCode, made.body).toBe(200)
     await t.db.execute(sql`update connections set agent_id = ${agents[1]?.agentId}`)
