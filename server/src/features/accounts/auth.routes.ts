@@ -150,7 +150,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   app.register(finishSignIn, async ({ body, request, reply }) => {
     const { mfaToken, ...given } = body
     assertOne(given, 'code, recoveryCode and response')
-    const account = await mfa.finish(mfaToken, given)
+    const account = await mfa.finish(mfaToken, given, request.ip)
     return answer(await signin.open(account, fromOf(request, true)), request, reply, isConsole(request))
   })
   app.register(reauthenticate, async ({ actor, body }) => {

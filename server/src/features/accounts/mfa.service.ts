@@ -443,7 +443,7 @@ export const createMfa = (deps: MfaDeps) => {
       }),
 
     /** The account whose second factor is proved; a wrong one counts, and after some the password is asked for again. */
-    finish: async (mfaToken: string, given: GivenFactor): Promise<AccountRow> => {
+    finish: async (mfaToken: string, given: GivenFactor, ip: string): Promise<AccountRow> => {
       const hash = opaqueTokens.hashOf('pmf', mfaToken)
       if (hash === null) throw new AppError('session_ended')
       const known = await store.signInOf(db, hash, now())
@@ -459,7 +459,7 @@ export const createMfa = (deps: MfaDeps) => {
         if (!(await take(tx, account, row.challenge, given))) {
           await audit.write(
             tx,
-            { ...systemActor('anonymous'), kind: 'session', profile: 30 },
+            { ...systemActor('anonymous'), kind: 'session', profile: 30, ip },
             { action: 'mfa.refused', entity: account.user_name, severity: 4, outcome: 'failure' },
           )
           return 'wrong' as const
