@@ -23,6 +23,9 @@ export const ChangeRequest = closed({
   requestedAt: utcTime('When it was requested.'),
   expiresAt: utcTime('Until when it can be approved.'),
   state: Type.Enum(['Waiting', 'Approved', 'Rejected', 'Expired']),
+  refusal: Type.String({
+    description: 'Why the caller cannot approve it; empty when they can, and once it is no longer waiting.',
+  }),
   decidedBy: nullable(Type.String()),
   decidedAt: nullable(utcTime('When it was decided.')),
 })

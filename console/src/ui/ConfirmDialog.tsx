@@ -92,7 +92,11 @@ const Body = ({
 
 /** The question before something that hurts. */
 export const ConfirmDialog = ({ confirmation, close }: { confirmation: Confirmation | null; close: () => void }) => (
-  <Modal opened={confirmation !== null} onClose={close} title={confirmation?.title}>
+  <Modal
+    opened={confirmation !== null}
+    onClose={close}
+    title={<span className={classes.title}>{confirmation?.title}</span>}
+  >
     {confirmation === null ? null : <Body {...confirmation} close={close} />}
   </Modal>
 )

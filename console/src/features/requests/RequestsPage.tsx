@@ -13,16 +13,17 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import classes from './requests.module.css'
 import { useRequests } from './useRequests.ts'
 
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   free: 'every block on them is lifted at once.',
   delete: 'their keys are revoked within a second. They come back only by a new enrolment.',
-  settings: 'The change takes effect at once for everyone.',
-  rules: 'Armed hosts apply the rules within a second.',
-  account: 'The person who requested it may gain control of this account.',
-  update: 'These hosts install the new agent.',
-  package: 'Hosts can be updated to this build.',
+  settings: 'the change takes effect at once for everyone.',
+  rules: 'armed hosts apply the rules within a second.',
+  account: 'the change to the account takes effect at once. A disabled, demoted or deleted account loses its sessions.',
+  update: 'these hosts install the new agent.',
+  package: 'hosts can be updated to this build.',
 }
 
 /** The title, and every part of the change on request. */
@@ -38,11 +39,12 @@ const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
     </details>
   )
 
-const Decided = ({ request }: { request: ChangeRequest }) => {
+const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
   if (request.state === 'Waiting')
     return (
       <span>
         waiting, expires <Time value={request.expiresAt} />
+        {request.refusal === '' || request.requestedBy === me ? null : <p className={classes.why}>{request.refusal}</p>}
       </span>
     )
   if (request.decidedBy === null) return <span>{request.state.toLowerCase()}</span>
@@ -121,7 +123,12 @@ export const RequestsPage = () => {
     }
     return (
       <Group gap="sm" justify="flex-end" wrap="nowrap">
-        <Button size="compact-xs" onClick={() => approve(request)}>
+        <Button
+          size="compact-xs"
+          disabled={request.refusal !== ''}
+          title={request.refusal || undefined}
+          onClick={() => approve(request)}
+        >
           Approve…
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
@@ -153,11 +160,13 @@ export const RequestsPage = () => {
           key: request.id,
           quiet: request.state !== 'Waiting',
           cells: [
-            <Change key="title" request={request} />,
+            <div key="title" className={classes.title}>
+              <Change request={request} />
+            </div>,
             request.hosts.toLocaleString('en'),
             <DeviceText key="who" value={request.requestedBy === me ? `${me} (you)` : request.requestedBy} />,
             <Time key="when" value={request.requestedAt} />,
-            <Decided key="state" request={request} />,
+            <Decided key="state" request={request} me={me} />,
             actionsOf(request),
           ],
         }))}

@@ -21,7 +21,9 @@ export const useRequests = () => {
     canDecide,
     requests,
     forMe: canDecide
-      ? (requests.data?.data ?? []).filter((one) => one.state === 'Waiting' && one.requestedBy !== me)
+      ? (requests.data?.data ?? []).filter(
+          (one) => one.state === 'Waiting' && one.requestedBy !== me && one.refusal === '',
+        )
       : [],
   }
 }

@@ -21,7 +21,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
-import type { ApprovalsStore, Effect, SignInSource, StoredRequest } from './approvals.store.ts'
+import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
 
 /** How long a request waits for a second approver. */
 const waitMs = 24 * 3_600_000
@@ -219,19 +219,17 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
 
   /** Judges who may decide about a request. Rejecting asks the same of the approver, but nothing of the requester. */
-  const assertMayDecide = async (
-    tx: Tx,
+  const refusalOf = (
     actor: Actor,
-    request: StoredRequest,
+    request: JudgedRequest,
     kind: ApprovalKind<unknown> | undefined,
     decision: 'approve' | 'reject',
-  ): Promise<void> => {
+    known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
+  ): string | null => {
     const change = JSON.parse(request.body) as unknown
     const least = typeof kind?.approver === 'function' ? kind.approver(change) : kind?.approver
     const leastProfile = least ?? profileAdministrator
-    const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
-    const accounts = await store.lockAccounts(tx, new Date(clock.now()), ids)
-    const byId = (id: string | null) => accounts.find(({ accountId }) => accountId === id) ?? null
+    const byId = (id: string | null) => known.accounts.find(({ accountId }) => accountId === id) ?? null
     const found = byId(request.requested_by_account)
     const requester = decision === 'approve' ? found : { ...(found ?? nobody), isEnabled: true, isSuspended: false }
     const refusal = judgeApproval({
@@ -242,13 +240,27 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       leastProfile,
       requestedAt: request.requested_at.getTime(),
       expiresAt: request.expires_at.getTime(),
+      influences: known.influences,
+    })
+    if (refusal === null) return null
+    return refusal === 'profile'
+      ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
+      : refusals[refusal]
+  }
+
+  const assertMayDecide = async (
+    tx: Tx,
+    actor: Actor,
+    request: StoredRequest,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
+  ): Promise<void> => {
+    const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
+    const why = refusalOf(actor, request, kind, decision, {
+      accounts: await store.lockAccounts(tx, new Date(clock.now()), ids),
       influences: await store.influencesOn(tx, ids),
     })
-    if (refusal === null) return
-    const why =
-      refusal === 'profile'
-        ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
-        : refusals[refusal]
+    if (why === null) return
     throw new AppError('forbidden_object', {
       detail:
         decision === 'approve' ? why : `Only the requester and accounts that may approve this can reject it. ${why}`,
@@ -390,9 +402,23 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       throw new AppError('second_person_required', { detail: detail.replaceAll('{id}', request.request_id) })
     },
 
-    list: async (): Promise<{ data: ChangeRequest[] }> => ({
-      data: await store.recent(new Date(clock.now()), listed),
-    }),
+    /** The newest requests, each with the reason why the caller cannot approve it. */
+    list: async (actor: Actor): Promise<{ data: ChangeRequest[] }> => {
+      const now = new Date(clock.now())
+      const [rows, waiting] = await Promise.all([store.recent(now, listed), store.waiting(now)])
+      const ids = [actor.accountId, ...waiting.map((one) => one.requested_by_account)].filter((id) => id !== null)
+      const known =
+        waiting.length === 0
+          ? { accounts: [], influences: [] }
+          : { accounts: await store.accounts(now, ids), influences: await store.influencesOn(db, ids) }
+      const refusals = new Map(
+        waiting.map((one) => {
+          const kind = kinds.get((JSON.parse(one.body) as { kind: string }).kind)
+          return [one.request_id, refusalOf(actor, one, kind, 'approve', known) ?? '']
+        }),
+      )
+      return { data: rows.map((row) => ({ ...row, refusal: refusals.get(row.id) ?? '' })) }
+    },
 
     /** Approves a request and carries it out in the same transaction. */
     approve: async (actor: Actor, id: string): Promise<ChangeRequest> => {

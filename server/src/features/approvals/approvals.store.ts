@@ -1,7 +1,7 @@
 import type { ChangeRequest } from '@portcullis/contract'
 import type { GateAccount, Influence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
-import { raw, sql } from '#platform/db/sql.ts'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
 /** Small steps are added up over this time: longer than an impatient person waits, shorter than a shift. */
@@ -31,10 +31,47 @@ export interface StoredRequest {
   expires_at: Date
 }
 
+/** What of a request decides who may approve it. */
+export type JudgedRequest = Pick<
+  StoredRequest,
+  'request_id' | 'body' | 'requested_by_account' | 'requested_at' | 'expires_at'
+>
+
+const gateAccounts = async (
+  q: Queryable,
+  now: Date,
+  accountIds: readonly string[],
+  lock: SqlFragment,
+): Promise<GateAccount[]> =>
+  (
+    await q.query<{
+      account_id: string
+      user_profile: number
+      is_enabled: boolean
+      is_suspended: boolean
+      created_at: Date
+      changed_at: Date | null
+      approves_from: Date | null
+    }>(sql`
+        select a.account_id, a.user_profile, a.is_enabled, coalesce(a.suspended_until > ${now}, false) as is_suspended, a.created_at, a.approves_from,
+          (select case a.auth_source when 'LDAP' then g.ldap_changed_at when 'OIDC' then g.oidc_changed_at end
+            from approval_gate g) as changed_at
+        from accounts a where a.account_id = any(${accountIds}::uuid[]) or a.user_profile = 10
+        order by a.account_id ${lock}`)
+  ).map((row) => ({
+    accountId: row.account_id,
+    profile: row.user_profile,
+    isEnabled: row.is_enabled,
+    isSuspended: row.is_suspended,
+    madeAt: row.created_at.getTime(),
+    signInChangedAt: row.changed_at?.getTime() ?? null,
+    heldUntil: row.approves_from?.getTime() ?? null,
+  }))
+
 /** No job expires requests. A request past its time is shown as expired. */
 const state = (now: Date) =>
   sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
-const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
+const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, '' as refusal,
   case when ${state(now)} = 'Waiting' then q.details else '{}' end as details, q.requested_by as "requestedBy",
   ${raw(utcSql('q.requested_at'))} as "requestedAt", ${raw(utcSql('q.expires_at'))} as "expiresAt", ${state(now)} as state,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
@@ -114,31 +151,18 @@ export const createApprovalsStore = (db: Queryable) => ({
    * Accounts as the gate sees them. They and every Administrator are locked until the transaction ends, in the order in
    * which accounts are locked to be changed: nobody is demoted or suspended while an approval is judged.
    */
-  lockAccounts: async (tx: Tx, now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
-    (
-      await tx.query<{
-        account_id: string
-        user_profile: number
-        is_enabled: boolean
-        is_suspended: boolean
-        created_at: Date
-        changed_at: Date | null
-        approves_from: Date | null
-      }>(sql`
-        select a.account_id, a.user_profile, a.is_enabled, coalesce(a.suspended_until > ${now}, false) as is_suspended, a.created_at, a.approves_from,
-          (select case a.auth_source when 'LDAP' then g.ldap_changed_at when 'OIDC' then g.oidc_changed_at end
-            from approval_gate g) as changed_at
-        from accounts a where a.account_id = any(${accountIds}::uuid[]) or a.user_profile = 10
-        order by a.account_id for update of a`)
-    ).map((row) => ({
-      accountId: row.account_id,
-      profile: row.user_profile,
-      isEnabled: row.is_enabled,
-      isSuspended: row.is_suspended,
-      madeAt: row.created_at.getTime(),
-      signInChangedAt: row.changed_at?.getTime() ?? null,
-      heldUntil: row.approves_from?.getTime() ?? null,
-    })),
+  lockAccounts: (tx: Tx, now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
+    gateAccounts(tx, now, accountIds, raw('for update of a')),
+
+  /** The same without locks, to show who could approve. */
+  accounts: (now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
+    gateAccounts(db, now, accountIds, raw('')),
+
+  /** Requests that wait, as far as it takes to judge who may approve them. */
+  waiting: (now: Date): Promise<JudgedRequest[]> =>
+    db.query<JudgedRequest>(sql`
+      select q.request_id, q.body, q.requested_by_account, q.requested_at, q.expires_at from change_requests q
+      where q.state = 'Waiting' and q.expires_at > ${now}`),
 
   /** What was done to accounts by others, and to those others, and so on. */
   influencesOn: async (q: Queryable, accountIds: readonly string[]): Promise<Influence[]> =>

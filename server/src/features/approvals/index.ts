@@ -27,7 +27,7 @@ export const approvalsFeature = (
     store: createApprovalsStore(deps.db),
     sealKey: keys.derive('change-requests'),
   })
-  app.register(listChangeRequests, () => approvals.list())
+  app.register(listChangeRequests, ({ actor }) => approvals.list(actor))
   app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
   app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
   return {

@@ -65,6 +65,12 @@ describe('freeing more hosts than one person may', () => {
     expect((await decide(alice, id, 'approve')).statusCode).toBe(403)
     expect((await decide(user, id, 'approve')).statusCode).toBe(403)
     expect(await waiting()).toEqual([])
+    // Each reader sees why they cannot approve it, before they try.
+    const refusalFor = async (who: Person) =>
+      (await who.api.get('/prime/webui/policy/changerequests')).json().data[0].refusal
+    expect(await refusalFor(alice)).toContain('You made this request')
+    expect(await refusalFor(user)).toContain('User cannot approve')
+    expect(await refusalFor(bob)).toBe('')
 
     const approved = await decide(bob, id, 'approve')
     expect(approved.json()).toMatchObject({ state: 'Approved', decidedBy: bob.userName })
