@@ -1,0 +1,73 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { createAccountQueue } from './account-queue.ts'
+
+const options = { atOnce: 2, perAccount: 1, waitingPerAccount: 2, waitMs: 60_000, retryAfter: 5 }
+
+/** Enters and notes it; `leave` ends the turn. */
+const enterer = (queue: ReturnType<typeof createAccountQueue>) => {
+  const entered: string[] = []
+  const leaves = new Map<string, () => void>()
+  const enter = async (name: string, connection = new EventEmitter()): Promise<void> => {
+    const leave = await queue.enter(name[0] as string, connection)
+    entered.push(name)
+    leaves.set(name, leave)
+  }
+  return { entered, enter, leave: (name: string) => leaves.get(name)?.() }
+}
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('a queue of accounts', () => {
+  it('gives accounts their turns one after the other, whoever asked more often', async () => {
+    const { entered, enter, leave } = enterer(createAccountQueue({ ...options, atOnce: 1 }))
+    const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => enter(name))
+    await settled()
+    for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) {
+      leave(name)
+      await settled()
+    }
+    await Promise.all(all)
+    expect(entered).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
+  })
+
+  it('keeps an account to its share and starts another one at once', async () => {
+    const { entered, enter } = enterer(createAccountQueue(options))
+    void enter('a1')
+    void enter('a2')
+    void enter('b1')
+    await settled()
+    expect(entered).toEqual(['a1', 'b1'])
+  })
+
+  it('refuses callers beyond the bound of their account only, and ends a turn once', async () => {
+    const { entered, enter, leave } = enterer(createAccountQueue({ ...options, atOnce: 1 }))
+    for (const name of ['a1', 'a2', 'a3']) void enter(name)
+    await expect(enter('a4')).rejects.toMatchObject({ code: 'too_many_requests', headers: { 'retry-after': '5' } })
+    void enter('b1')
+    await settled()
+    leave('a1')
+    leave('a1')
+    await settled()
+    expect(entered).toEqual(['a1', 'a2'])
+  })
+
+  it('forgets a caller whose connection closes', async () => {
+    const { entered, enter, leave } = enterer(createAccountQueue(options))
+    const connection = new EventEmitter()
+    void enter('a1')
+    const gone = enter('a2', connection)
+    void enter('a3')
+    connection.emit('close')
+    await expect(gone).rejects.toMatchObject({ code: 'too_many_requests' })
+    leave('a1')
+    await settled()
+    expect(entered).toEqual(['a1', 'a3'])
+  })
+
+  it('blames the account for a long wait only where it holds its share', async () => {
+    const { enter } = enterer(createAccountQueue({ ...options, atOnce: 1, waitMs: 1 }))
+    void enter('a1')
+    await expect(enter('a2')).rejects.toMatchObject({ code: 'too_many_requests' })
+    await expect(enter('b1')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
