@@ -437,6 +437,25 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
+    const answerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      const url = request.raw.url ?? ''
+      const at = url.indexOf('?')
+      // The multipart parser takes such a body away: here it would look like none.
+      if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
+        throw new AppError('unsupported_media_type')
+      if (known.streamType !== undefined && !(request.body instanceof Readable))
+        throw new AppError('unsupported_media_type')
+      // Before the query: a wrong media type is said before a wrong parameter.
+      const body = readsBody
+        ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
+        : null
+      const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+      // Last: what a name leads to is only said to who asked for it rightly.
+      const params = readParams(request.params as Record<string, string>)
+      const { portcullisActor: actor, machine } = request as OurRequest
+      const call = { actor, machine, params, query, body, request, reply }
+      return inSpan(request, () => handler(call as never))
+    }
     operations.push(known)
     const methods = methodsOf.get(url) ?? new Set()
     methods.add(known.method)
@@ -460,23 +479,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       preParsing: async (request, reply, body) =>
         readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
       handler: async (request, reply) => {
-        const url = request.raw.url ?? ''
-        const at = url.indexOf('?')
-        // The multipart parser takes such a body away: here it would look like none.
-        if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
-          throw new AppError('unsupported_media_type')
-        if (known.streamType !== undefined && !(request.body instanceof Readable))
-          throw new AppError('unsupported_media_type')
-        // Before the query: a wrong media type is said before a wrong parameter.
-        const body = readsBody
-          ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
-          : null
-        const query = readQuery(at < 0 ? '' : url.slice(at + 1))
-        // Last: what a name leads to is only said to who asked for it rightly.
-        const params = readParams(request.params as Record<string, string>)
-        const { portcullisActor: actor, machine } = request as OurRequest
-        const call = { actor, machine, params, query, body, request, reply }
-        const work = () => inSpan(request, () => handler(call as never))
+        const { portcullisActor: actor } = request as OurRequest
+        const work = () => answerOf(request, reply)
+        // Its body is read in its turn, too: one of 1,000 rules takes a while.
         const answer = await (known.heavy === undefined ? work() : heavyWork(known.heavy, actor, reply.raw, work))
         return send(known, request, reply, answer)
       },
