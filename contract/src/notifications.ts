@@ -134,6 +134,10 @@ export const riskFilters = {
   isDismissed: 'true or false; absent: false',
   entityType: 'comma list: any of',
   entityId: 'equals',
+  link: 'equals',
+  count: 'a number, `>=n` or `<=n`',
+  creationTime: 'an instant (as coarse as it is written), or from..to with either end open',
+  lastTime: 'an instant (as coarse as it is written), or from..to with either end open',
   fromDate: 'last time, inclusive',
   toDate: 'last time, inclusive',
 } as const
@@ -149,8 +153,25 @@ const both = (name: string, schema: (description: string) => TSchema, descriptio
 const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
 const pageInteger = (maximum: number) => (description: string) => Type.Integer({ minimum: 1, maximum, description })
 
+/** Filters and page under their bare names: the members of the object that the specification names. */
+export const riskView = closed({
+  ...Object.fromEntries(
+    Object.entries(riskFilters).map(([name, how]) => [name, Type.Optional(filterText(`Filter: ${how}.`))]),
+  ),
+  pageNumber: Type.Optional(pageInteger(2_147_483_647)('From 1.')),
+  pageSize: Type.Optional(pageInteger(paging.maxSize)(`Up to ${paging.maxSize}; 1000 when absent.`)),
+})
+
 const riskQuery: Record<string, TSchema> = Object.assign(
-  {},
+  {
+    [riskQueryName]: Type.Optional(
+      Type.String({
+        maxLength: 8_192,
+        description:
+          'The filters as one JSON object, such as `{"kind":"blocked","pageSize":"50"}`. Empty: no filters. Its values are texts, numbers or true and false.',
+      }),
+    ),
+  },
   ...Object.entries(riskFilters).map(([name, how]) => both(name, filterText, `Filter: ${how}.`)),
   both('pageNumber', pageInteger(2_147_483_647), 'From 1.'),
   both('pageSize', pageInteger(paging.maxSize), `Up to ${paging.maxSize}; 1000 when absent.`),
@@ -162,7 +183,7 @@ export const listRiskNotices = operation({
   path: `${base}/riskNotifications`,
   tag,
   summary: 'Lists risk notices, pinned ones first, then the newest',
-  description: `Those that are not dismissed, unless isDismissed asks for them. Every filter is read as a bare name or as \`${riskQueryName}[name]\`.`,
+  description: `Those that are not dismissed, unless isDismissed asks for them. Send filters under their bare names, as \`${riskQueryName}[name]\`, or as one JSON object in \`${riskQueryName}\`; each filter once.`,
   permission: 'notices:read',
   query: closed(riskQuery),
   response: Type.Array(RiskNotification),

@@ -5,13 +5,14 @@ import {
   type RiskFilter,
   type RiskNotification,
   riskQueryName,
+  riskView,
   severityNames,
 } from '@portcullis/contract'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { JsonText } from '#platform/http/answer.ts'
-import { validationError } from '#platform/http/read-query.ts'
-import { contains, type Filter, isNumber, isTrue, oneOf } from '#platform/list/columns.ts'
+import { queryReader, validationError } from '#platform/http/read-query.ts'
+import { contains, type Filter, isNumber, isTime, isTrue, oneOf } from '#platform/list/columns.ts'
 import { requireTime, utcSql } from '#platform/time.ts'
 
 const defaultPage = 1_000
@@ -38,20 +39,50 @@ const filters: Readonly<Record<RiskFilter, Filter>> = {
   isDismissed: isTrue(isDismissed),
   entityType: anyOf('n.entity_type', noticeEntities),
   entityId: (_field, text) => sql`lower(n.entity_id) = ${text.toLowerCase()}::text`,
+  link: (_field, text) => sql`n.link = ${text}::text`,
+  count: isNumber('n.count'),
+  creationTime: isTime('n.created_at'),
+  lastTime: isTime('n.last_at'),
   fromDate: (field, text) => sql`n.last_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
   toDate: (field, text) => sql`n.last_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
 }
 
 type RiskQuery = Readonly<Record<string, string | number | undefined>>
 
-/** Members by their bare names; the same one in both forms is a 400. */
+const readView = queryReader(riskView)
+
+/** Reads the filters that come as one JSON object, by the same rules as those of the query itself. */
+const viewOf = (text: string): RiskQuery => {
+  const fault = () =>
+    validationError([
+      { field: `query.${riskQueryName}`, message: 'must be empty or a JSON object of texts, numbers, true and false' },
+    ])
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch {
+    throw fault()
+  }
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw fault()
+  const members = Object.entries(given).filter(([, value]) => value !== null)
+  if (members.some(([, value]) => !['string', 'number', 'boolean'].includes(typeof value))) throw fault()
+  return readView(
+    new URLSearchParams(Object.fromEntries(members.map(([name, value]) => [name, String(value)]))).toString(),
+  ) as RiskQuery
+}
+
+/** Returns the filters by their bare names. A filter that is given in two forms is a 400. */
 const bareNames = (query: RiskQuery): Map<string, string | number> => {
   const members = new Map<string, string | number>()
-  for (const [given, value] of Object.entries(query)) {
-    if (value === undefined) continue
-    const name = given.startsWith(riskQueryName) ? given.slice(riskQueryName.length + 1, -1) : given
+  const add = (name: string, value: string | number): void => {
     if (members.has(name)) throw validationError([{ field: `query.${name}`, message: 'is given more than once' }])
     members.set(name, value)
+  }
+  for (const [given, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    if (given === riskQueryName)
+      for (const [name, one] of Object.entries(viewOf(String(value)))) add(name, one as string | number)
+    else add(given.startsWith(riskQueryName) ? given.slice(riskQueryName.length + 1, -1) : given, value)
   }
   return members
 }

@@ -197,7 +197,26 @@ describe('risk notices', () => {
     expect(await kinds('?toDate=2031-05-04')).toHaveLength(3)
     expect(await kinds('?pageSize=2')).toHaveLength(2)
     expect(await kinds('?pageSize=2&pageNumber=2')).toHaveLength(1)
+    const view = (text: string) => `?riskNotificationViewQuery=${encodeURIComponent(text)}`
+    expect(await kinds(view(''))).toHaveLength(3)
+    expect(await kinds(view('{}'))).toHaveLength(3)
+    expect(await kinds(view('{"Kind":"blocked","isRead":false,"title":null}'))).toEqual(['blocked'])
+    expect(await kinds(`${view('{"pageSize":"1"}')}&kind=blocked`)).toEqual(['blocked'])
+    const [first] = await risk(admin, '?kind=keyClone')
+    expect(await kinds(`?creationTime=${first?.creationTime}&kind=keyClone`)).toEqual(['keyClone'])
+    expect(await kinds(`?lastTime=${first?.lastTime}..&kind=keyClone`)).toEqual(['keyClone'])
+    expect(await kinds('?lastTime=..2031-05-03')).toEqual([])
+    expect(await kinds('?count=%3E%3D2')).toEqual([])
+    expect(await kinds('?count=1')).toHaveLength(3)
+    expect(await kinds(`?link=${encodeURIComponent(first?.link ?? '')}&kind=keyClone`)).toEqual(['keyClone'])
     for (const [query, field] of [
+      [view('[]'), 'query.riskNotificationViewQuery'],
+      [view('kind'), 'query.riskNotificationViewQuery'],
+      [view('{"kind":["blocked"]}'), 'query.riskNotificationViewQuery'],
+      [view('{"colour":"red"}'), 'query.colour'],
+      [view('{"pageSize":"0"}'), 'query.pageSize'],
+      [`${view('{"kind":"blocked"}')}&kind=blocked`, 'query.kind'],
+      ['?lastTime=soon', 'query.lastTime'],
       ['?kind=nothing', 'query.kind'],
       ['?colour=red', 'query.colour'],
       ['?riskNotificationViewQuery[colour]=red', 'query.riskNotificationViewQuery[colour]'],
