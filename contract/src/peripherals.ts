@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { booleanFilter, numberFilter, tagsFilter, textFilter } from './filters.ts'
-import { closed, listQuery, operation, page, zonelessTime } from './operation.ts'
+import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
 
 /** Icon numbers and their names, fixed. */
 export const icons = {
@@ -64,13 +64,15 @@ export const Peripheral = closed({
   devIcon: Type.Integer({ description: 'Number of the icon.' }),
   devIconDescription: Type.String({ description: 'Name of the icon.' }),
   protocolCode: Type.String(),
-  hierarchy: Type.String({ description: 'Port path, for example `1-3.2`.' }),
+  hierarchy: Type.String({ description: 'Port path as text, for example `1-3.2`.' }),
   isDisabled: Type.Boolean({ description: 'The kernel keeps it from being used.' }),
   approved: Type.Boolean(),
   present: Type.Boolean(),
   guiVid: Type.String({ description: 'Vendor name.' }),
   guiPid: Type.String({ description: 'Product name.' }),
-  parentDeviceID: Type.String({ description: 'deviceID of the hub it hangs on; empty at a root port.' }),
+  parentDeviceID: nullable(Type.String(), {
+    description: 'deviceID of the hub it is attached to; null when it has no parent.',
+  }),
   isUnapprovedPeripherals: Type.Boolean({ description: 'The spelling is fixed.' }),
   isVulnerablePeripheral: Type.Boolean(),
   isKnownAttackTool: Type.Boolean({ description: 'Suspected or confirmed.' }),

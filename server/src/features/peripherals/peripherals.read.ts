@@ -71,8 +71,8 @@ const shown = {
   product: `coalesce(nullif(m.product, ''), d.product)`,
   status: `case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end`,
   approved: `not p.unapproved and (p.present or not a.whitelist or not (${blocksSql}))`,
-  parent: `coalesce((select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
-      and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1), '')`,
+  parent: `(select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
+      and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1)`,
   inAction: 'pr.armed and ph.policy_due',
   adminStatus: `case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end`,
   fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
