@@ -48,7 +48,7 @@ export const Agent = closed({
   inAction: Type.Boolean({ description: 'A command is pending.' }),
   pcModel: Type.String({ description: '`vendor model||chassis||sku`.' }),
   nicsText: nullable(Type.String(), { description: '`MAC||vendor||name` of each interface, joined by `**`.' }),
-  modelToolTip: Type.String(),
+  modelToolTip: Type.String({ description: 'Vendor and model, for people; empty when both are unknown.' }),
   containsVulnerablePeripheralOrWLV: Type.String({ description: 'Empty, `Vulnerable`, `WLV` or `Vulnerable,WLV`.' }),
   osVersion: Type.String({ description: 'Operating system with version, for people.' }),
   runningMode: Type.String({ description: 'Always `R`.' }),

@@ -23,6 +23,8 @@ const licenceAccount = (column: string): string => `(select l.${column} from lic
 const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
 const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
+/** Vendor and model: the first part of pcModel. */
+const modelToolTip = `btrim(split_part(a.pc_model, '||', 1))`
 /** Three letters or digits in a row, or fewer beside a word's end: what pg_trgm finds a trigram in. */
 const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
 
@@ -139,7 +141,7 @@ export const agentsList: ListSpec = {
     inAction: { sort: 'r.in_action' },
     pcModel: wide('a.pc_model'),
     nicsText: wide('a.nics_text'),
-    modelToolTip: wide('a.pc_model'),
+    modelToolTip: wide(modelToolTip),
     containsVulnerablePeripheralOrWLV: {
       sort: findings,
       filter: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
@@ -174,7 +176,7 @@ export const agentsList: ListSpec = {
     '' as "kbDriverVersion", ${licenceAccount('account_id')} as "licenseAccountId", ${licenceAccount('account_name')} as "licenseAccountName", r.severity as "severity",
     r.unapproved as "hasUnapprovedPeripherals", r.vulnerable as "hasVulnerablePeripherals", r.attack_tool as "hasKnownAttackTools",
     ${display} as "displayStatusCombined", r.in_action as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
-    a.pc_model as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
+    ${modelToolTip} as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
     '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
     r.ethernets as "ethernetsCount", r.tags as "hashtags",
     case when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",

@@ -35,3 +35,17 @@ describe('removing many agents', () => {
     expect(named.sort()).toEqual(ids.sort())
   })
 })
+
+describe('the model of a host', () => {
+  it('is vendor and model in modelToolTip, and empty when both are unknown', async () => {
+    const known = await enrolAgent(t)
+    const unknown = await enrolAgent(t, { facts: { vendor: '', model: '', chassis: '', sku: '' } })
+    const half = await enrolAgent(t, { facts: { vendor: '', model: 'Model 2', chassis: '', sku: 'SKU' } })
+    const { data } = await pageOf(t, 'agents?SortBy=modelToolTip_desc')
+    expect(data.map((row) => [row.uuid, row.modelToolTip, row.pcModel])).toEqual([
+      [half.agentId, 'Model 2', 'Model 2||||SKU'],
+      [known.agentId, 'LENOVO 21CB', 'LENOVO 21CB||Notebook||LENOVO_MT_21CB'],
+      [unknown.agentId, '', '||||'],
+    ])
+  })
+})
