@@ -124,12 +124,25 @@ export const deleteAgentsCommands = operation({
   summary: 'Cancels commands of these agents that are not confirmed yet',
 })
 
+/** Which agents are updated, and which are not. */
+export const UpdateResult = closed({
+  ...BulkResult.properties,
+  current: Type.Array(Type.String(), { description: 'Agents that already run the newest published build.' }),
+  notPublished: Type.Array(Type.String(), {
+    description: 'Agents for whose architecture no build is published.',
+  }),
+})
+export type UpdateResult = Static<typeof UpdateResult>
+
 export const updateAgents = operation({
   ...onIds,
   id: 'updateAgents',
   path: '/prime/webui/agents/updateAgents',
   fresh: true,
   summary: 'Queues an update to the newest published agent build',
+  description:
+    'Every id appears in exactly one list of the response. Answers 409 when no agent can be updated: no build is published for their architectures, or all of them are current.',
+  response: UpdateResult,
   errors: ['conflict'],
 })
 

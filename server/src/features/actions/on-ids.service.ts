@@ -1,4 +1,4 @@
-import type { BulkResult } from '@portcullis/contract'
+import type { BulkResult, UpdateResult } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
@@ -19,6 +19,8 @@ export interface OnIdsDeps {
   audit: Pick<AuditApi, 'write'>
   latestPackage(architecture: string): Promise<Build | null>
 }
+
+const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
 
 /** Operations on named agents: unknown ids are reported, not fatal. */
 export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
@@ -67,8 +69,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
         return queued
       }),
 
-    /** Agents that are current already are neither accepted nor missing. */
-    update: async (actor: Actor, uuids: readonly string[]): Promise<BulkResult> => {
+    update: async (actor: Actor, uuids: readonly string[]): Promise<UpdateResult> => {
       // Before the transaction: what is published has nothing to do with the agents' rows.
       const asked = await read.targets(db, read.named(uuids.filter(isId)))
       const architectures = new Set(asked.map((target) => target.architecture))
@@ -81,7 +82,8 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           actor,
           wanted.map((target) => target.agent_id),
         )
-      return over(uuids, async (tx, targets) => {
+      const skipped = { current: [] as string[], notPublished: [] as string[] }
+      const result = await over(uuids, async (tx, targets) => {
         refuseAgentless(targets)
         const published = targets.filter((target) => builds.get(target.architecture) != null)
         if (published.length === 0)
@@ -91,8 +93,12 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)
         await recordOrder(audit, tx, actor, actionTitles.update, able)
+        // Set, not appended to: the transaction may run again.
+        skipped.current = idsOf(published.filter((target) => !able.includes(target)))
+        skipped.notPublished = idsOf(targets.filter((target) => !published.includes(target)))
         return queued
       })
+      return { ...result, ...skipped }
     },
 
     /** Refuses and files a request if one person may not delete that many hosts alone. */

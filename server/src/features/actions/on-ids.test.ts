@@ -21,8 +21,9 @@ const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
 
 describe.each(['deleteAgentsCommands', 'updateAgents', 'fetchagentsdebuglogs'])('POST %s', (path) => {
   it('takes none, reports unknown ids, and is for Managers', async () => {
-    expect((await post(path, null)).json()).toEqual({ accepted: [], notFound: [] })
-    expect((await post(path, ['nobody', 'nobody'])).json()).toEqual({ accepted: [], notFound: ['nobody'] })
+    const none = { accepted: [], notFound: [], ...(path === 'updateAgents' && { current: [], notPublished: [] }) }
+    expect((await post(path, null)).json()).toEqual(none)
+    expect((await post(path, ['nobody', 'nobody'])).json()).toEqual({ ...none, notFound: ['nobody'] })
     expect((await post(path, [1])).statusCode).toBe(400)
     const user = await person(t, { profile: 30 })
     expect((await user.api.post(`/prime/webui/agents/${path}`, [])).statusCode).toBe(403)
@@ -63,7 +64,7 @@ describe('updates', () => {
     expect([refused.statusCode, refused.json().detail]).toEqual([409, 'No agent build is published for these hosts.'])
   })
 
-  it('go to agents that are older than the newest build, and carry its signature', async () => {
+  it('go to agents older than the newest build, and every other id appears in a list of its own', async () => {
     const [old, current, other] = await Promise.all([
       enrolAgent(t),
       enrolAgent(t, { facts: { agentVersion: '2.0.0' } }),
@@ -72,7 +73,12 @@ describe('updates', () => {
     const published = await publish(t, packageFile(key, { version: '2.0.0' }))
     expect(published.statusCode, published.body).toBe(200)
     const answer = await post('updateAgents', [old.agentId, current.agentId, other.agentId, 'nobody'])
-    expect(answer.json()).toEqual({ accepted: [old.agentId], notFound: ['nobody'] })
+    expect(answer.json()).toEqual({
+      accepted: [old.agentId],
+      notFound: ['nobody'],
+      current: [current.agentId],
+      notPublished: [other.agentId],
+    })
     expect(await taken(old)).toMatchObject([
       {
         kind: 'update',
