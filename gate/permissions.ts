@@ -162,7 +162,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'vulnerablePeripherals',
     'workerPollerDetails',
   ],
-  'audit:read': ['auditStatus', 'exportAuditCheckpoints', 'exportAuditTrail', 'getAudits'],
+  'audit:read': ['auditStatus', 'exportAuditCheckpoints', 'exportAuditTrail', 'getAuditTrails', 'getAudits'],
   public: [
     'authProviders',
     'finishOidc',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { closed, nullable, operation, utcTime, zonelessTime } from './operation.ts'
+import { closed, ignoredPageNumber, nullable, operation, utcTime, zonelessTime } from './operation.ts'
 
 /** One record of the audit trail, as SIEM connectors read it. */
 export const AuditRecord = closed({
@@ -28,24 +28,36 @@ export const severityNames = [
   'Debug',
 ] as const
 
-export const getAudits = operation({
-  id: 'getAudits',
+const followAudits = {
   method: 'GET',
-  path: '/prime/webui/events/GetAuditsIntegration',
   tag: 'Events',
-  summary: 'Reads the audit trail, for SIEM connectors',
   description:
     'Without a start: the newest rows. With FromAuditTrailId or FromDate: the oldest PageSize rows from there, written newest first, so that the id of row 0 plus one is the next start.',
   permission: 'audit:read',
   query: closed({
     MinimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 50 })),
+    PageNumber: ignoredPageNumber,
     FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
     FromAuditTrailId: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 9_007_199_254_740_991, description: 'Inclusive.' }),
     ),
   }),
   response: closed({ data: Type.Array(AuditRecord) }),
+} as const
+
+export const getAudits = operation({
+  ...followAudits,
+  id: 'getAudits',
+  path: '/prime/webui/events/GetAuditsIntegration',
+  summary: 'Reads the audit trail, for SIEM connectors',
+})
+
+export const getAuditTrails = operation({
+  ...followAudits,
+  id: 'getAuditTrails',
+  path: '/prime/webui/Events/GetAuditTrails',
+  summary: 'Reads the audit trail under the name that newer SIEM connectors use',
 })
 
 export const AuditStatus = closed({

@@ -134,6 +134,11 @@ export const listQuery = {
   ),
 }
 
+/** Page of a read that has none: clients send it with every list query. */
+export const ignoredPageNumber = Type.Optional(
+  Type.Integer({ description: 'Accepted and ignored: the next page starts at the id of row 0 plus one.' }),
+)
+
 /** One page of a list, with exact counts of all rows and of the filtered ones. */
 export const page = <T extends TSchema>(item: T) =>
   closed({

@@ -50,6 +50,20 @@ describe('the audit trail', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => b - a))
   })
 
+  it('is the same under the name and parameters of newer SIEM connectors', async () => {
+    await change('for the newer connector')
+    const read = async (path: string) => (await (await t.admin()).get(`/prime/webui/${path}`)).json()
+    const [start] = await audits()
+    for (const query of ['PageSize=3', `PageSize=2&FromAuditTrailId=${start?.auditTrailID}`, 'FromDate=2031-05-04']) {
+      const expected = await read(`events/GetAuditsIntegration?${query}`)
+      expect(expected.data.length).toBeGreaterThan(0)
+      expect(await read(`Events/GetAuditTrails?${query}`)).toEqual(expected)
+      expect(await read(`Events/GetAuditTrails?${query}&PageNumber=1`)).toEqual(expected)
+      expect(await read(`events/GetAuditsIntegration?${query}&PageNumber=7`)).toEqual(expected)
+    }
+    expect((await user.api.get('/prime/webui/Events/GetAuditTrails')).statusCode).toBe(403)
+  })
+
   it('is for Managers and above', async () => {
     const url = '/prime/webui/events/GetAuditsIntegration'
     expect((await manager.api.get(url)).statusCode).toBe(200)
@@ -130,7 +144,7 @@ describe('the audit trail', () => {
     expect(await change('with a record')).toBe(200)
   })
 
-  it.each(['FromAuditTrailId=-1', 'FromDate=x', 'MinimumSeverity=loud', 'PageNumber=1', 'PageSize=0'])(
+  it.each(['FromAuditTrailId=-1', 'FromDate=x', 'MinimumSeverity=loud', 'PageNumbers=1', 'PageSize=0'])(
     'refuses %s',
     async (query) => {
       expect((await manager.api.get(`/prime/webui/events/GetAuditsIntegration?${query}`)).statusCode).toBe(400)
