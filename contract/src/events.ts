@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { enumFilter, numberFilter, textFilter } from './filters.ts'
-import { closed, listQuery, operation, page, zonelessTime } from './operation.ts'
+import { closed, ignoredPageNumber, listQuery, operation, page, zonelessTime } from './operation.ts'
 
 export const eventCategories = ['USB', 'Agent', 'Agentless', 'System', 'Network'] as const
 
@@ -129,7 +129,7 @@ export const getEvents = operation({
   tag: 'Events',
   summary: 'Lists events, newest first',
   description:
-    'With fromEventId: the oldest PageSize matching rows from there, written newest first, whatever SortBy says.',
+    'With fromEventId, whatever SortBy says, and with `SortBy=date_asc`: the poll order, which is the oldest PageSize matching rows, newest first, so that the eventID of row 0 plus one is the next start. `creationTime_asc` and `eventID_asc` are plain ascending.',
   permission: 'fleet:read',
   query: closed({
     ...eventFilters,
@@ -153,6 +153,7 @@ export const getEventsIntegration = operation({
   permission: 'fleet:read',
   query: closed({
     PageSize: listQuery.PageSize,
+    PageNumber: ignoredPageNumber,
     MinimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
     ...start,
   }),

@@ -87,7 +87,9 @@ describe('GET events/getevents', () => {
     ['toDate=2031-05-04T10:12:11', [1]],
     ['fromDate=2031-05-05', []],
     ['fromDate=05/04/2031&toDate=2031-05-04&category=Agent&minimumSeverity=Debug', [12, 8, 4]],
-    ['SortBy=date_asc&PageSize=3', [1, 2, 3]],
+    ['SortBy=creationTime_asc&PageSize=3', [1, 2, 3]],
+    ['SortBy=eventID_asc&PageSize=3', [1, 2, 3]],
+    ['SortBy=date_desc&PageSize=3', [12, 11, 10]],
     ['SortBy=-source&PageSize=1', [11]],
     ['sortby=eventID&pagesize=5&pageNumber=3', [11, 12]],
     ['PageNumber=99', []],
@@ -100,6 +102,27 @@ describe('GET events/getevents', () => {
     expect(ids(page)).toEqual(expected)
     expect(page.recordsTotal).toBe(12)
     if (!/PageSize|PageNumber/i.test(query)) expect(page.recordsFiltered).toBe(expected.length)
+  })
+
+  it.each([
+    ['SortBy=date_asc&PageSize=3', [3, 2, 1]],
+    ['sortby=DATE_ASC&PageSize=3&PageNumber=2', [6, 5, 4]],
+    ['SortBy=date_asc&PageSize=3&category=Agent', [12, 8, 4]],
+    ['SortBy=date_asc&PageSize=2&fromDate=2031-05-04T10:20:12Z', [11, 10]],
+    ['SortBy=date_asc&PageSize=3&fromEventId=4', [6, 5, 4]],
+  ])('answers the oldest rows, newest first, in the poll order: %s', async (query, expected) => {
+    expect(ids(await read(`getevents?${query}`))).toEqual(expected)
+  })
+
+  it('repeats and loses nothing for a client that polls with SortBy=date_asc', async () => {
+    const seen: number[] = []
+    for (let next = ''; ; ) {
+      const page = await read(`getevents?SortBy=date_asc&PageSize=5${next}`)
+      if (page.data.length === 0) break
+      seen.push(...ids(page).reverse())
+      next = `&fromEventId=${(page.data[0]?.eventID ?? 0) + 1}`
+    }
+    expect(seen).toEqual(newestFirst(12, 1).reverse())
   })
 
   it.each([
@@ -148,6 +171,11 @@ describe('GET events/GetEventsIntegration', () => {
     expect(ids(await read('GetEventsIntegration?PageSize=2&ToDate=2031-05-04T10:13'))).toEqual([3, 2])
     expect(ids(await read('GetEventsIntegration?PageSize=2&FromDate=2031-05-04T10:13:12'))).toEqual([4, 3])
     expect(ids(await read('GetEventsIntegration?PageSize=2&FromEventId=7&MinimumSeverity=Critical'))).toEqual([11, 7])
+  })
+
+  it('ignores PageNumber, which clients send with every list', async () => {
+    expect(ids(await read('GetEventsIntegration?PageSize=2&FromEventId=4&PageNumber=1'))).toEqual([5, 4])
+    expect(ids(await read('GetEventsIntegration?PageSize=2&FromEventId=4&PageNumber=3'))).toEqual([5, 4])
   })
 
   it('lets a follower read everything once, whatever its page size', async () => {
