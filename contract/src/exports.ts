@@ -25,6 +25,13 @@ const inBody = (schema: TSchema): TSchema => {
   )
 }
 
+/** Paging of a list in the body of an export: clients send the whole query of the list. */
+const ignored = Type.Optional(
+  Type.Union([Type.Integer(), Type.String({ maxLength: 32 }), Type.Null()], {
+    description: 'Accepted and ignored: a file holds every row.',
+  }),
+)
+
 /** Body of an export: filters by the names of the list's query, `sortBy`, `columns`. */
 const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[]) => {
   const filters = Object.entries(query).filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
@@ -32,6 +39,8 @@ const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly 
     closed({
       ...Object.fromEntries(filters.map(([name, schema]) => [lowerFirst(name), inBody(schema)])),
       sortBy: Type.Optional(nullable(Type.String({ maxLength: 100 }), { description: 'As SortBy of the list.' })),
+      pageNumber: ignored,
+      pageSize: ignored,
       columns: Type.Optional(
         nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
           description: `Columns in the order they are to have, any case, each once; null or empty = all: ${columns.join(', ')}.`,
@@ -106,7 +115,7 @@ const eventExportBody = exportBody(
 )
 
 const csvNotes =
-  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. PageNumber and PageSize are no members: a file holds every row. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After.'
+  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. A file holds every row; pageNumber and pageSize are accepted and ignored. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After.'
 const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After. 503 with Retry-After while other accounts keep the server busy.`
 
 const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const

@@ -39,7 +39,7 @@ export const chosenColumns = (
 
 /** Reads the body of an export; what it can not mean is a 400 that names the member. */
 export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
-  const { columns, ...query } = body ?? {}
+  const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
   const given = Object.entries(query)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => ({ name, value: String(value) }))

@@ -83,6 +83,25 @@ describe('the agents list as CSV', () => {
     expect(await csvOf('exportagentcsv', body)).toEqual((await agents(query)).map(asCells))
   })
 
+  it.each([
+    'agents/exportagentcsv',
+    'agents/agentless/exportagentlesscsv',
+    'agents/agentless/exportcsvconnections',
+    'agents/peripheralsAggExport',
+    'peripherals/exportperipheralscsv',
+    'events/exporteventscsv',
+  ])('holds every row although the body has the paging of the list: %s', async (path) => {
+    const whole = await (await t.admin()).post(`/prime/webui/${path}`, {})
+    expect(whole.statusCode).toBe(200)
+    for (const paging of [
+      { PageSize: 1, PageNumber: 2 },
+      { pageSize: '1', pageNumber: null },
+    ]) {
+      const answer = await (await t.admin()).post(`/prime/webui/${path}`, paging)
+      expect([answer.statusCode, answer.body]).toEqual([200, whole.body])
+    }
+  })
+
   it('has the columns that were asked for, in that order', async () => {
     const rows = await csvOf('exportagentcsv', { columns: ['severity', 'ipAddress', 'inAction'], severity: 50 })
     expect(rows.length).toBeGreaterThan(100)
@@ -98,7 +117,8 @@ describe('the agents list as CSV', () => {
     [{ sortBy: 'nothing_asc' }, 'body.sortBy', 'must be one of hostIdentifier'],
     [{ status: 'Sleeping' }, 'body.status', 'Armed'],
     [{ lastUpdated: 'yesterday' }, 'body.lastUpdated', 'must be a time'],
-    [{ pageSize: 10 }, 'body.pageSize', 'is unknown'],
+    [{ pageSizes: 10 }, 'body.pageSizes', 'is unknown'],
+    [{ pageSize: [10] }, 'body.pageSize', 'must'],
     [[], 'body', 'object'],
   ])('refuses %j and names the member', async (body, field, message) => {
     const answer = await (await t.admin()).post(`${base}/exportagentcsv`, body)
