@@ -126,7 +126,8 @@ export const listQuery = {
   SortBy: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: '`key_asc`, `key_desc`, `-key` or `key`; keys are the names of the response or query, any case.',
+      description:
+        '`key_asc`, `key_desc`, `-key` or `key`; keys are the names of the response or query, any case. Addresses sort as addresses: IPv4, IPv6, then names.',
     }),
   ),
   GlobalSearch: Type.Optional(

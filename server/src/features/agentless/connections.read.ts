@@ -35,7 +35,7 @@ export const connectionsList: ListSpec = {
     return sql`(c.name_key like ${pattern}::text or lower(c.user_name) like ${pattern}::text or lower(${raw(tags)}) like ${pattern}::text)`
   },
   columns: {
-    computerName: { sort: 'c.name_key', filter: contains('c.name_key') },
+    computerName: { sort: 'address_order(c.name_key)', filter: contains('c.name_key') },
     port: { sort: 'c.port' },
     platform: { sort: 'c.platform', filter: anyOf('c.platform', connectionPlatforms) },
     userName: { sort: 'lower(c.user_name)', filter: contains('lower(c.user_name)') },
@@ -84,7 +84,7 @@ export const statusList: ListSpec = {
     return sql`(c.name_key like ${pattern}::text or lower(r.error) like ${pattern}::text or lower(${raw(previous)}) like ${pattern}::text)`
   },
   columns: {
-    computerName: { sort: 'c.name_key', filter: contains('c.name_key') },
+    computerName: { sort: 'address_order(c.name_key)', filter: contains('c.name_key') },
     uuid: { sort: 'c.agent_id' },
     statusString: { sort: state, filter: anyOf(state, connectionStates) },
     statusDescription: { sort: description, filter: contains(`lower(${description})`) },

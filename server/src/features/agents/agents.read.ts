@@ -84,7 +84,7 @@ export const agentsList: ListSpec = {
   total: sql`select t.agents::bigint as n from fleet_totals t`,
   columns: {
     hostIdentifier: { sort: 'r.host', filter: contains('r.host') },
-    localIpAddress: { sort: 'r.address', filter: contains('r.address'), names: ['ipAddress'] },
+    localIpAddress: { sort: 'address_order(r.address)', filter: contains('r.address'), names: ['ipAddress'] },
     uuid: { sort: 'r.agent_id', filter: contains('r.agent_id::text') },
     operationalStatus: { sort: 'r.armed' },
     connectionStatus: { sort: 'r.connected' },
