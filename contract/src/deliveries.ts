@@ -115,7 +115,7 @@ export const listEventOutputs = operation({
 })
 
 const output = closed({
-  groupId: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  groupId: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   channel: Type.Enum([channels[1], channels[2]]),
 })
 

@@ -86,7 +86,7 @@ const NotificationSwitch = closed({
 })
 
 const groupMembers = {
-  id: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'A group that does not exist answers 404.' }),
   groupName: Type.String({ maxLength: 100, description: 'Read-only: groups are a fixed set.' }),
   description: Type.String({ maxLength: 500, description: 'Read-only.' }),
   kind: Type.Enum(['Risk', 'SystemHealth'] as const, {

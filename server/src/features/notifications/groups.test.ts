@@ -180,6 +180,16 @@ describe('notification groups', () => {
     for (const secret of [made, given, fresh]) expect(audits).not.toContain(secret)
   })
 
+  it.each([9, 1_000, 1_001, 2_147_483_647])('answer 404 for the id %i, which no group has', async (id) => {
+    for (const [path, body] of [
+      ['notifications/update', { id, isEnabled: false }],
+      ['notifications/test', { id, channel: 'webhook' }],
+    ] as const) {
+      const answer = await (await t.admin()).post(`/prime/webui/systemNotification/${path}`, body)
+      expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
+    }
+  })
+
   it('send a test by what is stored or given, and say what came of it', async () => {
     let mail = await startMail(t)
     const peer = await startWebhookReceiver()
