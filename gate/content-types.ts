@@ -82,7 +82,9 @@ export const contentTypes: Check = {
       for (const { path, method } of operations) paths.set(path, (paths.get(path) ?? new Set()).add(method))
       await forEachOf(
         [...paths].flatMap(([path, known]) =>
-          [...standard, ...unusual].filter((method) => !known.has(method)).map((method) => ({ path, method })),
+          [...standard, ...unusual]
+            .filter((method) => !known.has(method === 'HEAD' ? 'GET' : method))
+            .map((method) => ({ path, method })),
         ),
         8,
         async ({ path, method }) => {

@@ -220,7 +220,11 @@ const tryHidden = async (
     if (!registered.has(name) && name !== 'POST /agent/v1/check-in')
       ledger.hidden.push(`${name} is told of and not there`)
   await forEachOf(
-    routes.filter(({ method, path }) => !told.has(`${method} ${path.toLowerCase()}`)),
+    // HEAD answers wherever GET is told of.
+    routes.filter(
+      ({ method, path }) =>
+        !told.has(`${method} ${path.toLowerCase()}`) && !(method === 'HEAD' && told.has(`GET ${path.toLowerCase()}`)),
+    ),
     8,
     async ({ method, path }) => {
       ledger.requests++

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { rawHttp } from '#test/builders.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
+import { insertFleet } from '#test/fleet.ts'
 import { type Person, person } from '#test/people.ts'
 
 let t: TestApp
@@ -187,7 +188,7 @@ describe('order of checks', () => {
     const bad = { type: 'text/plain', body: 'x' }
     expect((await send('POST', '/prime/webui/nothing', bad)).statusCode).toBe(404)
     const wrongMethod = await send('PUT', tokens, bad)
-    expect([wrongMethod.statusCode, wrongMethod.headers.allow]).toEqual([405, 'GET, POST'])
+    expect([wrongMethod.statusCode, wrongMethod.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
     const anonymous = await send('POST', tokens, bad)
     expect([anonymous.statusCode, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     const low = await send('POST', tokens, { ...bad, token: user.token })
@@ -217,9 +218,55 @@ describe('order of checks', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'unauthorized'])
   })
 
-  it.each(['HEAD', 'TRACE', 'OPTIONS', 'PATCH', 'PUT', 'DELETE'])('answers %s of a list with 405', async (method) => {
+  it.each(['TRACE', 'OPTIONS', 'PATCH', 'PUT', 'DELETE'])('answers %s of a list with 405', async (method) => {
     const answer = await t.request({ method: method as 'GET', url: '/prime/webui/agents' })
-    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET'])
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
+
+  it('answers HEAD wherever GET works, with the same status and no body', async () => {
+    const ask = async (method: string, path: string, lines = '') => {
+      const answer = await raw(`${method} ${path} HTTP/1.1\r\nhost: x\r\n${lines}connection: close\r\n\r\n`)
+      const at = answer.indexOf('\r\n\r\n')
+      const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(answer.slice(0, at))?.[1]?.trim()
+      return { status: answer.slice(9, 12), header, body: answer.slice(at + 4) }
+    }
+    const authorization = `authorization: ${(await bearer()).authorization}\r\n`
+    for (const path of [
+      '/prime/webui/agents',
+      '/prime/webui/agents?PageSize=x',
+      '/prime/webui/agents/agent/nobody',
+      '/prime/webui/agents/AgentExportFile',
+      '/prime/webui/admin/PrimeVersion',
+      '/prime/webui/nothing',
+      '/openapi.json',
+      '/docs',
+      '/healthz',
+      '/metrics',
+    ]) {
+      const [got, head] = [await ask('GET', path, authorization), await ask('HEAD', path, authorization)]
+      expect([head.status, head.header('content-type'), head.body], path).toEqual([
+        got.status,
+        got.header('content-type'),
+        '',
+      ])
+      // A time of day or a measured value may differ between the two.
+      if (head.header('content-length') !== undefined && path === '/prime/webui/agents')
+        expect(head.header('content-length')).toBe(got.header('content-length'))
+    }
+    expect((await ask('HEAD', '/prime/webui/agents')).status).toBe('401')
+    expect(await ask('HEAD', '/prime/webui/live', authorization)).toMatchObject({ status: '200', body: '' })
+    expect((await ask('HEAD', '/prime/webui/agents/deleteAgents', authorization)).status).toBe('405')
+  })
+
+  it('frees the database connection of a large page that HEAD asks for', async () => {
+    await insertFleet(t, 2_100)
+    const headers = await bearer()
+    const asked = Array.from({ length: 12 }, () =>
+      t.request({ method: 'HEAD', url: '/prime/webui/agents?PageSize=1000000', headers }),
+    )
+    const answers = await Promise.all(asked)
+    expect(answers.map(({ statusCode, body }) => [statusCode, body])).toEqual(answers.map(() => [200, '']))
+    expect((await admin.get('/prime/webui/agents?PageSize=1000000')).json().data).toHaveLength(2_100)
   })
 
   it('refuses methods that are none', async () => {

@@ -121,6 +121,13 @@ const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
 /** Methods that the console's pages take where no operation is. */
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+const isHead = ({ method }: { method: string }): boolean => method === 'HEAD'
+/** What HEAD sends of a body: its length where it is formed already, and nothing of one that is formed while it is read. */
+const withoutBody = <T>(content: T | Readable): T | undefined => {
+  if (!(content instanceof Readable)) return content
+  content.on('error', () => {}).destroy()
+  return undefined
+}
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
 /** What an account that must change its password still reaches. */
@@ -363,8 +370,10 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const isOpen = operation.openOnLoopback === true && options.trustedProxies.length === 0
     if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request.ip)
     const token = bearer.exec(header ?? '')?.[1]
-    // A ticket is for one download: nothing asks again whether its owner may go on reading a stream.
-    const ticket = header === undefined && operation.responseKind !== 'stream' ? ticketOf(request) : undefined
+    // A ticket is for one download: nothing asks again whether its owner may go on reading a stream, and HEAD downloads
+    // nothing.
+    const isDownload = header === undefined && operation.responseKind !== 'stream' && !isHead(request)
+    const ticket = isDownload ? ticketOf(request) : undefined
     const actor =
       token !== undefined
         ? await options.authenticate(token, request.ip)
@@ -397,16 +406,18 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     if (answer === answered) return reply
     if (answer instanceof FileAnswer) {
       reply.type(answer.mediaType).header('content-disposition', contentDisposition(answer.fileName))
-      return reply.send(answer.content)
+      return reply.send(isHead(request) ? withoutBody(answer.content) : answer.content)
     }
     reply.type(`${jsonMediaType(request.headers.accept)}; charset=utf-8`).serializer(String)
     if (answer instanceof JsonStream)
       return reply.send(
-        checks === null
-          ? answer.stream
-          : checks.checkStream(operation, answer.stream, (err) =>
-              log.error({ traceId: request.id, err }, 'request failed'),
-            ),
+        isHead(request)
+          ? withoutBody(answer.stream)
+          : checks === null
+            ? answer.stream
+            : checks.checkStream(operation, answer.stream, (err) =>
+                log.error({ traceId: request.id, err }, 'request failed'),
+              ),
       )
     const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)
     checks?.check(operation, String(text))
@@ -437,6 +448,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
+    const isEndless = known.responseKind === 'stream'
     const answerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
       const url = request.raw.url ?? ''
       const at = url.indexOf('?')
@@ -453,15 +465,18 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       // Last: what a name leads to is only said to who asked for it rightly.
       const params = readParams(request.params as Record<string, string>)
       const { portcullisActor: actor, machine } = request as OurRequest
+      if (isEndless && isHead(request)) return null
       const call = { actor, machine, params, query, body, request, reply }
       return inSpan(request, () => handler(call as never))
     }
     operations.push(known)
+    // A redirect of a sign-in uses up what it was given.
+    const taken = known.method === 'GET' && known.responseKind !== 'redirect' ? ['GET', 'HEAD'] : [known.method]
     const methods = methodsOf.get(url) ?? new Set()
-    methods.add(known.method)
+    for (const method of taken) methods.add(method)
     methodsOf.set(url, methods)
     fastify.route({
-      method: known.method,
+      method: taken,
       url,
       bodyLimit: isAnonymous(known)
         ? bodyLimitOf(known, guard)
@@ -483,7 +498,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         const work = () => answerOf(request, reply)
         // Its body is read in its turn, too: one of 1,000 rules takes a while.
         const answer = await (known.heavy === undefined ? work() : heavyWork(known.heavy, actor, reply.raw, work))
-        return send(known, request, reply, answer)
+        return isEndless && isHead(request) ? reply.send() : send(known, request, reply, answer)
       },
     })
   }

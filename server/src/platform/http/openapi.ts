@@ -211,7 +211,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       title: 'Portcullis',
       version,
       description:
-        'Every USB device on every host. Paths and the names of parameters and body members are matched in any case; an unknown one is refused and named. Success is always 200; everything else is problem details (RFC 9457). Times without a zone are UTC.',
+        'Every USB device on every host. Paths and the names of parameters and body members are matched in any case; an unknown one is refused and named. HEAD works wherever GET does, except on redirects. Success is always 200; everything else is problem details (RFC 9457). Times without a zone are UTC.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This server.' }],

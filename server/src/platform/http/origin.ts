@@ -4,7 +4,7 @@ import { AppError } from '../app-error.ts'
 /** Refuses a request that a page of another origin makes a browser send. */
 export const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void => {
   const origin = request.headers.origin
-  if (origin === undefined || request.method === 'GET') return
+  if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return
   let host: string
   try {
     host = new URL(origin).host
