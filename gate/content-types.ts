@@ -125,7 +125,7 @@ export const contentTypes: Check = {
       edits: [
         {
           file: 'server/src/platform/http/read-body.ts',
-          find: "if (!empty && decoder === undefined) throw new AppError('unsupported_media_type')",
+          find: "if (!empty && decoder === undefined) throw unsupportedMediaType('json')",
           replace: 'if (!empty && decoder === undefined) return null',
         },
       ],

@@ -217,9 +217,9 @@ export const errorTable = define({
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'Send a JSON body as application/json in UTF-8.',
+    detail: 'Send {expected}.',
     cause: 'The Content-Type or charset of the body is not one this operation reads.',
-    cure: 'Send `Content-Type: application/json`.',
+    cure: 'Send `Content-Type: application/json`, or `multipart/form-data` where the operation takes a file.',
   },
   licence_invalid: {
     status: 422,

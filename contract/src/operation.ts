@@ -50,7 +50,7 @@ export interface Operation<
   readonly body?: Body
   /** Bytes of the body, where another bound than that of its audience fits. */
   readonly bodyLimit?: number
-  /** True when `null` or an empty body is as good as none. */
+  /** True when `null` or an empty body is as good as none, as is a form without its file. */
   readonly bodyOptional?: boolean
   /** True for one multipart part named `file`. */
   readonly upload?: boolean

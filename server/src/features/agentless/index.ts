@@ -143,7 +143,13 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(connectionDetailsStatus, ({ query }) => status.page(query))
   app.register(connectionCauses, () => read.causes())
   app.register(uploadConnections, ({ actor, query, request }) =>
-    withUploadedBytes(request, (bytes) => upload(actor, bytes, query.dryRun === true)),
+    withUploadedBytes(request, (bytes) => upload(actor, bytes, query.dryRun === true), {
+      added: 0,
+      updated: 0,
+      failed: 0,
+      errors: [],
+      lines: [],
+    }),
   )
   app.register(workerPollerDetails, () => worker.details())
   app.register(updateWorkerDefaults, ({ actor, body }) => worker.saveDefaults(actor, body))

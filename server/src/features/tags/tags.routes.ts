@@ -24,6 +24,10 @@ export const registerTagsRoutes = (app: HttpApp, { tags, read, imports, clock }:
       new FileAnswer(exportFileName('tags', clock.now(), 'csv'), 'text/csv; charset=utf-8', read.exportFile()),
   )
   app.register(importTags, ({ actor, query, request }) =>
-    withUploadedBytes(request, (bytes) => imports.importFile(actor, bytes, query.dryRun === true)),
+    withUploadedBytes(request, (bytes) => imports.importFile(actor, bytes, query.dryRun === true), {
+      imported: 0,
+      failed: 0,
+      errors: [],
+    }),
   )
 }

@@ -167,6 +167,45 @@ describe('media types', () => {
     expect(answer.statusCode).toBe(415)
   })
 
+  it.each([
+    ['generalconfig/importtags', { imported: 0, failed: 0, errors: [] }],
+    ['agents/agentless/uploadconnectiondetailsfile', { added: 0, updated: 0, failed: 0, errors: [], lines: [] }],
+  ])('of a form without its nullable file are answered with zero counts by %s', async (path, none) => {
+    const url = `/prime/webui/${path}`
+    const form = { 'content-type': 'multipart/form-data; boundary=x' }
+    const part = (head: string, value: string) =>
+      `--x\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n--x--\r\n`
+    for (const body of [
+      '--x--\r\n',
+      part('name="file"', ''),
+      part('name="file"; filename=""', ''),
+      part('name="note"', 'no file'),
+    ]) {
+      const answer = await admin.post(url, body, form)
+      expect([answer.statusCode, answer.json()], body).toEqual([200, none])
+    }
+    const empty = await t.request({ method: 'POST', url, headers: { ...(await bearer()), ...form } })
+    expect([empty.statusCode, empty.json()]).toEqual([200, none])
+    for (const body of [part('name="data"; filename="f"', 'x'), part('name="file"', 'x')]) {
+      const answer = await admin.post(url, body, form)
+      expect([answer.statusCode, field(answer)], body).toEqual([400, 'body.file'])
+    }
+    const json = await admin.post(url, 'null')
+    expect([json.statusCode, json.json().detail]).toEqual([
+      415,
+      'Send the file as multipart/form-data, in one part named file.',
+    ])
+    const document = (await admin.get('/openapi.json')).json()
+    const { requestBody, responses } = document.paths[url].post
+    expect([requestBody.required, requestBody.content['multipart/form-data'].schema.required]).toEqual([
+      false,
+      undefined,
+    ])
+    expect(JSON.stringify(document.components.responses[responses['415'].$ref.split('/').at(-1)])).not.toContain(
+      'JSON body',
+    )
+  })
+
   it('are needed for a body', async () => {
     const head = await raw(
       `POST ${tokens} HTTP/1.1\r\nhost: x\r\nauthorization: ${(await bearer()).authorization}\r\ncontent-length: ${good.length}\r\nconnection: close\r\n\r\n${good}`,

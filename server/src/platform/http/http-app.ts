@@ -37,6 +37,7 @@ import { namesOneHost } from './host-header.ts'
 import { isLocalCaller } from './local-caller.ts'
 import { logFailure } from './log-failure.ts'
 import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
+import { unsupportedMediaType } from './media-type.ts'
 import { assertOrigin } from './origin.ts'
 import { problemOf, toAppError } from './problem.ts'
 import { bodyReader } from './read-body.ts'
@@ -290,7 +291,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   fastify.addContentTypeParser('application/gzip', (request, body, done) => {
     const { operation } = request.routeOptions.config as { operation?: AnyOperation }
-    if (operation?.streamType === undefined) done(new AppError('unsupported_media_type'))
+    if (operation?.streamType === undefined) done(unsupportedMediaType(operation?.upload === true ? 'upload' : 'json'))
     else done(null, body)
   })
   await fastify.register(multipart, {
@@ -453,10 +454,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       const url = request.raw.url ?? ''
       const at = url.indexOf('?')
       // The multipart parser takes such a body away: here it would look like none.
-      if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? ''))
-        throw new AppError('unsupported_media_type')
-      if (known.streamType !== undefined && !(request.body instanceof Readable))
-        throw new AppError('unsupported_media_type')
+      if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? '')) throw unsupportedMediaType('json')
+      if (known.streamType !== undefined && !(request.body instanceof Readable)) throw unsupportedMediaType('gzip')
       // Before the query: a wrong media type is said before a wrong parameter.
       const body = readsBody
         ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
@@ -488,7 +487,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         ours.portcullisActor = await inSpan(request, () => authorise(known, request))
         ours.machine = await inSpan(request, async () => guard?.check(request))
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-        if (known.streamType !== undefined && type !== known.streamType) throw new AppError('unsupported_media_type')
+        if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
       },
       preParsing: async (request, reply, body) =>

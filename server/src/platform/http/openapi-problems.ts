@@ -6,6 +6,7 @@ import {
   problemDetail,
 } from '@portcullis/contract'
 import { freshChallenge } from './fresh.ts'
+import { bodyForms } from './media-type.ts'
 import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiResponse } from './openapi-types.ts'
 
@@ -49,13 +50,14 @@ const exampleParams = {
   limit: 8_388_608,
   seconds: 30,
   until: '2031-05-05 10:11 UTC',
+  expected: bodyForms.json as string,
 }
 
-const problemExample = (code: ErrorCode, status: number) => ({
+const problemExample = (code: ErrorCode, status: number, params = exampleParams) => ({
   type: `/docs/errors#${code}`,
   title: errorTable[code].title,
   status,
-  detail: problemDetail(code, exampleParams),
+  detail: problemDetail(code, params),
   instance: '/prime/webui/agents',
   code,
   errors: code === 'validation_failed' ? [{ field: 'query.pageSize', message: 'must be at least 1' }] : [],
@@ -98,16 +100,23 @@ const challengeText = (codes: readonly ErrorCode[]): string =>
     ? `\`Bearer\`; with \`reauthentication_required\` \`${freshChallenge}\` (RFC 9470).`
     : '`Bearer`.'
 
-/** Answer of one status, whatever of these codes it has. */
-export const problemResponse = (status: number, codes: readonly ErrorCode[]): OpenApiResponse => ({
-  description: codes.map((code) => `\`${code}\`: ${(errorTable[code] as ErrorDefinition).title}.`).join(' '),
-  ...(status === 401 ? { headers: { 'WWW-Authenticate': header(challengeText(codes), 'string') } } : {}),
-  ...(status === 429 || status === 503 ? { headers: { 'Retry-After': header('Seconds to wait.', 'integer') } } : {}),
-  content: {
-    'application/problem+json': {
-      schema: { $ref: '#/components/schemas/Problem' },
-      examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code, status) }])),
+/** Answer of one status, whatever of these codes it has; `form` is what the operation reads. */
+export const problemResponse = (
+  status: number,
+  codes: readonly ErrorCode[],
+  form: keyof typeof bodyForms = 'json',
+): OpenApiResponse => {
+  const example = (code: ErrorCode) => problemExample(code, status, { ...exampleParams, expected: bodyForms[form] })
+  return {
+    description: codes.map((code) => `\`${code}\`: ${(errorTable[code] as ErrorDefinition).title}.`).join(' '),
+    ...(status === 401 ? { headers: { 'WWW-Authenticate': header(challengeText(codes), 'string') } } : {}),
+    ...(status === 429 || status === 503 ? { headers: { 'Retry-After': header('Seconds to wait.', 'integer') } } : {}),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+      },
+      'text/plain': { schema: { type: 'string' }, example: example(codes[0] as ErrorCode).detail },
     },
-    'text/plain': { schema: { type: 'string' }, example: problemExample(codes[0] as ErrorCode, status).detail },
-  },
-})
+  }
+}

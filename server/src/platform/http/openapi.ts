@@ -89,16 +89,19 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
   const capital = (id: string) => id.charAt(0).toUpperCase() + id.slice(1)
 
   const requestBody = (operation: AnyOperation): Pick<OpenApiOperation, 'requestBody'> => {
+    const file = { type: 'string', format: 'binary', description: 'At most 32 MiB.' }
     if (operation.upload === true)
       return {
         requestBody: {
-          required: true,
+          required: operation.bodyOptional !== true,
           content: {
             'multipart/form-data': {
               schema: {
                 type: 'object',
-                properties: { file: { type: 'string', format: 'binary', description: 'At most 32 MiB.' } },
-                required: ['file'],
+                properties: {
+                  file: operation.bodyOptional === true ? { anyOf: [file, { type: 'null' }] } : file,
+                },
+                ...(operation.bodyOptional === true ? {} : { required: ['file'] }),
               },
             },
           },
@@ -171,8 +174,9 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       [...byStatus]
         .sort(([a], [b]) => a - b)
         .map(([status, codes]) => {
-          const name = `${status}-${codes.join('-')}`
-          responses[name] ??= problemResponse(status, codes)
+          const form = operation.upload === true ? 'upload' : operation.streamType === undefined ? 'json' : 'gzip'
+          const name = `${status}-${codes.join('-')}${status === 415 && form !== 'json' ? `-${form}` : ''}`
+          responses[name] ??= problemResponse(status, codes, form)
           return [String(status), { $ref: `#/components/responses/${name}` }]
         }),
     )

@@ -1,6 +1,7 @@
 import { type ErrorCode, errorTable, type Problem } from '@portcullis/contract'
 import { AppError, invalid } from '../app-error.ts'
 import { isUnavailable } from '../db/db.ts'
+import { unsupportedMediaType } from './media-type.ts'
 
 /** What the reader of forms says of one that is cut off or has no such boundary; these errors carry no code. */
 const brokenForm = /^Unexpected end of multipart data$|^Multipart: | terminated early due to unexpected end of /
@@ -14,8 +15,8 @@ export const toAppError = (error: unknown): AppError => {
   const code = typeof e?.code === 'string' ? e.code : ''
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_REQ_FILE_TOO_LARGE')
     return new AppError('payload_too_large', { limit: 'the documented number of' })
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_INVALID_MULTIPART_CONTENT_TYPE')
-    return new AppError('unsupported_media_type')
+  if (code === 'FST_INVALID_MULTIPART_CONTENT_TYPE') return unsupportedMediaType('upload')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('json')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || code.startsWith('FST_ERR_CTP'))
     return new AppError('validation_failed', { detail: 'The request can not be read.' })
   if (overfullForm.has(code) || (code === '' && brokenForm.test((error as Error | null)?.message ?? '')))

@@ -2,8 +2,8 @@ import { TextDecoder } from 'node:util'
 import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { AppError } from '../app-error.ts'
 import { type BodyShape, isTooDeep, maxDepth, oversize, shapeFor } from './body-bounds.ts'
+import { unsupportedMediaType } from './media-type.ts'
 import { foldedNames, isBadText, unknownName } from './names.ts'
 import { validationError } from './read-query.ts'
 
@@ -164,7 +164,7 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
   return ({ contentType, bytes }) => {
     const empty = bytes === undefined || bytes.length === 0
     const decoder = decoderOf(contentType ?? '')
-    if (!empty && decoder === undefined) throw new AppError('unsupported_media_type')
+    if (!empty && decoder === undefined) throw unsupportedMediaType('json')
     const text = empty ? '' : decode(bytes, decoder as TextDecoder).trim()
     let value: unknown = null
     if (isTooDeep(text)) throw validationError([{ field: 'body', message: `is nested deeper than ${maxDepth}` }])

@@ -1,0 +1,11 @@
+import { AppError } from '../app-error.ts'
+
+/** What an operation reads, in the words of its 415. */
+export const bodyForms = {
+  json: 'a JSON body as application/json in UTF-8',
+  upload: 'the file as multipart/form-data, in one part named file',
+  gzip: 'the body as application/gzip',
+} as const
+
+export const unsupportedMediaType = (expected: keyof typeof bodyForms): AppError =>
+  new AppError('unsupported_media_type', { expected: bodyForms[expected] })
