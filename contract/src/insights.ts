@@ -128,7 +128,7 @@ export const errorTotal = operation({
   path: '/prime/webui/agents/errorTotal',
   summary: 'Counts errors of agents over a time',
   description:
-    'Errors that agents reported and commands that failed, most first. Without dates the last 7 days; both ends count.',
+    'Errors that agents reported, commands that failed and polls that failed, most first; also of polled computers that never became hosts. Without dates the last 7 days; both ends count.',
   permission: 'fleet:read',
   query: closed({
     FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start; a date begins with its first moment.' })),
@@ -140,13 +140,13 @@ export const errorTotal = operation({
   }),
   response: closed({
     total: Type.Integer({ minimum: 0, description: 'Sum of errorsCount over all agents.' }),
-    recordsTotal: Type.Integer({ minimum: 0, description: 'Agents with errors.' }),
+    recordsTotal: Type.Integer({ minimum: 0, description: 'Hosts and polled computers with errors.' }),
     recordsFiltered: Type.Integer({ minimum: 0 }),
     data: Type.Array(
       closed({
-        uuid: Type.String(),
-        hostIdentifier: Type.String(),
-        localIpAddress: Type.String(),
+        uuid: Type.String({ description: 'Empty for a polled computer that never became a host.' }),
+        hostIdentifier: Type.String({ description: 'Host name, or computerName of the connection.' }),
+        localIpAddress: Type.String({ description: 'Empty when unknown.' }),
         errorsCount: Type.Integer({ minimum: 1 }),
         lastErrorTime: utcTime('When the last one reached the server.'),
         lastError: Type.String(),

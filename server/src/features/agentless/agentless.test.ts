@@ -110,6 +110,41 @@ describe('a host that is polled', () => {
     ok(await agentless.post('registration', { computerNames: ['down-1'] }))
   })
 
+  it('that never became a host counts in errorTotal by its name', async () => {
+    for (const computerName of ['never-1', '192.0.2.7'])
+      ok(await agentless.post('connectiondetails', { computerName, password: 'p', userName: 'u' }))
+    const errors = async (computerName: string) => {
+      const got = ok<{ total: number; recordsTotal: number; data: { hostIdentifier: string; errorsCount: number }[] }>(
+        await (await t.admin()).get('/prime/webui/agents/errorTotal?PageSize=1000'),
+      )
+      expect(got.total).toBe(got.data.reduce((sum, row) => sum + row.errorsCount, 0))
+      expect(got.recordsTotal).toBe(got.data.length)
+      return got.data.filter((row) => row.hostIdentifier === computerName)
+    }
+    const w = await agentless.registerWorker()
+    const run = async (result: (poll: Poll) => PollResult) => {
+      const polls = (await w.lease(30)).polls.filter((one) => ['never-1', '192.0.2.7'].includes(one.host))
+      expect(polls).toHaveLength(2)
+      await w.results(polls.map(result))
+      t.clock.advance(24 * 60 * minute + 1)
+    }
+    await run((poll) => failure(poll, 'connect-timeout', 'no answer'))
+    await run((poll) => failure(poll, 'connection-refused', 'not today'))
+    const row = { uuid: '', errorsCount: 2, lastError: expect.stringContaining('not today') }
+    expect(await errors('never-1')).toMatchObject([{ ...row, localIpAddress: '' }])
+    expect(await errors('192.0.2.7')).toMatchObject([{ ...row, localIpAddress: '192.0.2.7' }])
+    // The errors of before follow it when it becomes a host.
+    await run((poll) =>
+      poll.host === 'never-1'
+        ? { ...success(poll), facts: hostFacts({ hostname: 'never-1' }) }
+        : failure(poll, 'connect-timeout'),
+    )
+    const { uuid } = await agentless.status('never-1')
+    expect(uuid).not.toBe('')
+    expect(await errors('never-1')).toMatchObject([{ uuid, errorsCount: 2 }])
+    ok(await agentless.post('unregistration', { computerNames: ['never-1', '192.0.2.7'] }))
+  })
+
   it('that is lost, comes back or shows another key is told of once', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'turns-1', password: 'p', userName: 'u' }))
     const w = await agentless.registerWorker()

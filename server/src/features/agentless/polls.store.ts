@@ -87,10 +87,14 @@ export const createPollsStore = () => ({
   /** Polls that ended too often without a result, taken off the queue until `later`. Returns how many. */
   giveUp: (tx: Tx, now: Date, attempts: number, later: Date, error: string): Promise<number> =>
     tx.execute(sql`
+      with failed as (
       update connection_runs r set state = 'Failed', cause = 'worker-lost', error = ${error}, ended_at = ${now}, lease_until = null,
         attempts = 0, failures = r.failures + 1, next_run = ${later}, fence = r.fence + 1, step = '',
         prev_errors = (array_prepend(${error}::text, r.prev_errors))[1:3]
-      where ${due(now)} and r.attempts >= ${attempts}::int`),
+      where ${due(now)} and r.attempts >= ${attempts}::int returning r.connection_id)
+      insert into connection_errors (connection_id, received_at, message)
+      select c.connection_id, ${now}::timestamptz, ${error}::text from failed f join connections c on c.connection_id = f.connection_id
+      where c.agent_id is null`),
 
   /**
    * Connections of results whose lease is the present one, locked. Others are stale. Locks by name and connections before
@@ -168,7 +172,13 @@ export const createPollsStore = () => ({
             when u.cause is null or u.host_key = c.host_key then '' else u.host_key end,
           platform = case when c.platform = 'auto' then coalesce(u.platform, 'auto') else c.platform end
         from u where c.connection_id = u.id and ((u.host_key is not null and (u.host_key <> c.host_key or c.shown_host_key <> ''))
-          or (c.platform = 'auto' and u.platform is not null)))
+          or (c.platform = 'auto' and u.platform is not null))),
+      outdated as (
+        delete from connection_errors e using u where e.connection_id = u.id and e.received_at < ${now}::timestamptz - interval '90 days'),
+      failed as (
+        insert into connection_errors (connection_id, received_at, message)
+        select c.connection_id, ${now}::timestamptz, u.error from u join connections c on c.connection_id = u.id
+        where u.cause is not null and c.agent_id is null)
       update connection_runs r set state = case when u.cause is null then 'Success' else 'Failed' end, cause = u.cause, error = u.error,
         ended_at = ${now}, duration_ms = u.duration, lease_until = null, attempts = 0, step = '',
         failures = case when u.cause is null then 0 else r.failures + 1 end,

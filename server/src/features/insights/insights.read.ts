@@ -223,23 +223,30 @@ export const createInsightsRead = (db: Queryable) => {
       order by v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
 
     errors: async (from: Date, to: Date, limit: number, offset: number) => {
+      // A computer that is not a host yet is counted under its connection.
       const failures = sql`
-        select e.agent_id, e.received_at as at, e.message from agent_errors e where e.received_at >= ${from} and e.received_at < ${to}
+        select e.agent_id as id, e.received_at as at, e.message from agent_errors e where e.received_at >= ${from} and e.received_at < ${to}
         union all
         select c.agent_id, c.ended_at, c.title || ': ' || coalesce(nullif(c.message, ''), 'failed') from commands c
           join agents a on a.agent_id = c.agent_id
-          where c.state = 'failed' and c.ended_at >= ${from} and c.ended_at < ${to}`
+          where c.state = 'failed' and c.ended_at >= ${from} and c.ended_at < ${to}
+        union all
+        select coalesce(c.agent_id, c.connection_id), e.received_at, e.message from connection_errors e
+          join connections c on c.connection_id = e.connection_id
+          where e.received_at >= ${from} and e.received_at < ${to}`
       const [row] = await db.query<{ total: number; agents: number; rows: unknown[] }>(sql`
         with failures as materialized (${failures}),
         counted as materialized (
-          select f.agent_id, count(*)::int as n, max(f.at) as last from failures f group by f.agent_id),
+          select f.id, count(*)::int as n, max(f.at) as last from failures f group by f.id),
         chosen as (
-          select c.*, a.host, a.address from counted c join agents a on a.agent_id = c.agent_id
-          order by c.n desc, lower(a.host), c.agent_id limit ${limit}::int offset ${offset}::bigint)
+          select c.*, coalesce(a.agent_id::text, '') as uuid, coalesce(a.host, k.computer_name) as host,
+            coalesce(a.address, case when left(address_order(k.computer_name), 1) = 'n' then '' else k.computer_name end) as address
+          from counted c left join agents a on a.agent_id = c.id left join connections k on k.connection_id = c.id and a.agent_id is null
+          order by c.n desc, lower(coalesce(a.host, k.computer_name)), c.id limit ${limit}::int offset ${offset}::bigint)
         select (select count(*) from failures)::int as total, (select count(*) from counted)::int as agents,
-          (select coalesce(jsonb_agg(jsonb_build_object('uuid', c.agent_id, 'hostIdentifier', c.host, 'localIpAddress', c.address,
+          (select coalesce(jsonb_agg(jsonb_build_object('uuid', c.uuid, 'hostIdentifier', c.host, 'localIpAddress', c.address,
               'errorsCount', c.n, 'lastErrorTime', ${utc('c.last')}, 'lastError',
-              (select f.message from failures f where f.agent_id = c.agent_id and f.at = c.last limit 1)) order by c.n desc, lower(c.host), c.agent_id), '[]')
+              (select f.message from failures f where f.id = c.id and f.at = c.last limit 1)) order by c.n desc, lower(c.host), c.id), '[]')
             from chosen c) as rows`)
       return { total: row?.total ?? 0, agents: row?.agents ?? 0, rows: row?.rows ?? [] }
     },

@@ -28,3 +28,12 @@ BEGIN
 END $$;
 CREATE INDEX agent_rows_address_order ON agent_rows (address_order(address), agent_id);
 CREATE INDEX connections_address_order ON connections (address_order(name_key), name_key);
+
+-- Failed polls of computers that are not hosts yet: those of hosts are in agent_errors.
+CREATE TABLE connection_errors (
+  connection_id uuid NOT NULL REFERENCES connections ON DELETE CASCADE,
+  received_at timestamptz NOT NULL,
+  message text NOT NULL
+);
+CREATE INDEX connection_errors_connection ON connection_errors (connection_id, received_at);
+CREATE INDEX connection_errors_received ON connection_errors (received_at, connection_id);
