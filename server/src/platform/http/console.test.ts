@@ -49,4 +49,37 @@ describe('the console as it is served', () => {
     const answer = await t.request({ method: 'GET', url })
     expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
   })
+
+  it.each([
+    '/prime',
+    '/prime/',
+    '/PRIME/WebUI/agent',
+    '/prime/webui',
+    '/prime/webui/agents/agent/',
+    '/prime/webui/agents/nothing/more',
+    '/prime/webui/systemNotifications',
+    '/prime/other',
+    '/%70rime/webui/nothing',
+    '/%2570rime/webui/nothing',
+    '/prime;v=1/webui/agents',
+    '/prime%20/webui/agents',
+    '/prime./webui/agents',
+    '/agent',
+    '/agent/v1',
+    '/agent/v2/check-in',
+    '/worker/v1/nothing',
+    '/docs/nothing',
+    '/metrics/nothing',
+    '/healthz/nothing',
+    '/openapi.json/nothing',
+  ])('answers the unknown path %s of the interface with a problem, never with the page', async (url) => {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const answer = await t.request({ method, url, headers: { accept: 'text/html,*/*' } })
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+      expect(answer.body).not.toContain('csp-nonce')
+    }
+  })
 })

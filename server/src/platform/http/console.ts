@@ -90,14 +90,15 @@ const decoded = (segment: string): string => {
   }
 }
 
+/** The name that a first segment begins with: clients write `prime;v=1`, `%2570rime` or `prime ` and mean the interface. */
+const prefixOf = (segment: string): string =>
+  (/^[a-z0-9._-]*/.exec(decoded(segment).trim().toLowerCase())?.[0] ?? '').replace(/\.+$/, '')
+
 /** Paths of views: no empty or dot segment, however it is written, and none of the server's own first segments. */
 const isPagePath = (path: string): boolean => {
   const segments = path.slice(1).split('/').map(decoded)
   if (path !== '/' && segments.slice(0, -1).includes('')) return false
-  return (
-    !segments.some((s) => s === '.' || s === '..' || s.includes('/')) &&
-    !reserved.has((segments[0] ?? '').toLowerCase())
-  )
+  return !segments.some((s) => s === '.' || s === '..' || s.includes('/')) && !reserved.has(prefixOf(segments[0] ?? ''))
 }
 
 /**
