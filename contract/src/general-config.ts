@@ -46,9 +46,9 @@ const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given
     ]),
   )
 
-/** Body of a group: its items, all optional; a key that is none of them is answered with all that are. */
+/** Body of a group: its items, all optional. */
 const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
-  Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false, 'x-list-keys': true })
+  Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false })
 
 /** Body of the licence, whose operation stands with the licence. */
 export const licenceBody = configBody('license')

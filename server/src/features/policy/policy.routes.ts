@@ -23,6 +23,7 @@ import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { JsonText } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { unknownValue } from '#platform/http/names.ts'
 import { isId } from '#platform/ids.ts'
 import type { List } from '#platform/list/list.ts'
 import type { Approvals } from './approvals.service.ts'
@@ -54,6 +55,22 @@ const pageOf = (query: { PageNumber?: number; PageSize?: number }) => {
 }
 
 const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+const decisions = ['allow', 'block'] as const
+
+/** The one decision that is asked for; null: any. */
+const decisionOf = (given: string | undefined): (typeof decisions)[number] | null => {
+  const asked = new Set<(typeof decisions)[number]>()
+  for (const part of (given ?? '').split(',')) {
+    const name = part.trim().toLowerCase()
+    if (name === '') continue
+    const known = decisions.find((one) => one === name)
+    if (known === undefined) throw invalid('query.decision', unknownValue(name, decisions))
+    asked.add(known)
+  }
+  const [only] = asked
+  return asked.size === 1 && only !== undefined ? only : null
+}
 
 export const registerPolicyRoutes = (
   app: HttpApp,
@@ -88,7 +105,7 @@ export const registerPolicyRoutes = (
   app.register(getPolicyTest, ({ query }) => {
     const host = query.hostUuid || null
     if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is no uuid of an agent')
-    const decision = query.decision?.toLowerCase()
+    const decision = decisionOf(query.decision)
     return test.inForce({
       days: query.days ?? 30,
       tags: (query.hashtags ?? '')
@@ -96,7 +113,7 @@ export const registerPolicyRoutes = (
         .map((tag) => tag.trim())
         .filter((tag) => tag !== ''),
       host,
-      decision: decision === 'allow' || decision === 'block' ? decision : null,
+      decision,
       ...pageOf(query),
     })
   })

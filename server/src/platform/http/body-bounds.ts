@@ -10,8 +10,6 @@ export interface BodyShape {
   items?: BodyShape
   anyOf?: BodyShape[]
   maxItems?: number
-  /** A key that is none of them is answered with all that are. */
-  'x-list-keys'?: boolean
 }
 
 /** No shape of the contract nests deeper than eight. */

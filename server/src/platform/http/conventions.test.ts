@@ -141,14 +141,52 @@ describe('query', () => {
     if (status === 400) expect(field(answer)).toBe(at)
   })
 
-  it('names the nearest known name', async () => {
+  it('lists the known names and suggests the closest one', async () => {
     const answer = await admin.get('/prime/webui/agents?HostIdentifer=x')
+    const known = Object.keys(contract.getAgents.query?.properties ?? {}).join(', ')
+    const message = `is unknown; did you mean HostIdentifier?; known are ${known}`
     expect(answer.json()).toMatchObject({
       code: 'validation_failed',
-      detail: 'query.HostIdentifer is unknown; did you mean HostIdentifier?',
-      errors: [{ field: 'query.HostIdentifer', message: 'is unknown; did you mean HostIdentifier?' }],
+      detail: `query.HostIdentifer ${message}.`,
+      errors: [{ field: 'query.HostIdentifer', message }],
     })
+    const sorted = await admin.get('/prime/webui/agents?SortBy=hostIdentifer_desc')
+    expect(field(sorted)).toBe('query.SortBy')
+    expect(sorted.json().detail).toMatch(
+      /must be one of hostIdentifier, .*, with _asc or _desc; did you mean hostIdentifier\?/,
+    )
+    const notices = await admin.get('/prime/webui/systemNotification/riskNotifications?knd=blocked')
+    expect(notices.json().detail).toMatch(
+      /^query\.knd is unknown; did you mean kind\?; known are .*riskNotificationViewQuery/,
+    )
+    const body = await admin.post('/prime/webui/agents/exportagentcsv', { hostIdentifer: 'x' })
+    expect(body.json().detail).toMatch(
+      /^body\.hostIdentifer is unknown; did you mean hostIdentifier\?; known are uuid, /,
+    )
   })
+
+  const enumerated = (Object.values(contract) as unknown as Partial<AnyOperation>[]).flatMap((one) =>
+    one?.method !== 'GET'
+      ? []
+      : Object.entries((one.query?.properties ?? {}) as Record<string, { 'x-values'?: readonly string[] }>).flatMap(
+          ([name, schema]) =>
+            schema['x-values'] === undefined ? [] : [[one.path as string, name, schema['x-values']] as const],
+        ),
+  )
+  it.each(enumerated)(
+    'lists the values of the filter %s?%s and suggests the closest one',
+    async (path, name, values) => {
+      const [value = ''] = values
+      const misspelt = `${value.slice(0, -1)}${value.endsWith('x') ? 'z' : 'x'}`
+      const answer = await admin.get(
+        `${path.replace(/\{\w+\}/g, '0197f6e0-6a4c-7c3e-8f2a-2d1c6b5a4e3f')}?${name}=${encodeURIComponent(misspelt)}`,
+      )
+      expect([answer.statusCode, field(answer)], answer.body).toEqual([400, `query.${name}`])
+      const { message } = answer.json().errors[0]
+      for (const known of values) expect(message).toContain(known)
+      expect(message).toContain('did you mean ')
+    },
+  )
 
   it('guesses at nothing that is far from all known names', async () => {
     const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors

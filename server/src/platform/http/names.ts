@@ -30,15 +30,19 @@ const nearest = (name: string, known: Iterable<string>): string | undefined => {
   return best
 }
 
-/** Names that a message lists at most. */
-const mostNames = 30
-
-/** What is said of a name that is unknown: the one that was meant, else which there are. */
+/** The message about an unknown name: the closest known one, and all that are known. */
 export const unknownName = (name: string, known: Iterable<string>, is = 'is unknown'): string => {
   const all = [...known]
   const near = nearest(name, all)
-  if (near !== undefined) return `${is}; did you mean ${near}?`
-  return all.length === 0 || all.length > mostNames ? is : `${is}; known are ${all.join(', ')}`
+  const meant = near === undefined ? is : `${is}; did you mean ${near}?`
+  return all.length === 0 ? is : `${meant}; known are ${all.join(', ')}`
+}
+
+/** The message about a value that an enumeration does not have: the closest one, and all that it has. */
+export const unknownValue = (value: string, known: Iterable<string>, form = ''): string => {
+  const all = [...known]
+  const near = nearest(value, all)
+  return `must be one of ${all.join(', ')}${form}${near === undefined ? '' : `; did you mean ${near}?`}`
 }
 
 /** Known names by their lower-case form. A Map, so that `constructor` is no name. */

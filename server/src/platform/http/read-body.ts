@@ -74,11 +74,9 @@ const fold = (
     if (isBadText(given))
       state.errors.push({ field: path, message: 'has a key with U+0000 or half of a surrogate pair' })
     else if (given === '__proto__' || (names !== undefined && !names.has(given.toLowerCase()) && !open)) {
-      const message = unknownName(given, names?.values() ?? [])
-      const isListed = chosen?.['x-list-keys'] === true && !message.includes('; known are ')
       state.errors.push({
         field: `${path}.${given.slice(0, 64)}`,
-        message: `${message}${isListed ? `; known are ${Object.keys(properties ?? {}).join(', ')}` : ''}`,
+        message: unknownName(given, names?.values() ?? []),
       })
     } else if (Object.hasOwn(result, name)) state.errors.push({ field: at, message: 'is given more than once' })
     else {

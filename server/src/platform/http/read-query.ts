@@ -1,7 +1,7 @@
 import type { FieldError } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
 import { AppError } from '../app-error.ts'
-import { foldedNames, isBadText, unknownName } from './names.ts'
+import { foldedNames, isBadText, unknownName, unknownValue } from './names.ts'
 
 type JsonSchema = TSchema & {
   type?: string
@@ -60,7 +60,7 @@ const convert = (value: string, schema: JsonSchema): { value: unknown } | { faul
   }
   if (schema.enum !== undefined) {
     const found = schema.enum.find((candidate) => String(candidate).toLowerCase() === value.toLowerCase())
-    return found === undefined ? { fault: `must be one of ${schema.enum.join(', ')}` } : { value: found }
+    return found === undefined ? { fault: unknownValue(value, schema.enum.map(String)) } : { value: found }
   }
   if (schema.maxLength !== undefined && value.length > schema.maxLength)
     return { fault: `must have at most ${schema.maxLength} characters` }

@@ -1,5 +1,6 @@
 import { invalid } from '../app-error.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'
+import { unknownValue } from '../http/names.ts'
 import { requireTime } from '../time.ts'
 
 /** A condition in the forms that different plans want. */
@@ -77,7 +78,7 @@ export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
   return (field, text) => {
     const chosen = parts(text).map((part) => {
       const condition = known.get(part.toLowerCase())
-      if (condition === undefined) throw invalid(field, `must be one of ${Object.keys(conditions).join(', ')}`)
+      if (condition === undefined) throw invalid(field, unknownValue(part, Object.keys(conditions)))
       return `(${condition})`
     })
     if (chosen.length === 0) throw invalid(field, `must be one of ${Object.keys(conditions).join(', ')}`)

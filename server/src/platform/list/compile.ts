@@ -1,5 +1,6 @@
 import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
+import { unknownValue } from '../http/names.ts'
 import type { Column, Condition } from './columns.ts'
 
 /** A list as data: where its rows lie, what a row looks like, what may be filtered and sorted. All text is our own source. */
@@ -60,7 +61,8 @@ const sortTerm = (
   const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())
   if (match === null || found?.column.sort === undefined) {
     const known = Object.keys(spec.columns).filter((key) => spec.columns[key]?.sort !== undefined)
-    throw invalid(field, `must be one of ${known.join(', ')}, with _asc or _desc`)
+    const key = text.trim().replace(/^-|_(asc|desc)$/gi, '')
+    throw invalid(field, unknownValue(key, known, ', with _asc or _desc'))
   }
   return { column: found.column, descending: match[1] === '-' || match[3]?.toLowerCase() === 'desc' }
 }
