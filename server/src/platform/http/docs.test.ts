@@ -33,6 +33,45 @@ describe('GET /openapi.json', () => {
     expect(document.paths['/prime/webui/auth/signin']?.post?.security).toEqual([])
   })
 
+  it('names components as the specification names its resources, wherever it uses them', async () => {
+    const document = (await t.as(undefined).get('/openapi.json')).json() as OpenApiDocument
+    const [admin, agents, config, notices] = ['admin', 'agents', 'generalconfig', 'systemNotification']
+    const uses = [
+      ['get', `${admin}/all`, '200', 'AccountViewResource'],
+      ['get', `${admin}/getuserdetails`, '200', 'AccountViewResource'],
+      ['post', `${admin}/updateuserdetails`, 'body', 'MyAccountUpdateResource'],
+      ['get', agents, '200', 'AgentsViewDataWrapper'],
+      ['post', `${agents}/configuration`, 'body', 'AgentPendingConfigurationWrapper'],
+      ['get', `${agents}/errorTotal`, '200', 'AgentsErrorDataWrapper'],
+      ['get', `${agents}/agentless/connectiondetailsstatus`, '200', 'AgentslessRsStatusGetResponse'],
+      ['post', `${agents}/agentless/connectiondetails`, 'body', 'AgentlessRsConnectionDetailsPostRequest'],
+      ['put', `${agents}/agentless/connectiondetails`, 'body', 'AgentlessRsConnectionDetailsUpdateRequest'],
+      ['post', `${agents}/agentless/registration`, 'body', 'AgentlessRsConnectionDetailsRegistrationPostRequest'],
+      ['post', `${agents}/agentless/unregistration`, 'body', 'AgentlessRsConnectionDetailsRegistrationPostRequest'],
+      ['get', `${agents}/agentless/workerpollerdetails`, '200', 'WorkerPollerDetails'],
+      ['put', `${agents}/agentless/workerpollerdetails/activatedstatus`, 'body', 'WorkerAppActivatePollerPutRequest'],
+      ['post', `${config}/deletehashtags`, 'body', 'GatewayHashtagActionDto'],
+      ['get', `${notices}/notifications`, '200', 'NotificationGroupDataViewResource'],
+      ['post', `${notices}/notifications/update`, '200', 'NotificationGroupDataViewResource'],
+      ['get', notices, '200', 'NotificationsViewResource'],
+      ['get', `${notices}/riskNotifications`, '200', 'RiskNotifications'],
+      ['post', `${notices}/riskNotifications/pin`, 'body', 'NotificationActionViewResource'],
+      ['get', `${notices}/systemHealth`, '200', 'OperationalStatusViewResource'],
+    ] as const
+    expect(new Set(uses.map(([, , , resource]) => resource)).size).toBe(17)
+    /** What an operation takes or answers, with its wrapper of an array or null opened. */
+    const shapeOf = (method: string, path: string, place: string): string => {
+      const operation = document.paths[`/prime/webui/${path}`]?.[method]
+      const described = place === 'body' ? operation?.requestBody : operation?.responses['200']
+      const { content } = described as { content: Record<string, { schema: { $ref?: string } }> }
+      const schema = content['application/json']?.schema ?? {}
+      const name = schema.$ref?.split('/').at(-1) ?? ''
+      return JSON.stringify([schema, document.components.schemas[name]])
+    }
+    for (const [method, path, place, resource] of uses)
+      expect(shapeOf(method, path, place), `${method} ${path}`).toContain(`"#/components/schemas/${resource}"`)
+  })
+
   it('passes the recommended rules of redocly', async () => {
     const { body } = await t.as(undefined).get('/openapi.json')
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-openapi-'))

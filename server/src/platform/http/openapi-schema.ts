@@ -19,17 +19,20 @@ export interface JsonSchema {
 /** Plain data of a schema: what the library keeps beside it stays out. */
 export const plain = (schema: unknown): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema
 
-/** Shapes the contract has a name for, by their text: whatever looks alike is the same shape. */
-const namedShapes: ReadonlyMap<string, string> = new Map(
-  Object.entries(contract)
+/** Shapes the contract has a name for, by their text: whatever looks alike is the same shape. The specification's name wins. */
+const namedShapes: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(contract as Readonly<Record<string, unknown>>)
     .filter(([, value]) => {
       const schema = value as { type?: unknown; properties?: unknown } | null
       return typeof schema === 'object' && schema?.type === 'object' && Object.keys(schema.properties ?? {}).length > 1
     })
     // Of two names for one shape the first in the alphabet: the Map keeps what comes last.
     .sort(([a], [b]) => (a < b ? 1 : -1))
-    .map(([name, value]) => [JSON.stringify(plain(value)), name]),
-)
+    .map(([name, value]) => [JSON.stringify(plain(value)), name] as const),
+  ...Object.entries(contract.specificationResources).map(
+    ([name, schema]) => [JSON.stringify(plain(schema)), name] as const,
+  ),
+])
 
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 

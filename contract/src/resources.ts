@@ -1,0 +1,40 @@
+/** Shapes under the names that the specification of the interface gives them, for OpenAPI and clients made from it. */
+import type { TSchema } from 'typebox'
+import { AccountView } from './accounts.ts'
+import { MyAccountUpdate } from './admin.ts'
+import {
+  activateWorker,
+  addConnections,
+  connectionDetailsStatus,
+  registerConnections,
+  updateConnection,
+  WorkerPollerDetails,
+} from './agentless.ts'
+import { AgentsPage } from './agents.ts'
+import { agentsConfiguration } from './commands.ts'
+import { errorTotal } from './insights.ts'
+import { NotificationGroup } from './notification-groups.ts'
+import { countNotices, listHealthNotices, pinRiskNotice, RiskNotification } from './notifications.ts'
+import { GatewayHashtagActionDto } from './tags.ts'
+
+const bodyOf = <T extends TSchema>({ body }: { readonly body?: T }): T => body as T
+
+export const specificationResources: Readonly<Record<string, TSchema>> = {
+  AccountViewResource: AccountView,
+  MyAccountUpdateResource: MyAccountUpdate,
+  AgentsViewDataWrapper: AgentsPage,
+  AgentPendingConfigurationWrapper: bodyOf(agentsConfiguration).anyOf[0].items,
+  AgentsErrorDataWrapper: errorTotal.response,
+  AgentslessRsStatusGetResponse: connectionDetailsStatus.response,
+  AgentlessRsConnectionDetailsPostRequest: bodyOf(addConnections),
+  AgentlessRsConnectionDetailsUpdateRequest: bodyOf(updateConnection),
+  AgentlessRsConnectionDetailsRegistrationPostRequest: bodyOf(registerConnections),
+  WorkerPollerDetails,
+  WorkerAppActivatePollerPutRequest: bodyOf(activateWorker),
+  GatewayHashtagActionDto,
+  NotificationGroupDataViewResource: NotificationGroup,
+  NotificationsViewResource: countNotices.response,
+  RiskNotifications: RiskNotification,
+  NotificationActionViewResource: bodyOf(pinRiskNotice),
+  OperationalStatusViewResource: listHealthNotices.response,
+}
