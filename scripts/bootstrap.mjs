@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { ensureBuilds } from './bootstrap/builds.mjs'
+import { assertDataDirReachable } from './bootstrap/data-dir.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { ensureNode, linkNode } from './bootstrap/node.mjs'
 // Entry of every npm script. Plain JavaScript for Node >= 18: it runs before anything is installed, fetches what is
@@ -30,6 +31,7 @@ try {
   const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
   if (verb === undefined)
     throw new Refusal(`Usage: node scripts/bootstrap.mjs ${Object.keys(VERBS).join('|')} [arguments]`)
+  if (name === 'start') assertDataDirReachable()
   const node = await ensureNode()
   await ensurePackages(node, { development: verb.development === true })
   await ensureBuilds(node, verb.builds ?? [])

@@ -231,7 +231,7 @@ describe('the data directory', () => {
   it.runIf(isRoot)('is refused when the database user can not get there', async () => {
     mkdirSync(join(base, 'closed'), { mode: 0o700 })
     const message = await refusal(start({ dataDir: join(base, 'closed', 'data') }))
-    expect(message).toContain(`may not pass through ${join(base, 'closed')}`)
+    expect(message).toContain(`cannot enter ${join(base, 'closed')}`)
     expect(message).toContain('PORTCULLIS_DATA_DIR')
   })
 

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process'
+import { realpathSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { Refusal } from './say.mjs'
+
+/**
+ * Refuses a start whose database user cannot reach the data directory, before anything is fetched or built. The server
+ * checks the same (`server/src/platform/postgres/let-through.ts`); only root runs the database as another user.
+ */
+export function assertDataDirReachable(env = process.env) {
+  if (process.getuid?.() !== 0 || env.DATABASE_URL || env.DATABASE_URL_FILE) return
+  const dataDir = resolve(env.PORTCULLIS_DATA_DIR ?? '/var/lib/portcullis')
+  const user = databaseUser(join(dataDir, 'postgres'))
+  if (user === undefined) return
+  for (let dir = nearestDir(dirname(dataDir)); ; dir = dirname(dir)) {
+    const { mode, uid, gid } = statSync(dir)
+    if (((mode >> (uid === user.uid ? 6 : gid === user.gid ? 3 : 0)) & 1) === 0)
+      throw new Refusal(
+        `The database runs as the user ${user.name}, who cannot enter ${dir}, which contains the data directory ${dataDir}. ` +
+          `Run \`chmod o+x ${dir}\`, or choose another data directory with PORTCULLIS_DATA_DIR.`,
+      )
+    if (dir === dirname(dir)) return
+  }
+}
+
+/** The user that PostgreSQL will run as; undefined when one has to be made first. */
+function databaseUser(clusterDir) {
+  const cluster = statSync(clusterDir, { throwIfNoEntry: false })
+  if (cluster !== undefined && cluster.uid !== 0)
+    return { uid: cluster.uid, gid: cluster.gid, name: id('-un', String(cluster.uid)) || String(cluster.uid) }
+  for (const name of ['postgres', 'portcullis-db']) {
+    const [uid, gid] = [id('-u', name), id('-g', name)]
+    if (uid !== '' && gid !== '') return { uid: Number(uid), gid: Number(gid), name }
+  }
+  return undefined
+}
+
+function id(...args) {
+  const run = spawnSync('id', args, { encoding: 'utf8', timeout: 5_000 })
+  return run.status === 0 ? run.stdout.trim() : ''
+}
+
+/** The real path of the first directory on the way up that exists. */
+function nearestDir(dir) {
+  return statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true || dir === dirname(dir)
+    ? realpathSync(dir)
+    : nearestDir(dirname(dir))
+}
