@@ -43,7 +43,7 @@ const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly 
       pageSize: ignored,
       columns: Type.Optional(
         nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
-          description: `Columns in the order they are to have, any case, each once; null or empty = all: ${columns.join(', ')}.`,
+          description: `Columns in the order they are to have, any case, each once; \`*\` alone = all; null or empty = all, in the PDF of agents the ten most useful ones: ${columns.join(', ')}.`,
         }),
       ),
     }),
@@ -63,6 +63,23 @@ export const peripheralModelExportRow = closed({
   approvedCount: Type.Integer({ description: 'Present devices that are not unapproved.' }),
   ...findings,
 })
+
+/** Columns of a PDF of agents when none are chosen: as many as are readable on A4. */
+export const agentPdfColumns = [
+  'hostIdentifier',
+  'localIpAddress',
+  'displayStatusCombined',
+  'severity',
+  'riskScore',
+  'notApproved',
+  'osVersion',
+  'serviceVersion',
+  'lastUpdated',
+  'hashtags',
+] as const satisfies readonly (keyof Agent)[]
+
+/** The name in `columns` that means every column. */
+export const everyColumn = '*'
 
 const agentExportBody = exportBody(
   { ...agentFilters, GlobalSearch: listQuery.GlobalSearch },
@@ -119,6 +136,8 @@ const csvNotes =
 const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After. 503 with Retry-After while other accounts keep the server busy.`
 
 const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const
+const agentPdfNotes = `A4, landscape, with the columns ${agentPdfColumns.join(', ')}. Name others in \`columns\`, or \`*\` for all: the paper then is as large as they need. ${pdfNotes}`
+
 const pdf = {
   response: Type.String(),
   responseKind: 'file',
@@ -165,7 +184,7 @@ export const exportAgentPdf = operation({
   path: '/prime/webui/agents/exportagentpdf/exportpdf',
   tag: 'Agents',
   summary: 'Exports the agents list as PDF',
-  description: pdfNotes,
+  description: agentPdfNotes,
   permission: 'export:read',
   heavy: 'export',
   body: agentExportBody,

@@ -1,4 +1,5 @@
 import {
+  agentPdfColumns,
   exportAgentCsv,
   exportAgentlessCsv,
   exportCsvConnections,
@@ -20,7 +21,7 @@ import { withApproved } from './exports.read.ts'
 
 const list = (
   name: ReportListName,
-  how: Pick<ExportableList, 'spec' | 'plan'> & Partial<Pick<ExportableList, 'csvPath' | 'time' | 'fixed'>>,
+  how: Pick<ExportableList, 'spec' | 'plan'> & Partial<Pick<ExportableList, 'csvPath' | 'time' | 'fixed' | 'printed'>>,
 ): ExportableList =>
   exportableList({
     ...how,
@@ -35,6 +36,7 @@ export const exportLists = {
     spec: agentsList,
     plan: 'walk',
     csvPath: exportAgentCsv.path,
+    printed: agentPdfColumns,
     time: '(select h.last_seen from agent_heartbeats h where h.agent_id = r.agent_id)',
   }),
   models: list('models', {

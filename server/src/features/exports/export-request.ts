@@ -1,3 +1,4 @@
+import { everyColumn } from '@portcullis/contract'
 import { invalid } from '#platform/app-error.ts'
 import { unknownName } from '#platform/http/names.ts'
 import { type CompiledList, compileList, type ListSpec } from '#platform/list/compile.ts'
@@ -21,7 +22,7 @@ export const chosenColumns = (
   asked: readonly string[],
   place = 'body',
 ): readonly ExportColumn[] => {
-  if (asked.length === 0) return list.columns
+  if (asked.length === 0 || (asked.length === 1 && asked[0] === everyColumn)) return list.columns
   const known = new Map<string, ExportColumn>()
   for (const column of list.columns)
     for (const name of [column.key, ...(list.spec?.columns[column.key]?.names ?? [])])

@@ -22,6 +22,8 @@ export interface ExportableList {
   /** Heading of a PDF. */
   title: string
   columns: readonly ExportColumn[]
+  /** Keys of the columns of a PDF when none are chosen, which then is A4; absent: all columns, on paper wide enough. */
+  printed?: readonly string[]
   /** Kind of each filter (`x-filter`) by its folded name, for the words on the cover. */
   filterKinds: ReadonlyMap<string, string>
   /** Path of the CSV, which has no limit of rows; absent: only reports are made of this list. */

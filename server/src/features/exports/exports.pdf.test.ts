@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { agentPdfColumns } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
@@ -106,8 +107,27 @@ describe.skipIf(!hasTools)('a list as PDF', () => {
     expect(missing).toEqual([])
   })
 
-  it('has every column where none are chosen, on paper wide enough', async () => {
-    const file = await pdfOf(agentsPdf)
+  it('of agents is A4 with the ten most useful columns where none are chosen', async () => {
+    const long = 'a'.repeat(200)
+    await t.server.db.execute(
+      sql`update agents set host = ${long}, address = ${'fd00:1111:2222:3333:4444:5555:6666:7777'} where host = 'first'`,
+    )
+    for (const body of [undefined, null, {}, { columns: [] }, { columns: null, sortBy: 'uuid' }]) {
+      const file = await pdfOf(agentsPdf, body)
+      expect(execFileSync('pdfinfo', [file], { encoding: 'utf8' })).toMatch(/^Page size: +841\.89 x 595\.28 pts/m)
+      const words = textOf(file, '-layout')
+        .split('\n')
+        .find((line) => line.includes(headingOf('hostIdentifier', true)))
+      const headings = agentPdfColumns.map((key) => headingOf(key, true))
+      expect(headings).toHaveLength(10)
+      expect(words?.trim().split(/ {2,}| (?=[A-Z])/)).toHaveLength(10)
+      for (const heading of headings) expect(words).toContain(heading)
+    }
+    await t.server.db.execute(sql`update agents set host = 'first' where host = ${long}`)
+  })
+
+  it('has every column on demand, on paper wide enough', async () => {
+    const file = await pdfOf(agentsPdf, { columns: ['*'] })
     const { data } = await pageOf(t, 'agents?PageSize=1')
     const text = textOf(file, '-layout')
     for (const key of Object.keys(data[0] as object)) expect(text).toContain(headingOf(key, true))

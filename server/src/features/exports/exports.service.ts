@@ -45,7 +45,8 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
 
     /** `userName` stands on the first page. */
     pdf: async (list: ExportableList, body: ExportBody, userName: string): Promise<FileAnswer> => {
-      const request = readExportRequest(list, body)
+      const isDefault = list.printed !== undefined && ((body?.columns as readonly string[] | null) ?? []).length === 0
+      const request = readExportRequest(list, isDefault ? { ...body, columns: list.printed } : body)
       const rows = await listOf(list).countOf(request.compiled)
       if (rows > maxPdfRows) throw tooLarge(list, format(rows))
       const at = clock.now()
@@ -57,6 +58,7 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
             title: list.title,
             cover: [filterWords(request), madeLine(at, userName)],
             columns: printedColumns(request.columns),
+            isA4: isDefault,
             at,
           },
           maxRows: maxPdfRows,

@@ -25,18 +25,29 @@ const enough = 100
 /** Width beyond which a text is broken although there is room. */
 const most = 320
 
-/** The smallest paper on which every column has enough room, and the columns' widths on it. */
-export const fitColumns = (wanted: readonly WantedWidth[], margins: number): { paper: Paper; widths: number[] } => {
+/** The smallest paper on which every column has enough room, or A4, and the columns' widths on it. */
+export const fitColumns = (
+  wanted: readonly WantedWidth[],
+  margins: number,
+  isA4 = false,
+): { paper: Paper; widths: number[] } => {
   const least = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, enough)))
   const liked = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, most)))
   const needed = least.reduce((sum, width) => sum + width, margins)
   const largest = papers.at(-1) as Paper
   // More than A0: no printer takes it, but every reader does (the format ends at 14,400 points).
-  const paper = papers.find(({ width }) => width >= needed) ?? {
+  const paper = papers.find(({ width }) => isA4 || width >= needed) ?? {
     width: Math.min(needed, 14_400),
     height: largest.height,
   }
-  const scale = Math.min(1, (paper.width - margins) / (needed - margins))
+  const room = paper.width - margins
+  const heads = wanted.reduce((sum, { head }) => sum + head, 0)
+  if (needed > paper.width && heads < room) {
+    // Headings keep their width; what the cells want beyond it is shared out.
+    const part = (room - heads) / (needed - margins - heads)
+    return { paper, widths: least.map((width, i) => (wanted[i]?.head ?? 0) * (1 - part) + width * part) }
+  }
+  const scale = Math.min(1, room / (needed - margins))
   const spare = Math.max(0, paper.width - needed)
   const asked = liked.reduce((sum, width, i) => sum + width - (least[i] as number), 0)
   const share = asked === 0 ? 0 : Math.min(1, spare / asked)

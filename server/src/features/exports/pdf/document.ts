@@ -10,6 +10,8 @@ export interface TableJob {
   /** Lines below the title of the first page; `{rows}` in the last becomes the number of rows. */
   cover: readonly string[]
   columns: readonly { heading: string; isNumber: boolean; form: CellForm }[]
+  /** Whether the paper is A4, however wide the columns are. */
+  isA4?: boolean
   /** When it was asked for, in milliseconds. */
   at: number
 }
@@ -121,6 +123,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
       widest: (widest[i] as number) * cellSize + 2 * padding + 1,
     })),
     2 * margin,
+    job.isA4,
   )
   /** Room for text in each column, at font size 1. */
   const rooms = widths.map((width) => (width - 2 * padding) / cellSize)
