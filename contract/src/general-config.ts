@@ -5,10 +5,10 @@ import { closed, nullable, operation, page, utcTime } from './operation.ts'
 const base = '/prime/webui/generalconfig'
 const tag = 'GeneralConfig'
 
+const mapText = `Values by name; of items that are not set what counts in their place. Secrets: \`${maskedSecret}\` when set, else empty.`
+
 /** A flat map of items; secrets are masked. */
-export const ConfigMap = Type.Record(Type.String(), Type.String(), {
-  description: `Values by name; of items that are not set what counts in their place. Secrets: \`${maskedSecret}\` when set, else empty.`,
-})
+export const ConfigMap = Type.Record(Type.String(), Type.String(), { description: mapText })
 export type ConfigMap = Static<typeof ConfigMap>
 
 /** One item that a change touched. */
@@ -19,13 +19,16 @@ export const ConfigChange = closed({
 })
 export type ConfigChange = Static<typeof ConfigChange>
 
+/** The answer to a write: not the bare map, which is in `items` (ADR 38). */
 export const ConfigSaved = closed({
   version: Type.Integer({
     minimum: 0,
     description: 'Version of the configuration now; as before when nothing changed.',
   }),
-  changes: Type.Array(ConfigChange),
-  items: ConfigMap,
+  changes: Type.Array(ConfigChange, { description: 'What this write changed; empty when nothing changed.' }),
+  items: Type.Record(Type.String(), Type.String(), {
+    description: `The whole group after the write. ${mapText}`,
+  }),
 })
 export type ConfigSaved = Static<typeof ConfigSaved>
 
@@ -66,7 +69,7 @@ const write = (
     path: `${base}/${path}`,
     tag,
     summary,
-    description: `Absent items stay, null or an empty text takes one away. All items are judged together before anything is stored; a new version is kept and audited with its differences. ${
+    description: `Absent items stay, null or an empty text takes one away. All items are judged together before anything is stored; a new version is kept and audited with its differences. Answers the version, the changes, and the whole group in \`items\`, with secrets masked. ${
       configGroups[group].place.length > 0 ? 'Where a secret would be sent elsewhere, it has to be given again. ' : ''
     }${more.text ?? ''}`,
     permission: 'config:write',

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ConfigSaved, ConfigVersion } from '@portcullis/contract'
+import type { AnyOperation, ConfigSaved, ConfigVersion } from '@portcullis/contract'
+import * as contract from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raw, sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -51,6 +52,28 @@ const read = async (path: string): Promise<Record<string, string>> => {
   return answer.json()
 }
 const history = async (): Promise<ConfigVersion[]> => (await pageOf<ConfigVersion>(t, 'generalconfig/history')).data
+
+const writes = (Object.values(contract) as unknown as AnyOperation[]).filter(
+  (one) => one?.response === contract.ConfigSaved && one.method === 'POST' && one.body !== undefined,
+)
+
+describe('a write to the settings', () => {
+  it.each(writes.map((one) => [one.path, one] as const))(
+    'answers the version, the changes and the whole masked group: %s',
+    async (path, { body }) => {
+      const names = Object.keys((body as unknown as { properties: object }).properties)
+      const answer = await (await t.admin()).post(path, {})
+      expect(answer.statusCode, answer.body).toBe(200)
+      const { version, changes, items, ...more } = answer.json()
+      expect([typeof version, changes, more]).toEqual(['number', [], {}])
+      expect(Object.keys(items).sort()).toEqual(names.sort())
+      const [first = '', last = ''] = [names.at(0), names.at(-1)]
+      expect(items).toMatchObject(await read(`GetConfigItemsByName/${first},${last}`))
+      const document = (await (await t.admin()).get('/openapi.json')).json()
+      expect(document.paths[path].post.description).toContain('the whole group in `items`, with secrets masked')
+    },
+  )
+})
 
 describe('the general configuration', () => {
   it('is written as a whole, masked when read, kept in versions and audited with its differences', async () => {
