@@ -154,6 +154,22 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect((await untag(['closed'], uuids().slice(0, 1))).statusCode).toBe(200)
   })
 
+  it('finding 4c: an item that names the tags of options counts the hosts that carry them', async () => {
+    await tag(['loose'], uuids())
+    const save = (who: Person, tags: string) =>
+      who.api.post(`${base}/generalconfig/AddOrUpdateVendorA`, { VENDORA_NO_LAST_KEYBOARD_TAGS: tags })
+    expect((await save(alice, 'nobody')).statusCode).toBe(200)
+    expect(code(await save(alice, 'nobody, Loose'))).toBe('second_person_required')
+    expect(await requests()).toMatchObject([
+      { action: 'settings', hosts: 3, details: ['VENDORA_NO_LAST_KEYBOARD_TAGS: "nobody" → "nobody, Loose"'] },
+    ])
+    expect((await approve()).statusCode).toBe(200)
+    const items = await t.db.query<{ value: string }>(
+      sql`select i.value from config_items i where i.name = 'VENDORA_NO_LAST_KEYBOARD_TAGS'`,
+    )
+    expect(items).toEqual([{ value: 'nobody, Loose' }])
+  })
+
   it('finding 4c: a stale session requests no change of tags', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     await rule(alice, { effect: 'allow', tag: 'trusted' })

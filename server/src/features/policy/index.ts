@@ -22,6 +22,7 @@ import { createDrafts } from './draft.service.ts'
 import { createLongRead } from './long.read.ts'
 import { createNewlyAllowed } from './newly-allowed.ts'
 import { createOpenPolicy } from './open-policy.ts'
+import { createOptionGate } from './option-gate.ts'
 import { createPolicyOverview } from './overview.service.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
@@ -101,7 +102,12 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const longRead = createLongRead(deps.exportDb)
   const drafts = createDrafts({ longRead, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
-  const overview = createPolicyOverview({ ...deps, read, settings })
+  const overview = createPolicyOverview({
+    ...deps,
+    read,
+    settings,
+    guardOptions: createOptionGate({ ...deps, store, settings }),
+  })
   const drainAfterChange = (): void => {
     reassess
       .drain()

@@ -16,6 +16,8 @@ export interface OverviewDeps {
   read: PolicyRead
   settings: PolicySettingsApi
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'require'>
+  /** Refuses items that change options of more hosts than one person may. */
+  guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
 }
 
 interface SettingsChange {
@@ -33,7 +35,7 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 ]
 
 /** The policy at a glance, its settings, and whether a second approver is needed. */
-export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals }: OverviewDeps) => {
+export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals, guardOptions }: OverviewDeps) => {
   /** Hosts above which a second approver is needed, and why; null: never. */
   const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
     const { twoPersonHosts } = await settings.read(db)
@@ -96,11 +98,13 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
 
   return {
     twoPerson,
-    guardItems: (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> =>
-      guard(
+    guardItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
+      await guard(
         actor,
         settingsOf((name) => items.get(name) ?? ''),
-      ),
+      )
+      await guardOptions(actor, items)
+    },
     /** In a transaction of the caller, so that it needs no second connection. */
     settings: (tx: Queryable = db) => settings.read(tx),
     read: async () => {

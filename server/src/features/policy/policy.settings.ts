@@ -26,7 +26,8 @@ const optionsOf = (text: (name: OptionName) => string, hashtags: string): Policy
   return options.keepsLastKeyboard && !options.failsClosed ? undefined : options
 }
 
-const tagNames = (text: string): ReadonlySet<string> =>
+/** Tags that an item names, in lower case. */
+export const tagNames = (text: string): ReadonlySet<string> =>
   new Set(
     text
       .split(',')
@@ -36,7 +37,7 @@ const tagNames = (text: string): ReadonlySet<string> =>
 
 /** Items that name the tags of hosts with other options than the default. */
 export const optionNames = ['VENDORA_NO_LAST_KEYBOARD_TAGS', 'VENDORA_FAIL_CLOSED_TAGS'] as const
-type OptionName = (typeof optionNames)[number]
+export type OptionName = (typeof optionNames)[number]
 
 export type SettingName =
   | 'VENDORA_TWO_PERSON_LIMIT'
@@ -50,6 +51,13 @@ export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write
   /** Options of a host with these tags, separated by commas. */
   options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
     optionsOf((await config.values(db, 'vendorA')).text, hashtags),
+  /** The items that name tags, as they are. */
+  optionTexts: async (db: Queryable): Promise<Record<OptionName, string>> => {
+    const { text } = await config.values(db, 'vendorA')
+    return Object.fromEntries(optionNames.map((name) => [name, text(name)])) as Record<OptionName, string>
+  },
+  writeOptions: (tx: Tx, actor: Actor, options: Record<OptionName, string>): Promise<void> =>
+    config.write(tx, actor, options),
   /** Folded names of the tags that decide options of hosts. */
   optionTags: async (db: Queryable): Promise<ReadonlySet<string>> => {
     const { text } = await config.values(db, 'vendorA')
