@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { agentCommandKinds } from './agent-protocol.ts'
 import { agentFilters, agentParams } from './agents.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
+import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, WorksAgain, zonelessTime } from './operation.ts'
 
 /** Life of a command. The last four are final; a confirmation that comes after a cancel wins. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const
@@ -283,7 +283,10 @@ export const previewBulk = operation({
           'When arming: attached devices with a kernel driver that is not allowed for their kind. Their ports would be held.',
       },
     ),
-    secondPerson: Type.Boolean({ description: 'A second person has to approve it.' }),
+    worksAgain: closed(WorksAgain.properties, {
+      description: 'Freeing, deleting, or approving what is attached: blocked devices that work again.',
+    }),
+    secondPerson: Type.Boolean({ description: 'A second approver is required.' }),
   }),
 })
 

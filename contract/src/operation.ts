@@ -154,3 +154,11 @@ export const BulkResult = closed({
   notFound: Type.Array(Type.String(), { description: 'Ids that name nothing; not fatal.' }),
 })
 export type BulkResult = Static<typeof BulkResult>
+
+/** Devices that are blocked now and work again after a change. */
+export const WorksAgain = closed({
+  agents: Type.Integer({ description: 'Hosts of these devices.' }),
+  peripherals: Type.Integer({ description: 'Devices that are attached, blocked now, and allowed afterwards.' }),
+  attackTools: Type.Integer({ description: 'How many of them are known attack tools.' }),
+})
+export type WorksAgain = Static<typeof WorksAgain>

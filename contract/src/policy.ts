@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { policyKinds } from './agent-protocol.ts'
 import { enumFilter, tagsFilter, textFilter } from './filters.ts'
-import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
+import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 
 /** Who a rule speaks to, from the narrowest; an allow of a narrower level outranks one of a wider. */
 export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
@@ -260,6 +260,7 @@ export const PolicyEffect = closed({
   devIcon: Type.Integer(),
   present: Type.Boolean(),
   armed: Type.Boolean({ description: 'The host is armed: the change acts at once.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'The device is a known attack tool.' }),
   before: Type.Enum(['allow', 'block']),
   after: Type.Enum(['allow', 'block']),
 })
@@ -287,7 +288,10 @@ export const previewPolicy = operation({
     allowed: Type.Integer({ description: 'Devices that change from block to allow.' }),
     blocked: Type.Integer({ description: 'Devices that change from allow to block.' }),
     blockedNow: Type.Integer({ description: 'Of these: present on armed hosts, so that they stop working.' }),
-    effects: Type.Array(PolicyEffect, { description: 'The first 200, those that stop working first.' }),
+    worksAgain: WorksAgain,
+    effects: Type.Array(PolicyEffect, {
+      description: 'The first 200: devices that stop working, then attack tools, then the others.',
+    }),
     warnings: Type.Array(PolicyWarning),
   }),
 })

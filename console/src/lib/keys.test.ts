@@ -55,6 +55,15 @@ describe('the keyboard', () => {
     expect(done).toEqual(['j'])
   })
 
+  it('starts a sequence with a key that a screen binds by itself, and runs only the sequence', () => {
+    const { bind, press, done } = setUp()
+    bind('g a', 'g')
+    press('g')
+    expect(done).toEqual([])
+    press('a')
+    expect(done).toEqual(['g a'])
+  })
+
   it('knows sequences, within their time only', () => {
     const { bind, press, done, wait } = setUp()
     bind('g a', 'a')

@@ -63,29 +63,32 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
       if (focus === 'text' || (focus === 'control' && own.has(event.key))) return
       const started = prefix !== null && clock.now() - prefix.at < sequenceLimit ? prefix.key : null
       prefix = null
-      const binding = (started === null ? undefined : find(`${started} ${event.key}`)) ?? find(event.key)
+      const isPrefix = layers.some((layer) => layer.bindings.some(({ keys }) => keys.startsWith(`${event.key} `)))
+      // A key that begins sequences does nothing by itself: `g a` must not first do what a screen binds to `g`.
+      const single = isPrefix ? undefined : find(event.key)
+      const binding = (started === null ? undefined : find(`${started} ${event.key}`)) ?? single
       if (binding !== undefined) {
         event.preventDefault()
         binding.run()
         return
       }
-      if (layers.some((layer) => layer.bindings.some(({ keys }) => keys.startsWith(`${event.key} `)))) {
-        prefix = { key: event.key, at: clock.now() }
-      }
+      if (isPrefix) prefix = { key: event.key, at: clock.now() }
     },
   }
 }
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** Focus of a DOM element. Inside a dialog or menu the screen behind has no keys. */
+/** Dialogs, popovers, menus and lists of choices that are open. */
+const openLayers = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox]:not([aria-hidden=true])'
+
+/** Returns what has the focus. While a dialog, popover or menu is open, the screen behind it has no keys. */
 export const domFocus = (target: EventTarget | null): FocusKind => {
   if (!(target instanceof HTMLElement)) return 'none'
   if (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select')) {
     return 'text'
   }
-  if (target.closest('[role=menu], [role=listbox]') !== null) return 'text'
-  // Wherever the focus is: a dialog that is still loading has nothing yet that could take it.
-  if (target.ownerDocument.querySelector('[role=dialog][aria-modal=true]') !== null) return 'text'
+  // Wherever the focus is: what has just opened may not have taken it yet.
+  if (target.ownerDocument.querySelector(openLayers) !== null) return 'text'
   return target.matches('a, button, input, summary, [role=tab], [role=menuitem], [role=checkbox]') ? 'control' : 'none'
 }

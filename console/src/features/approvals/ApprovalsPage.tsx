@@ -39,12 +39,10 @@ const refreshGap = 2_000
 
 const inboxView: ViewSpec = { filters: [], defaultSort: '', defaultColumns: [] }
 
+// Keys for the narrow decisions only; the wide ones are chosen from the menu of the row or in the dialog.
 const starts: readonly { keys: string; description: string; start: DecideStart }[] = [
-  { keys: 'a', description: 'Approve on its host', start: { effect: 'allow', scope: 'host' } },
-  { keys: 't', description: 'Approve on a tag', start: { effect: 'allow', scope: 'tag' } },
-  { keys: 'f', description: 'Approve on all hosts', start: { effect: 'allow', scope: 'all' } },
-  { keys: 'd', description: 'Deny', start: { effect: 'deny', scope: 'host' } },
-  { keys: 'g', description: 'Grant for a day', start: { effect: 'grant', scope: 'host' } },
+  { keys: 'a', description: 'Approve the selected row on its host', start: { effect: 'allow', scope: 'host' } },
+  { keys: 'd', description: 'Deny the selected row', start: { effect: 'deny', scope: 'host' } },
 ]
 
 /** What waits for a decision: devices of armed hosts that no rule covers, by model. Made for the keyboard. */
@@ -135,8 +133,8 @@ export const ApprovalsPage = () => {
           keys,
           description,
           run: () => {
-            const line = current ?? lines[0]
-            if (line !== undefined) void ask(line, start)
+            // Without a selection a key decides nothing.
+            if (current !== undefined) void ask(current, start)
           },
         }))
       : []),
@@ -165,8 +163,8 @@ export const ApprovalsPage = () => {
         {canDecide ? (
           <>
             {' '}
-            <kbd>j</kbd> <kbd>k</kbd> to walk, <kbd>enter</kbd> for the devices, <kbd>a</kbd> approve on its host,{' '}
-            <kbd>t</kbd> on a tag, <kbd>f</kbd> on all hosts, <kbd>d</kbd> deny, <kbd>g</kbd> grant for a day.
+            <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>enter</kbd> to show the devices, <kbd>a</kbd> to approve and{' '}
+            <kbd>d</kbd> to deny the selected row.
           </>
         ) : null}
       </p>
@@ -200,10 +198,7 @@ export const ApprovalsPage = () => {
               toggle={() => toggle(modelKey(model))}
               decide={
                 canDecide
-                  ? (line, keys) => {
-                      const found = starts.find((one) => one.keys === keys)
-                      if (found !== undefined) void ask(line, found.start)
-                    }
+                  ? (line, start) => void ask(line, start)
                   : null
               }
             />

@@ -1,30 +1,48 @@
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceIds } from '../../ui/device/Device.tsx'
 import { Icon, kindIcon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
+import type { DecideStart } from '../../ui/policy/decide.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './ApprovalsPage.module.css'
 import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from './waiting.ts'
 
-const actions = [
-  ['a', 'Approve'],
-  ['t', 'Tag'],
-  ['f', 'All hosts'],
-  ['d', 'Deny'],
-  ['g', 'Grant'],
-] as const
+const wider: readonly [title: string, start: DecideStart][] = [
+  ['Approve for a tag…', { effect: 'allow', scope: 'tag' }],
+  ['Approve on all hosts…', { effect: 'allow', scope: 'all' }],
+  ['Grant for a limited time…', { effect: 'grant', scope: 'host' }],
+]
 
-const Actions = ({ line, decide }: { line: Line; decide: (line: Line, keys: string) => void }) => (
+const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: DecideStart) => void }) => (
   <span className={classes.actions}>
-    {actions.map(([keys, word]) => (
-      <Button key={keys} size="compact-xs" variant="default" title={`Key ${keys}`} onClick={() => decide(line, keys)}>
-        {word}
-      </Button>
-    ))}
+    <Button
+      size="compact-xs"
+      variant="default"
+      title="Key a, when the row is selected"
+      onClick={() => decide(line, { effect: 'allow', scope: 'host' })}
+    >
+      Approve…
+    </Button>
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      title="Key d, when the row is selected"
+      onClick={() => decide(line, { effect: 'deny', scope: 'host' })}
+    >
+      Deny…
+    </Button>
+    <MoreMenu label={`More for ${modelName(line.model)}`}>
+      {wider.map(([title, start]) => (
+        <Menu.Item key={title} onClick={() => decide(line, start)}>
+          {title}
+        </Menu.Item>
+      ))}
+    </MoreMenu>
   </span>
 )
 
@@ -35,7 +53,7 @@ export interface WaitingModelProps {
   cursor: string | null
   toggle: () => void
   /** Null for who may only read. */
-  decide: ((line: Line, keys: string) => void) | null
+  decide: ((line: Line, start: DecideStart) => void) | null
 }
 
 /** A model that waits: what it is, how often, why to be careful; opened, its devices with host, case number and state. */

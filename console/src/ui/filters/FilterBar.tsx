@@ -117,7 +117,8 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
         />
       ))}
       {others.length > 0 ? (
-        <Menu position="bottom-start">
+        // The editor of the chosen filter takes the focus; the closing menu must not take it back.
+        <Menu position="bottom-start" returnFocus={false}>
           <Menu.Target>
             <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
               Filter
@@ -125,7 +126,6 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
           </Menu.Target>
           <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
             {others.map(({ name, label }) => (
-              // The menu gives the focus back as it closes; the editor opens after that.
               <Menu.Item key={name} onClick={() => setTimeout(() => setOpened(name), 0)}>
                 {label}
               </Menu.Item>

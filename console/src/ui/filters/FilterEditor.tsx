@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Radio, Stack, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
@@ -135,8 +135,18 @@ const PeriodEditor = ({ value, change }: EditorProps) => {
   )
 }
 
-/** The editor of one filter; each change is in force at once. */
+/** The editor of one filter; each change is in force at once. It takes the focus, however late it is loaded. */
 export const FilterEditor = (props: EditorProps) => {
+  const root = useRef<HTMLDivElement>(null)
+  useEffect(() => root.current?.querySelector<HTMLElement>('[data-autofocus], input')?.focus(), [])
+  return (
+    <div ref={root}>
+      <EditorOfKind {...props} />
+    </div>
+  )
+}
+
+const EditorOfKind = (props: EditorProps) => {
   const { filter, value, change, close } = props
   switch (filter.kind) {
     case 'text':

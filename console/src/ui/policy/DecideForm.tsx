@@ -110,14 +110,16 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const end = new Date(Math.ceil((clock.now() + Number(life) * 3_600_000) / 60_000) * 60_000).toISOString()
   const [expiresAt, setExpiresAt] = useState(end)
   const needsOverride = subject.isAttackTool && effect !== 'deny'
+  const isWide = scope !== 'host' || hostsOf(subject.devices).length > 1
+  const needsOwnReason = needsOverride || (isWide && effect !== 'deny')
   const decision: Decision = {
     effect,
     scope,
     tag,
     serial: onlySerial ? serial : '',
     expiresAt: effect === 'grant' ? expiresAt : null,
-    // A usual reason is no reason for letting an attack tool in.
-    reason: reason ?? (needsOverride ? '' : usualReason[effect]),
+    // An attack tool, or more than one host, needs a reason of its own.
+    reason: reason ?? (needsOwnReason ? '' : usualReason[effect]),
     overrideAttackTool: needsOverride && isOverridden,
   }
   const hosts = hostsOf(subject.devices)
@@ -254,7 +256,8 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         label="Reason"
         maxLength={200}
         value={decision.reason}
-        placeholder={needsOverride ? 'Why this one may be used' : undefined}
+        placeholder={needsOverride ? 'Why this device may be used' : needsOwnReason ? 'Why these devices may be used' : undefined}
+        required={needsOwnReason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />
       <PreviewPanel
@@ -265,7 +268,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
       <Group justify="space-between" gap="sm">
         <MoreMenu label="More about this decision" curl={curl} />
         <Group gap="sm">
-          <Button size="sm" variant="default" onClick={close}>
+          <Button size="sm" variant="default" onClick={close} data-autofocus>
             Cancel
           </Button>
           <Button
@@ -273,7 +276,6 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
             type="submit"
             loading={busy}
             disabled={!isReady}
-            data-autofocus
             {...(effect === 'deny' ? { color: 'red' } : {})}
           >
             {decideWords({ effect, scope, tag }, hosts.length)}

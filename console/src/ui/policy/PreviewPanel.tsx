@@ -5,10 +5,10 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
-import { SeverityShape } from '../SeverityTag.tsx'
+import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import classes from './policy.module.css'
 import { usePreview } from './usePreview.ts'
-import { devices, type Preview, previewSentence } from './words.ts'
+import { devices, type Preview, previewSentence, worksAgainText } from './words.ts'
 
 const shownAtFirst = 5
 
@@ -23,6 +23,11 @@ const Effects = ({ preview }: { preview: Preview }) => {
           <li key={`${effect.uuid}|${effect.deviceID}`} data-stops={effect.after === 'block' || undefined}>
             <Icon name={kindIcon(effect.devIcon)} size={14} />
             <span className={classes.clip}>
+              {effect.isKnownAttackTool ? (
+                <>
+                  <SeverityTag severity="red" word="attack tool" />{' '}
+                </>
+              ) : null}
               <PlainLink href={deviceAddress(effect.uuid, effect.deviceID)}>
                 <DeviceText value={effect.caption || `${effect.vid}:${effect.pid}`} />
               </PlainLink>
@@ -57,6 +62,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   const { preview, failure, isStale, retry } = usePreview(draft)
   if (failure !== null) return <ErrorState failure={failure} retry={retry} inline />
   const sentence = preview === undefined ? null : previewSentence(preview)
+  const again = preview === undefined ? null : worksAgainText(preview.worksAgain)
   return (
     <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
       {preview === undefined || sentence === null ? (
@@ -67,6 +73,12 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
             <SeverityShape severity={sentence.severity} />
             <strong>{sentence.text}</strong>
           </p>
+          {again === null ? null : (
+            <p className={classes.sentence} data-testid="works-again">
+              <SeverityShape severity={again.severity} />
+              <strong>{again.text}</strong>
+            </p>
+          )}
           {preview.warnings.length === 0 ? null : (
             <ul className={classes.warnings}>
               {preview.warnings.map(({ code, text, ruleId }) => (

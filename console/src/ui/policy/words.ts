@@ -11,6 +11,23 @@ export const hosts = (count: number): string => counted(count, 'host', 'hosts')
 export const devices = (count: number): string => counted(count, 'device', 'devices')
 const times = (count: number): string => counted(count, 'time', 'times')
 
+/** Says which blocked devices work again; null: none. Attack tools are named first. */
+export const worksAgainText = ({
+  agents,
+  peripherals,
+  attackTools,
+}: Preview['worksAgain']): { severity: Severity; text: string } | null => {
+  if (peripherals === 0) return null
+  const where = `will work again on ${hosts(agents)}`
+  if (attackTools === 0) return { severity: 'amber', text: `${counted(peripherals, 'blocked device', 'blocked devices')} ${where}.` }
+  const tools = counted(attackTools, 'blocked attack tool', 'blocked attack tools')
+  const others = peripherals - attackTools
+  return {
+    severity: 'red',
+    text: `${tools}${others === 0 ? '' : ` and ${counted(others, 'other blocked device', 'other blocked devices')}`} ${where}.`,
+  }
+}
+
 /** What a change of the rules would do, most serious part first. */
 export const previewSentence = (
   preview: Pick<Preview, 'agents' | 'peripherals' | 'matching' | 'allowed' | 'blocked' | 'blockedNow'>,

@@ -1,3 +1,4 @@
+import type { WorksAgain } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { type SqlFragment, sql } from '#platform/db/sql.ts'
 
@@ -30,6 +31,8 @@ interface BlockedDevices {
   mismatched: number
 }
 
+export const noneWorksAgain: WorksAgain = { agents: 0, peripherals: 0, attackTools: 0 }
+
 export const createActionsRead = (db: Queryable) => ({
   /** Condition for named agents; ids of other forms name nothing. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
@@ -58,6 +61,16 @@ export const createActionsRead = (db: Queryable) => ({
         from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
         where p.present and not r.agentless and a.enforcement <> 'observe' and ${where}`)
     )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0, mismatched_agents: 0, mismatched: 0 },
+
+  /** Attached devices that armed hosts block now; `sources`: only those that one of these decided. */
+  blockedNow: async (where: SqlFragment, sources: readonly number[]): Promise<WorksAgain> =>
+    (
+      await db.query<WorksAgain>(sql`
+        select count(distinct p.agent_id)::int as agents, count(*)::int as peripherals,
+          count(*) filter (where p.severity >= 40)::int as "attackTools"
+        from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
+        where p.present and not p.authorized and r.armed and p.source = any(${sources}::smallint[]) and ${where}`)
+    )[0] ?? noneWorksAgain,
 
   /** Which of these exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>

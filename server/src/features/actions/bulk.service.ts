@@ -22,7 +22,7 @@ import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
-import type { ActionsRead, TargetGroup } from './actions.read.ts'
+import { type ActionsRead, noneWorksAgain, type TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
 import { recordOrder } from './record.ts'
@@ -39,6 +39,12 @@ const hostsPerStep = 500
 const jobsPerPerson = 20
 /** What an armed host blocks, as the places of `policySourceNames` that decisions are stored by. */
 const blocking = (['attack-tool', 'deny', 'default'] as const).map((source) => policySourceNames.indexOf(source))
+/** Blocked devices that an action opens, by what decided them. */
+const opens: Partial<Record<BulkAction, readonly number[]>> = {
+  free: blocking,
+  delete: blocking,
+  approveAll: [policySourceNames.indexOf('default')],
+}
 
 /** What a job of ours is to do. */
 interface BulkJob {
@@ -173,6 +179,7 @@ export const createBulk = (deps: BulkDeps) => {
     const count = sum(able)
     const opened = action === 'tag' || action === 'untag' ? await openedByTags(action, hashtags, where) : count
     const devices = action === 'arm' ? await read.devices(where, blocking) : null
+    const unblocks = opens[action]
     return {
       action,
       agents: count,
@@ -182,6 +189,7 @@ export const createBulk = (deps: BulkDeps) => {
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
       mismatched: { agents: devices?.mismatched_agents ?? 0, peripherals: devices?.mismatched ?? 0 },
+      worksAgain: unblocks === undefined ? noneWorksAgain : await read.blockedNow(where, unblocks),
       secondPerson: await needsApprover(actor, action, opened),
     }
   }

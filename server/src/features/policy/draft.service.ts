@@ -133,7 +133,11 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
         const { added, decided } = await decisions(tx, actor, draft, new Date(clock.now() - previewDays * dayMs))
         const moved = decided.filter((d) => effectOf(d.source) !== before(d.candidate))
         const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
-        const listed = [...moved].sort((a, b) => Number(stops(b)) - Number(stops(a))).slice(0, listedEffects)
+        const starts = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'allow'
+        const isTool = (d: DraftDecision) => d.design.attackTool !== null
+        const gravity = (d: DraftDecision) => (stops(d) ? 2 : 0) + (isTool(d) ? 1 : 0)
+        const listed = [...moved].sort((a, b) => gravity(b) - gravity(a)).slice(0, listedEffects)
+        const again = moved.filter(starts)
         const names = new Map(
           (
             await devices.named(
@@ -180,6 +184,11 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
           allowed: moved.filter((d) => effectOf(d.source) === 'allow').length,
           blocked: moved.filter((d) => effectOf(d.source) === 'block').length,
           blockedNow,
+          worksAgain: {
+            agents: agents(again),
+            peripherals: again.length,
+            attackTools: again.filter(isTool).length,
+          },
           effects: listed.flatMap((d): PolicyEffect[] => {
             const name = names.get(`${d.candidate.agent_id}|${d.candidate.device_id}`)
             if (name === undefined) return []
@@ -194,6 +203,7 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
                 devIcon: name.icon,
                 present: d.candidate.present,
                 armed: d.candidate.armed,
+                isKnownAttackTool: isTool(d),
                 before: before(d.candidate),
                 after: effectOf(d.source),
               },

@@ -45,6 +45,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
   const data = preview.data
   const count = data?.agents ?? 0
   const mustType = count > typedAbove
+  const opensDevices = action === 'free' || action === 'approveAll' || action === 'delete'
 
   const run = async () => {
     setBusy(true)
@@ -145,14 +146,14 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       <div className={classes.foot}>
         <MoreMenu label="More" curl={() => curlOf(window.location.origin, runBulk, { body })} />
         <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Back
+          <Button variant="default" onClick={close} data-autofocus={(opensDevices && !mustType) || undefined}>
+            Cancel
           </Button>
           <Button
             type="submit"
             {...(words.isDangerous === true ? { color: 'red' } : {})}
             loading={busy}
-            data-autofocus={!mustType || undefined}
+            data-autofocus={(!opensDevices && !mustType) || undefined}
             disabled={
               data === undefined ||
               preview.isPlaceholderData ||

@@ -10,6 +10,7 @@ const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
   blocked: { agents: 0, peripherals: 0 },
   attackTools: 0,
   mismatched: { agents: 0, peripherals: 0 },
+  worksAgain: { agents: 0, peripherals: 0, attackTools: 0 },
   secondPerson: false,
   ...change,
 })
@@ -38,6 +39,19 @@ describe('what an action on many hosts would do', () => {
       '40 hosts are not connected and get it when back.',
     ])
     expect(texts(one, true)[2]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
+  })
+
+  it('names what freeing makes possible, attack tools first', () => {
+    const freeing = (worksAgain: BulkPreview['worksAgain']) => texts(preview({ action: 'free', worksAgain }))
+    expect(freeing({ agents: 2, peripherals: 2, attackTools: 2 })).toEqual([
+      '2 blocked attack tools will work again on 2 hosts.',
+    ])
+    expect(freeing({ agents: 1, peripherals: 3, attackTools: 1 })).toEqual([
+      '1 blocked attack tool and 2 other blocked devices will work again on 1 host.',
+    ])
+    expect(freeing({ agents: 1, peripherals: 1, attackTools: 0 })).toEqual([
+      '1 blocked device will work again on 1 host.',
+    ])
   })
 
   it('counts what was selected with what is left out', () => {

@@ -1,4 +1,5 @@
 import type { BodyOf, BulkAction, previewBulk, ResponseOf } from '@portcullis/contract'
+import { worksAgainText } from '../../../ui/policy/words.ts'
 import type { Severity } from '../../../ui/theme/tokens.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>
@@ -117,8 +118,10 @@ export interface PreviewLine {
 
 /** What the server says would happen, as sentences; the gravest first. */
 export const previewLines = (preview: BulkPreview, applyToPresent: boolean): PreviewLine[] => {
-  const { action, attackTools, blocked, disconnected, impossible, mismatched, unchanged } = preview
+  const { action, attackTools, blocked, disconnected, impossible, mismatched, unchanged, worksAgain } = preview
   const lines: PreviewLine[] = []
+  const again = worksAgainText(worksAgain)
+  if (again !== null) lines.push(again)
   if (attackTools > 0) {
     lines.push({
       text: `${number(attackTools)} attack ${attackTools === 1 ? 'tool is' : 'tools are'} attached now and ${attackTools === 1 ? 'stops' : 'stop'} working.`,
