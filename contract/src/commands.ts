@@ -2,7 +2,17 @@ import { type Static, Type } from 'typebox'
 import { agentCommandKinds } from './agent-protocol.ts'
 import { agentFilters, agentParams } from './agents.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, WorksAgain, zonelessTime } from './operation.ts'
+import {
+  BulkResult,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  WorksAgain,
+  zonelessTime,
+} from './operation.ts'
 
 /** Life of a command. The last four are final; a confirmation that comes after a cancel wins. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const

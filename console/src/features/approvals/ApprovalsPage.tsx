@@ -196,11 +196,7 @@ export const ApprovalsPage = () => {
               isOpen={open === modelKey(model)}
               cursor={cursor}
               toggle={() => toggle(modelKey(model))}
-              decide={
-                canDecide
-                  ? (line, start) => void ask(line, start)
-                  : null
-              }
+              decide={canDecide ? (line, start) => void ask(line, start) : null}
             />
           ))}
         </ul>

@@ -256,7 +256,9 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         label="Reason"
         maxLength={200}
         value={decision.reason}
-        placeholder={needsOverride ? 'Why this device may be used' : needsOwnReason ? 'Why these devices may be used' : undefined}
+        placeholder={
+          needsOverride ? 'Why this device may be used' : needsOwnReason ? 'Why these devices may be used' : undefined
+        }
         required={needsOwnReason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />

@@ -19,7 +19,8 @@ export const worksAgainText = ({
 }: Preview['worksAgain']): { severity: Severity; text: string } | null => {
   if (peripherals === 0) return null
   const where = `will work again on ${hosts(agents)}`
-  if (attackTools === 0) return { severity: 'amber', text: `${counted(peripherals, 'blocked device', 'blocked devices')} ${where}.` }
+  if (attackTools === 0)
+    return { severity: 'amber', text: `${counted(peripherals, 'blocked device', 'blocked devices')} ${where}.` }
   const tools = counted(attackTools, 'blocked attack tool', 'blocked attack tools')
   const others = peripherals - attackTools
   return {
