@@ -51,6 +51,7 @@ describe('an action on many hosts', () => {
         blocked: { agents: 1, peripherals: 1 },
         attackTools: 1,
         mismatched: { agents: 0, peripherals: 0 },
+        worksAgain: { agents: 0, peripherals: 0, attackTools: 0 },
         secondPerson: false,
       },
     ])
