@@ -1,0 +1,42 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+describe.skipIf(chromiumPath === undefined)('keys of the console', () => {
+  let server: RunningServer
+  let browser: Browser
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  it('fire no shortcut while a filter is typed, from its first letter on', async () => {
+    const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto('/peripherals')
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByRole('menuitem', { name: 'Vendor', exact: true }).click()
+    const field = page.getByLabel('Vendor contains')
+    await page.locator('input:focus').waitFor()
+    // Each of these letters begins or is a shortcut: `g s` opens the settings, `/` the search, `?` the help.
+    await page.keyboard.type('Kingston g s /? xgs')
+    expect(await field.inputValue()).toBe('Kingston g s /? xgs')
+    expect(new URL(page.url()).pathname).toBe('/peripherals')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/Vendor=Kingston|vendor=Kingston/)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
