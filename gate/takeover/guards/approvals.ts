@@ -192,4 +192,60 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  hiddenAllows: {
+    does: 'A rule that ends soon, such as a deny, hides nothing that another rule newly allows',
+    test: {
+      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      name: 'finding 4c: a deny that ends soon does not hide an allow',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/policy/newly-allowed.read.ts',
+        find: 'p.source = u.source or (',
+        replace: 'p.source = u.source and (true or ',
+      },
+    ],
+  },
+  approverForTags: {
+    does: 'Tags that rules use are changed on more hosts than the limit only with a second approver',
+    test: {
+      file: 'server/src/features/approvals/tag-changes.test.ts',
+      name: 'finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/policy/tag-gate.ts',
+        find: 'if (limit !== null)',
+        replace: 'if (limit === -1)',
+      },
+    ],
+  },
+  approverForDrivers: {
+    does: 'Unexpected kernel drivers are accepted on more hosts than the limit only with a second approver',
+    test: {
+      file: 'server/src/features/held-ports/held-ports.test.ts',
+      name: 'finding 4c: drivers are accepted on more hosts than the limit by two people only',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/held-ports/index.ts',
+        find: 'if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })',
+        replace: '',
+      },
+    ],
+  },
+  freshOverride: {
+    does: 'A known attack tool is allowed only with fresh authentication',
+    test: {
+      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      name: 'finding 4c: a known attack tool is allowed by a fresh session only',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/policy/changes.service.ts',
+        find: 'if (!isApproved && write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())',
+        replace: '',
+      },
+    ],
+  },
 })

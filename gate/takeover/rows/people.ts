@@ -20,7 +20,7 @@ export const userSession: Row = {
 export const managerSession: Row = {
   runProgram: refused(['profile', 'agentReleaseKey']),
   freeHost: needsApprover(['approverForFree'], 'Up to the limit, a Manager can free hosts alone.'),
-  allowDevice: needsApprover(['approverForRules'], onlyKnown),
+  allowDevice: needsApprover(['approverForRules', 'hiddenAllows', 'approverForTags', 'approverForDrivers'], onlyKnown),
   readSecret: refused(['maskedSecrets']),
   impersonateHost: refused(['profile']),
   forgeEvent: detected(
@@ -53,7 +53,10 @@ export const administratorSession: Row = {
     ],
     'Up to the limit, an Administrator can free hosts alone.',
   ),
-  allowDevice: needsApprover(['approverForRules', 'approverForKnowledge'], onlyKnown),
+  allowDevice: needsApprover(
+    ['approverForRules', 'hiddenAllows', 'approverForTags', 'approverForDrivers', 'approverForKnowledge'],
+    onlyKnown,
+  ),
   readSecret: needsApprover(
     ['approverForWorker', 'activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'noKeysOverHttp'],
     'The server gives stored passwords of polled hosts to activated worker processes only. A backup contains account passwords as argon2id hashes, and other secrets encrypted.',
@@ -85,7 +88,7 @@ export const managerToken: Row = {
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
-    ['approverForRules', 'tokenScope'],
+    ['approverForRules', 'hiddenAllows', 'approverForTags', 'freshOverride', 'tokenScope'],
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
   ),
   lockOut: detected(['auditWithChange', 'tokenScope'], ownAccounts),
@@ -99,7 +102,7 @@ export const administratorToken: Row = {
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
-    ['approverForRules', 'tokenCannotMoveFleet', 'tokenScope'],
+    ['approverForRules', 'hiddenAllows', 'approverForTags', 'freshOverride', 'tokenCannotMoveFleet', 'tokenScope'],
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(
