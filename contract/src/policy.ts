@@ -432,7 +432,7 @@ export const policyApprovals = operation({
   tag: 'Policy',
   summary: 'Lists what waits for an approval, by model',
   description:
-    'Devices of armed hosts that no rule covers, present or seen in the last seven days. Models of which one is blocked now come first, then those of most hosts.',
+    'Devices of armed hosts that no rule covers, present or seen in the last seven days. Attack tools come first, then models with a device that is blocked now, then those on most hosts.',
   permission: 'fleet:read',
   query: closed({
     PageNumber: listQuery.PageNumber,

@@ -181,7 +181,7 @@ export const createPolicyRead = (db: Queryable) => ({
           from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit 20) x
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id
-      order by g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)
+      order by g.attack_tool desc, g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)
     return { total: count?.n ?? 0, rows: rows.map((r) => r.row) }
   },
 })

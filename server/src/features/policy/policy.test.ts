@@ -375,6 +375,22 @@ describe('an armed host', () => {
     expect((await agent.events()).at(-1)).toMatchObject({ description: 'Host went back to Free by itself' })
   })
 
+  it('waits for an approval with attack tools first, however few hosts have one', async () => {
+    await noRules()
+    const enforced = { effect: 'block' as const, source: 'default' as const, ruleId: null, policyVersion: 7 }
+    for (const device of [stick(), stick(), stick(), rubberDucky({ portPath: '1-1' })]) {
+      const agent = await enrolAgent(t)
+      await agent.checkIn(armed)
+      await agent.plug({ ...device, authorized: false, enforced })
+    }
+    const { data } = ok<{ data: { isKnownAttackTool: boolean }[] }>(
+      await (await admin()).get(`${base}/policy/approvals?PageSize=1000`),
+    )
+    const tools = data.map((row) => row.isKnownAttackTool)
+    expect(tools.filter((isTool) => isTool).length).toBeGreaterThan(0)
+    expect(tools).toEqual(tools.toSorted((a, b) => Number(b) - Number(a)))
+  })
+
   it('is the only kind that getPolicyTest counts: where nothing can be blocked, arming does nothing', async () => {
     const foreseen = async () => ok(await (await admin()).get(`${base}/agents/getPolicyTest`))
     const before = await foreseen()
