@@ -80,7 +80,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
 export type Keys = ReturnType<typeof createKeys>
 
 /** Dialogs, popovers, menus and lists of choices that are open. */
-const openLayers = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox]:not([aria-hidden=true])'
+const openLayers = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox]'
 
 /** Returns what has the focus. While a dialog, popover or menu is open, the screen behind it has no keys. */
 export const domFocus = (target: EventTarget | null): FocusKind => {
@@ -89,6 +89,8 @@ export const domFocus = (target: EventTarget | null): FocusKind => {
     return 'text'
   }
   // Wherever the focus is: what has just opened may not have taken it yet.
-  if (target.ownerDocument.querySelector(openLayers) !== null) return 'text'
+  // A closed list of choices stays in the page, without a box.
+  const layers = [...target.ownerDocument.querySelectorAll(openLayers)]
+  if (layers.some((layer) => layer.getClientRects().length > 0)) return 'text'
   return target.matches('a, button, input, summary, [role=tab], [role=menuitem], [role=checkbox]') ? 'control' : 'none'
 }
