@@ -115,14 +115,15 @@ const measureMany = async (server: BenchServer, token: string): Promise<Figure[]
   const jobMs = performance.now() - bulkAt
   return [
     {
-      what: `configuration of ${uuids.length} hosts: answered`,
+      what: 'configuration of up to 10,000 hosts: answered',
+      beside: `${uuids.length} hosts`,
       value: round(requestMs),
       unit: 'ms',
       limit: requestLimitMs,
       better: 'less',
     },
-    { what: `bulk on ${uuids.length} hosts: answered`, value: round(bulkMs), unit: 'ms', better: 'less' },
-    { what: `bulk on ${uuids.length} hosts: all signed and queued`, value: round(jobMs), unit: 'ms', better: 'less' },
+    { what: 'bulk on up to 10,000 hosts: answered', value: round(bulkMs), unit: 'ms', better: 'less' },
+    { what: 'bulk on up to 10,000 hosts: all signed and queued', value: round(jobMs), unit: 'ms', better: 'less' },
   ]
 }
 

@@ -13,6 +13,7 @@ export interface FleetOptions {
   databaseUrl: string | undefined
   agents: number
   isQuick: boolean
+  seed: number
 }
 
 /** Size of the pool of device designs, and devices of a host: what a fleet of offices has, more or less. */
@@ -27,6 +28,7 @@ export interface Prepared {
   /** Seconds that it took to load the fleet. */
   loadSeconds: number
   isQuick: boolean
+  seed: number
   /** A client of its own at the database; ended with the server. */
   client: pg.Client
   /** Another server on the same database, with the same keys. Its caller ends it. */
@@ -64,6 +66,7 @@ export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepa
       agents: options.agents,
       peripheralsPerAgent,
       played: Math.min(options.agents, mostPlayed),
+      seed: options.seed,
       nowMs: Date.now(),
       progress: (loaded) => {
         if (loaded % 100_000 === 0) say(`${loaded} of ${options.agents} hosts loaded`)
@@ -83,7 +86,15 @@ export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepa
         ...(tls === null ? {} : { ca: tls.ca }),
       })
     }
-    return await work({ server, fleet, loadSeconds, isQuick: options.isQuick, client, startReplica })
+    return await work({
+      server,
+      fleet,
+      loadSeconds,
+      isQuick: options.isQuick,
+      seed: options.seed,
+      client,
+      startReplica,
+    })
   } finally {
     await client.end().catch(() => {})
     await server.stop()

@@ -43,9 +43,10 @@ export const benchInsights = async ({ server, fleet, client, isQuick }: Prepared
     const milliseconds = await timed(() => server.call(path, undefined, token), rounds, pauseMs)
     figures.push(
       {
-        what: `${name}, ${rows} rows: p50`,
+        what: `${name}: p50`,
         value: round(percentile(milliseconds, 0.5)),
         unit: 'ms',
+        beside: `${rows} rows`,
         limit: reloadLimitMs,
         better: 'less' as const,
       },

@@ -147,9 +147,11 @@ export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<B
         better: 'more',
       },
       {
-        what: `pages not given${refused.size === 0 ? '' : ` (${[...refused.keys()].join('; ')})`}`,
+        what: 'pages not given',
         value: [...refused.values()].reduce((sum, n) => sum + n, 0),
         unit: '',
+        ...(refused.size === 0 ? {} : { beside: [...refused.keys()].join('; ') }),
+        limit: 0,
         better: 'less',
       },
       ...worst(times, combinations.length),

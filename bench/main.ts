@@ -1,7 +1,9 @@
-/** `npm run bench -- [name…] [--quick]`: what the product reaches, beside what it should. Slowness is told, never an error. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+/** `npm run bench -- [name…] [--quick]`: measures the product against its limits. A missed limit ends it with code 1. */
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { machine } from '../rig/machine.ts'
+import { sumOf, writeResults } from '../rig/run-checks.ts'
+import { exitCodeOf, type Result, worstOf } from '../rig/verdict.ts'
 import { benchAgentless } from './agentless.ts'
 import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'
@@ -16,8 +18,7 @@ import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
 import { benchReplicas } from './replicas.ts'
-import { reportOf } from './report.ts'
-import { type BenchResult, ratioOf, round, tableOf } from './result.ts'
+import { type BenchResult, judged, round, tableOf } from './result.ts'
 
 /** Of a fleet, whose size tells; in this order, because the last ones change it. */
 const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
@@ -46,12 +47,14 @@ const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult
 }
 
 const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
-const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--json] [--save FILE]
+const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--seed N] [--json FILE]
 
-  --quick       a fleet of 100,000 hosts, in five minutes
+  --quick       a fleet of 100,000 hosts and fewer rounds, with the same limits, in five minutes
   --agents N,…  fleets of these sizes, from 100 to 1,000,000 hosts; by default 10,000, 100,000 and 1,000,000
-  --json        the figures as JSON
-  --save FILE   write the results as a page (Markdown)`
+  --seed N      repeats the fleet and the order of its hosts; by default a new number
+  --json FILE   write the results as JSON
+
+Exit code: 0 all limits are met, 1 a limit was missed, 2 wrong arguments, 3 incomplete (a part did not run)`
 
 const readArguments = () => {
   try {
@@ -59,15 +62,15 @@ const readArguments = () => {
       options: {
         quick: { type: 'boolean' },
         agents: { type: 'string' },
-        json: { type: 'boolean' },
-        save: { type: 'string' },
+        seed: { type: 'string' },
+        json: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
     })
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n${usage}\n`)
-    process.exit(1)
+    process.exit(2)
   }
 }
 const { values, positionals } = readArguments()
@@ -77,12 +80,14 @@ if (values.help === true) {
 }
 const chosen = positionals.length === 0 ? names : positionals
 const agents = values.agents?.split(',').map(Number)
+const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed)
 if (
   chosen.some((name) => !names.includes(name)) ||
-  agents?.some((size) => !(size >= 100 && size <= 1_000_000)) === true
+  agents?.some((size) => !(size >= 100 && size <= 1_000_000)) === true ||
+  !Number.isSafeInteger(seed)
 ) {
   process.stderr.write(`${usage}\n`)
-  process.exit(1)
+  process.exit(2)
 }
 const isQuick = values.quick === true
 const databaseUrl = process.env.DATABASE_URL
@@ -90,55 +95,82 @@ const databaseUrl = process.env.DATABASE_URL
 const sizes =
   agents !== undefined ? agents : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
-const results: BenchResult[] = []
-const tell = (result: BenchResult): void => {
-  results.push(result)
-  // With each result, so that a run that is broken off has told what it found.
-  if (values.save !== undefined) {
-    mkdirSync(dirname(values.save), { recursive: true })
-    writeFileSync(values.save, reportOf(results, isQuick))
-  }
-  if (values.json !== true) process.stdout.write(`${tableOf(result)}\n\n`)
+process.stderr.write(`${machine()}; seed ${seed}\n`)
+const results: Result[] = []
+const tell = (result: BenchResult, seconds: number): void => {
+  results.push(judged(result, seconds, seed))
+  // After each result, so that a run that is broken off keeps what it measured.
+  writeResults(values.json, results)
+  process.stdout.write(`${tableOf(result)}\n\n`)
 }
 
-/** One benchmark that can not be finished is told as such; hours of others are not thrown away with it. */
-const attempted = (name: string, work: Promise<BenchResult>): Promise<BenchResult> =>
-  work.catch((error: unknown) => ({
-    name,
-    conditions: `NOT FINISHED: ${(error as Error).message.split('\n')[0]}`,
-    figures: [],
-  }))
+/** A benchmark that throws is incomplete. The others still run. */
+const attempted = async (name: string, work: () => Promise<BenchResult>): Promise<[BenchResult, number]> => {
+  const startedAt = performance.now()
+  const result = await work().catch(
+    (error: unknown): BenchResult => ({
+      name,
+      conditions: 'not finished',
+      figures: [],
+      notRun: [`${name}: ${(error as Error).message.split('\n')[0]}`],
+    }),
+  )
+  return [result, Math.round((performance.now() - startedAt) / 100) / 10]
+}
 
 /** The delay of the server's event loop while it was measured, as the server itself sees it: since it was last asked. */
 const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
   Number((await server.call('/prime/webui/admin/systemstatus', undefined, await server.signIn())).eventLoopDelayMs)
 
-const onFleet = chosen.filter((name) => Object.hasOwn(ofFleet, name))
-for (const size of onFleet.length === 0 ? [] : sizes)
-  await withFleet({ databaseUrl, agents: size, isQuick }, async (prepared) => {
-    tell({ ...(await describeLoad(prepared)), agents: size })
-    for (const name of Object.keys(ofFleet).filter((one) => onFleet.includes(one))) {
-      await eventLoopDelay(prepared)
-      const result = await attempted(name, (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared))
-      const delay = await eventLoopDelay(prepared)
-      tell({
-        ...result,
-        agents: size,
-        figures: [
-          ...result.figures,
-          {
-            what: 'event loop delay of the server meanwhile, p99',
-            value: round(delay),
-            unit: 'ms',
-            limit: 50,
-            better: 'less',
-          },
-        ],
-      })
-    }
-  })
-for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
-  tell(await attempted(name, (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl })))
+const onFleet = Object.keys(ofFleet).filter((name) => chosen.includes(name))
 
-const json = results.map((r) => ({ ...r, figures: r.figures.map((f) => ({ ...f, ratio: ratioOf(f) })) }))
-process.stdout.write(`${JSON.stringify(json)}\n`)
+/** Runs the benchmarks of one fleet; an error outside of them leaves the rest of them not run. */
+const measureFleet = async (size: number): Promise<void> => {
+  const left = new Set(onFleet)
+  try {
+    await withFleet({ databaseUrl, agents: size, isQuick, seed }, async (prepared) => {
+      tell({ ...(await describeLoad(prepared)), agents: size }, Math.round(prepared.loadSeconds))
+      for (const name of onFleet) {
+        await eventLoopDelay(prepared)
+        const [result, seconds] = await attempted(name, () =>
+          (ofFleet[name] as (prepared: Prepared) => Promise<BenchResult>)(prepared),
+        )
+        const delay = await eventLoopDelay(prepared)
+        left.delete(name)
+        tell(
+          {
+            ...result,
+            agents: size,
+            figures: [
+              ...result.figures,
+              {
+                what: 'event loop delay of the server meanwhile, p99',
+                value: round(delay),
+                unit: 'ms',
+                limit: 50,
+                better: 'less',
+              },
+            ],
+          },
+          seconds,
+        )
+      }
+    })
+  } catch (error) {
+    const reason = (error as Error).message.split('\n')[0]
+    for (const name of left)
+      tell({ name, agents: size, conditions: 'not run', figures: [], notRun: [`${name}: ${reason}`] }, 0)
+  }
+}
+
+for (const size of onFleet.length === 0 ? [] : sizes) await measureFleet(size)
+for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
+  tell(
+    ...(await attempted(name, () =>
+      (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl }),
+    )),
+  )
+
+const verdict = worstOf(results.map((one) => one.verdict))
+process.stdout.write(`${JSON.stringify(results)}\n${verdict}: ${sumOf(results)}\n`)
+process.exitCode = exitCodeOf(verdict)

@@ -1,12 +1,13 @@
-/** What a benchmark tells: figures beside their limits, never a verdict. */
+/** What a benchmark measures: figures and their limits. */
+import { type Finding, type Result, verdictOf } from '../rig/verdict.ts'
 
 export interface Figure {
   what: string
   value: number
   unit: string
-  /** Told behind the figure. */
+  /** Shown behind the figure. */
   beside?: string
-  /** What to reach, or the peer's figure; undefined: only told. */
+  /** The bar, or the peer's figure; undefined: the figure is information only. */
   limit?: number
   /** Whether more or less is better. */
   better: 'more' | 'less'
@@ -14,44 +15,73 @@ export interface Figure {
 
 export interface BenchResult {
   name: string
-  /** How it was run: sizes, times, what was left out. */
+  /** How it ran: sizes, times, what was left out. */
   conditions: string
-  /** Size of the fleet, where it tells. */
+  /** Size of the fleet, where it matters. */
   agents?: number
   figures: Figure[]
+  /** Parts that did not run, each with its reason. */
+  notRun?: string[]
 }
 
 export const round = (value: number, digits = 2): number => Math.round(value * 10 ** digits) / 10 ** digits
 
+/** Returns the figure as the finding that drills and gates have: the limit becomes a bar. */
+const findingOf = ({ limit, better, unit, ...rest }: Figure): Finding => ({
+  ...rest,
+  ...(unit === '' ? {} : { unit }),
+  ...(limit === undefined ? {} : better === 'more' ? { atLeast: limit } : { atMost: limit }),
+})
+
+/** Judges a benchmark. One that has no limits is information: it neither passes nor fails. */
+export const judged = (result: BenchResult, seconds: number, seed: number): Result => {
+  const findings = result.figures.map(findingOf)
+  const notRun = result.notRun ?? []
+  const isInformation = result.figures.length > 0 && result.figures.every(({ limit }) => limit === undefined)
+  return {
+    name: result.name,
+    what: result.conditions,
+    verdict: isInformation && notRun.length === 0 ? 'measured' : verdictOf({ findings, notRun }),
+    seconds,
+    seed,
+    ...(result.agents === undefined ? {} : { agents: result.agents }),
+    findings,
+    notRun,
+    notes: [],
+  }
+}
+
 /** Value to limit, above 1 when it is better than the limit. */
 export const ratioOf = ({ value, limit, better }: Figure): number | null => {
-  if (limit === undefined || !Number.isFinite(value)) return null
-  // Where the limit is none at all, it is met or it is not.
+  if (limit === undefined) return null
+  if (!Number.isFinite(value)) return 0
   if (limit === 0) return value === 0 ? 1 : 0
-  if (value === 0) return better === 'more' ? 0 : null
+  if (value === 0) return better === 'more' ? 0 : Number.POSITIVE_INFINITY
   return round(better === 'more' ? value / limit : limit / value)
 }
 
 /** Share of sorted values below. */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? 0
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN
 }
 
 /** The table for a person. */
-export const tableOf = ({ name, conditions, figures }: BenchResult): string => {
+export const tableOf = ({ name, conditions, figures, notRun = [] }: BenchResult): string => {
   const rows = figures.map((f) => [
     f.what,
     `${f.value} ${f.unit}${f.beside === undefined ? '' : `, ${f.beside}`}`.trim(),
     f.limit === undefined ? '' : `${f.better === 'more' ? '>=' : '<='} ${f.limit}`,
     ratioOf(f) === null ? '' : String(ratioOf(f)),
+    (ratioOf(f) ?? 1) < 1 ? 'MISSED' : '',
   ])
-  const head = ['figure', 'reached', 'limit', 'ratio (1 = limit, more is better)']
+  const head = ['figure', 'reached', 'limit', 'ratio (1 = limit, more is better)', '']
   const widths = head.map((text, i) => Math.max(text.length, ...rows.map((row) => (row[i] as string).length)))
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, i) => cell.padEnd(widths[i] as number))
       .join('  ')
       .trimEnd()
-  return [`${name}: ${conditions}`, line(head), ...rows.map(line)].join('\n')
+  const missing = notRun.map((reason) => `NOT RUN: ${reason}`)
+  return [`${name}: ${conditions}`, line(head), ...rows.map(line), ...missing].join('\n')
 }

@@ -183,15 +183,14 @@ export const sortOracle: Check = {
             ? []
             : [{ what: 'lists injectable by sqlmap', value: mapped.injectable.length, atMost: 0 }]),
         ],
-        notRun:
-          mapped === undefined
-            ? [
-                isQuick
-                  ? 'sqlmap: it takes minutes; the full form runs it'
-                  : 'sqlmap: not installed (apt-get install sqlmap)',
-              ]
-            : [],
-        notes: [...taken.slice(0, 15), ...told, ...failed.slice(0, 5), ...(mapped?.injectable ?? [])],
+        notRun: mapped === undefined && !isQuick ? ['sqlmap is not installed (apt-get install sqlmap).'] : [],
+        notes: [
+          ...(isQuick ? ['The short form does not include sqlmap, which takes minutes.'] : []),
+          ...taken.slice(0, 15),
+          ...told,
+          ...failed.slice(0, 5),
+          ...(mapped?.injectable ?? []),
+        ],
       }
     }),
   sabotages: [

@@ -4,7 +4,7 @@ import { isMet } from '../rig/verdict.ts'
 import { sources } from './sources.ts'
 
 it('no source holds what opens ways in', async () => {
-  const { findings, notes } = await sources.run({ root, isQuick: true, minutes: undefined })
+  const { findings, notes } = await sources.run({ root, isQuick: true, minutes: undefined, seed: 1 })
   expect(findings.length).toBeGreaterThan(5)
   expect([findings.filter((one) => !isMet(one)).map(({ what }) => what), notes]).toEqual([[], []])
 })

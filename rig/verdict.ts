@@ -1,10 +1,12 @@
-/** What a drill or a gate finds: figures beside bars. One bar that is not met is a red. */
+/** What a drill, a gate or a benchmark finds: figures and their bars. */
 
 export interface Finding {
   /** In words, unique within its check: the member of the JSON line. */
   what: string
   value: number
   unit?: string
+  /** Shown behind the figure. */
+  beside?: string
   /** The most that passes. */
   atMost?: number
   /** The least that passes. */
@@ -13,7 +15,7 @@ export interface Finding {
 
 export interface Outcome {
   findings: Finding[]
-  /** What could not be run here, each with its reason. It is told aloud and is no pass. */
+  /** Parts that did not run, each with its reason. They make the outcome incomplete. */
   notRun?: string[]
   /** For a person: examples of what went wrong, conditions. */
   notes?: string[]
@@ -26,6 +28,8 @@ export interface CheckSettings {
   minutes: number | undefined
   /** Release that an upgrade starts from, as git names it; undefined: the last one. */
   from?: string
+  /** Repeats the random parts of a run. Each run draws a new one unless `--seed` gives it. */
+  seed: number
   /** Checkout that is tried; another one for a self-test. */
   root: string
 }
@@ -54,5 +58,57 @@ export interface Check {
 export const isMet = ({ value, atMost, atLeast }: Finding): boolean =>
   Number.isFinite(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
 
-/** Red: a bar is not met, or nothing was found out at all. */
-export const isPassed = ({ findings }: Outcome): boolean => findings.length > 0 && findings.every(isMet)
+const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
+
+/**
+ * `incomplete`: no bar was missed, but a part did not run or nothing was compared with a bar. It never counts as passed.
+ * `measured`: a benchmark that only informs, without any bar.
+ */
+export type Verdict = 'passed' | 'missed' | 'incomplete' | 'measured'
+
+/** Judges an outcome. A missed bar outweighs a part that did not run. */
+export const verdictOf = ({ findings, notRun = [] }: Outcome): Verdict => {
+  if (findings.some((finding) => isJudged(finding) && !isMet(finding))) return 'missed'
+  return notRun.length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
+}
+
+/** The verdict of several parts together: the worst of them. No parts at all are incomplete. */
+export const worstOf = (verdicts: readonly Verdict[]): Verdict => {
+  if (verdicts.includes('missed')) return 'missed'
+  if (verdicts.length === 0 || verdicts.includes('incomplete')) return 'incomplete'
+  return verdicts.includes('passed') ? 'passed' : 'measured'
+}
+
+/** Exit code of a run. 2 is kept for a command line that is wrong. */
+export const exitCodeOf = (verdict: Verdict): 0 | 1 | 3 => (verdict === 'missed' ? 1 : verdict === 'incomplete' ? 3 : 0)
+
+/**
+ * Names an amount of work that the short form reduces. The name differs, so that a reduced bar is never taken for the
+ * bar of the full form. Bars on the result itself are the same in both forms.
+ */
+export const amount = (isQuick: boolean, what: string): string => (isQuick ? `${what} (short form)` : what)
+
+const barNumber = (bar: number): number => Math.round(bar * 100) / 100
+
+/** The bar as text, such as ">= 5"; empty when the figure has none. */
+export const barOf = ({ atMost, atLeast }: Finding): string =>
+  [
+    ...(atLeast === undefined ? [] : [`>= ${barNumber(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`<= ${barNumber(atMost)}`]),
+  ].join(', ')
+
+/** One check, benchmark or self-test that ended, as it is written to JSON. */
+export interface Result {
+  name: string
+  /** What it shows, one sentence. */
+  what: string
+  verdict: Verdict
+  seconds: number
+  /** Repeats the random parts of the run. */
+  seed: number
+  /** Size of the fleet, where the figures depend on it. */
+  agents?: number
+  findings: Finding[]
+  notRun: string[]
+  notes: string[]
+}

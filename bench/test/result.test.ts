@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { type Figure, judged, ratioOf } from '../result.ts'
+
+const fast: Figure = { what: 'p50', value: 4, unit: 'ms', limit: 5, better: 'less' }
+const slow: Figure = { ...fast, value: 6 }
+const plain: Figure = { what: 'size', value: 4, unit: 'MB', better: 'less' }
+const verdictOf = (figures: Figure[], notRun?: string[]) =>
+  judged({ name: 'list', conditions: 'c', figures, ...(notRun === undefined ? {} : { notRun }) }, 1, 1).verdict
+
+it('judges a benchmark by its limits', () => {
+  expect(verdictOf([fast, plain])).toBe('passed')
+  expect(verdictOf([fast, slow])).toBe('missed')
+  expect(verdictOf([plain])).toBe('measured')
+  expect(verdictOf([fast], ['Chromium is missing.'])).toBe('incomplete')
+  expect(verdictOf([], ['list: not finished'])).toBe('incomplete')
+})
+
+it('counts a figure that is no number as missed', () => {
+  const none = { ...fast, value: Number.NaN }
+  expect([verdictOf([none]), ratioOf(none)]).toEqual(['missed', 0])
+})
+
+it('counts zero as met where less is better', () => {
+  expect(ratioOf({ ...fast, value: 0 })).toBe(Number.POSITIVE_INFINITY)
+  expect(verdictOf([{ ...fast, value: 0 }])).toBe('passed')
+})
