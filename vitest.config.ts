@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 // On two cores: tests wait for databases and hosts a third of their time, and two workers left the cores idle then.
 // Times are bounds for machines that are slow, not measures.
 const WORKERS = 3
+/** As in scripts/test-plan.mjs. */
+const SLOW_TESTS = '**/*.slow.test.ts'
+const SLOW = ['**/node_modules/**', SLOW_TESTS]
 
 export default defineConfig({
   test: {
@@ -16,6 +19,7 @@ export default defineConfig({
             'console/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],
+          exclude: SLOW,
           testTimeout: 60_000,
           // No module keeps anything that a test could change: one process for many files saves a third of the time.
           isolate: false,
@@ -27,6 +31,7 @@ export default defineConfig({
         test: {
           name: 'server',
           include: ['server/**/*.test.ts'],
+          exclude: SLOW,
           // One PostgreSQL for the whole run; every file clones its migrated template.
           globalSetup: ['server/test/global-setup.ts'],
           testTimeout: 120_000,
@@ -42,12 +47,27 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          exclude: SLOW,
           setupFiles: ['e2e/setup.ts'],
           // Each starts whole servers and a browser, and some look at times: after everything else, and two at once.
           maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          // Emulated machines and installed packages: `npm test -- --all` runs them, `npm test` leaves them out.
+          name: 'slow',
+          include: [SLOW_TESTS],
+          exclude: ['**/node_modules/**'],
+          setupFiles: ['e2e/setup.ts'],
+          // They measure times: one machine at once.
+          maxWorkers: 1,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

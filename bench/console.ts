@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
-import { chromiumPath, launchBrowser, openWindow } from '../e2e/browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from '../e2e/browser.ts'
 import { createTree, startAgent, temporaryDir } from '../e2e/harness.ts'
 import { adminPassword } from '../rig/server.ts'
 import type { Prepared } from './fleet.ts'
@@ -81,7 +81,7 @@ const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rou
 export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => {
   const { server, fleet, isQuick } = prepared
   const name = 'console'
-  if (chromiumPath === undefined)
+  if (whyNoChromium !== null)
     return { name, conditions: 'not run', figures: [], notRun: ['Chromium is missing (PORTCULLIS_CHROMIUM).'] }
   const rounds = isQuick ? 3 : 10
   const token = await server.signIn()

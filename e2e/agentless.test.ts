@@ -1,12 +1,11 @@
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Sshd, sshdPath, startSshd } from '../poller/test/sshd.ts'
+import { type Sshd, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
 import { type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
-
-if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
 
 const base = '/prime/webui/agents/agentless'
 
-describe.skipIf(sshdPath === undefined)('hosts without an agent', () => {
+describe('hosts without an agent', unless(whyNoSshd), () => {
   let server: RunningServer
   let sshd: Sshd
   const dir = temporaryDir()

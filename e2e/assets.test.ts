@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { hostileStrings, phone, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { hostileStrings, phone, plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createFollower, inventoryOf, messagesOf } from '../server/test/assets.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
@@ -9,7 +9,6 @@ import { adminPassword, type RunningServer, remove, startServer, temporaryDir, u
 import { type RestlessHost, restlessHost } from './restless-host.ts'
 
 const reason = whyNoNats()
-if (reason !== null) console.log(reason)
 
 const dir = temporaryDir()
 let nats: TestNats | undefined
@@ -40,7 +39,7 @@ const seeded = (seed: number) => {
 const seed = Number(process.env.ASSETS_SEED ?? 7)
 const steps = Number(process.env.ASSETS_STEPS ?? 400)
 
-describe.skipIf(reason !== null)('who follows the asset stream from zero', () => {
+describe('who follows the asset stream from zero', unless(reason), () => {
   it('holds the inventory, over HTTP and over NATS, whatever is killed while it changes', async () => {
     nats = await startNats()
     const broker = nats

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** The browser of this machine; undefined when there is none, and tests then skip and say so. */
-export const chromiumPath = ((): string | undefined => {
-  const path = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
-  return existsSync(path) ? path : undefined
-})()
+const chromiumPath = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
+
+/** Why no browser can be started; null when one can. */
+export const whyNoChromium = existsSync(chromiumPath) ? null : `no Chromium at ${chromiumPath} (PORTCULLIS_CHROMIUM)`
 
 /** `handleSIGINT: false` where the signal is handled already: else the browser ends its process by it. */
 export const launchBrowser = (options: { handleSIGINT?: boolean } = {}): Promise<Browser> =>
   chromium.launch({
     ...options,
-    executablePath: chromiumPath as string,
+    executablePath: chromiumPath,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { remove } from './harness.ts'
 
@@ -47,8 +48,9 @@ const start = (script: string, args: readonly string[], dataDir: string): Promis
     })
   })
 
-// Only root runs the database as another user.
-describe.skipIf(process.getuid?.() !== 0)('a data directory that the database user cannot reach', () => {
+const whyNotRoot = process.getuid?.() === 0 ? null : 'only root runs the database as another user'
+
+describe('a data directory that the database user cannot reach', unless(whyNotRoot), () => {
   it.each([
     ['npm start', 'scripts/bootstrap.mjs', ['start']],
     ['the server alone', 'server/src/entry/start.ts', []],

@@ -1,20 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import type { Agent, Command } from '@portcullis/contract'
-import { hostileStrings, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 // A host names itself.
 const hostileName = 'KIOSK-3<img src="x">'
 const second = { userName: 'mia', password: 'another long password 1' }
 
-describe.skipIf(chromiumPath === undefined)('acting on many hosts', () => {
+describe('acting on many hosts', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let hosts: Awaited<ReturnType<typeof startHosts>>

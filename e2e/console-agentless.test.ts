@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { hostileStrings, hostileTexts, plainKeyboard } from '@portcullis/domain/testing'
+import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Sshd, sshdPath, startPeer, startSshd } from '../poller/test/sshd.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { type Sshd, startPeer, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
 import { startPolledHost } from './polled-host.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
 
 interface Row {
   computerName: string
@@ -19,7 +16,7 @@ interface Row {
 
 const base = 'agents/agentless'
 
-describe.skipIf(chromiumPath === undefined || sshdPath === undefined)('computers that are polled', () => {
+describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => {
   let server: RunningServer
   let browser: Browser
   let sshd: Sshd

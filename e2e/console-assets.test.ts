@@ -1,17 +1,16 @@
 import type { AssetConsumer } from '@portcullis/contract'
-import { hostileStrings, hostileTexts, plainKeyboard } from '@portcullis/domain/testing'
+import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
 
-const reason = chromiumPath === undefined ? 'no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)' : whyNoNats()
-if (reason !== null) console.log(`SKIPPED: ${reason}`)
+const reason = whyNoChromium ?? whyNoNats()
 
-describe.skipIf(reason !== null)('the asset stream in the console', () => {
+describe('the asset stream in the console', unless(reason), () => {
   let server: RunningServer
   let browser: Browser
   let nats: TestNats

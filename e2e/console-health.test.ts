@@ -3,14 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditStatus, HealthChange } from '@portcullis/contract'
 import { checkpointKeyId, verifyTrail } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('health', () => {
+describe('health', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let page: Page

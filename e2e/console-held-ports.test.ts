@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentCommand } from '@portcullis/contract'
-import { hub } from '@portcullis/domain/testing'
+import { hub, unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('the page of a host with a held port', () => {
+describe('the page of a host with a held port', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let agent: TestAgent

@@ -1,14 +1,13 @@
+import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../rig/client.ts'
 import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('confirming the identity in the console', () => {
+describe('confirming the identity in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   const dir = temporaryDir()

@@ -1,11 +1,10 @@
+import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('keys of the console', () => {
+describe('keys of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   const dir = temporaryDir()

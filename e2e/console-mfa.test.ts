@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 const periodSeconds = 30
 
@@ -30,7 +29,7 @@ const createApp = (secret: string) => {
   }
 }
 
-describe.skipIf(chromiumPath === undefined)('second factors in the console', () => {
+describe('second factors in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   /** The server by its name: passkeys are bound to one. */

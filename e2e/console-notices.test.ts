@@ -1,16 +1,14 @@
 import type { NoticeCounts } from '@portcullis/contract'
-import { hostileTexts, plainKeyboard, rubberDucky } from '@portcullis/domain/testing'
+import { hostileTexts, plainKeyboard, rubberDucky, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('notices', () => {
+describe('notices', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let host: TestAgent

@@ -1,7 +1,14 @@
-import { hostileStrings, hostileTexts, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import {
+  hostileStrings,
+  hostileTexts,
+  plainKeyboard,
+  rubberDucky,
+  storageStick,
+  unless,
+} from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import {
   adminPassword,
   createTree,
@@ -13,8 +20,6 @@ import {
   temporaryDir,
   until,
 } from './harness.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 interface Policy {
   version: number
@@ -29,7 +34,7 @@ interface Rule {
   sentence: string
 }
 
-describe.skipIf(chromiumPath === undefined)('policy in the console', () => {
+describe('policy in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let agent: Started

@@ -1,19 +1,17 @@
 import type { Quarantine } from '@portcullis/contract'
-import { hostileTexts, plainKeyboard } from '@portcullis/domain/testing'
+import { hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 const mac = '02:AA:00:00:00:01'
 
-describe.skipIf(chromiumPath === undefined)('quarantines', () => {
+describe('quarantines', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let ise: Awaited<ReturnType<typeof startIse>>

@@ -1,19 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReportRun, ReportSchedule } from '@portcullis/contract'
-import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 const hostile = '<img src=x onerror=alert(1)> "weekly"'
 
-describe.skipIf(chromiumPath === undefined)('reports', () => {
+describe('reports', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   // One window for all: a sign-in each would be a third of the time.

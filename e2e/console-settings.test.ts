@@ -2,15 +2,14 @@ import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueLicence } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
-
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
 
 /** Of the browser, where the functions given to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
@@ -19,7 +18,7 @@ const base = 'generalconfig'
 /** A PNG of one pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-describe.skipIf(chromiumPath === undefined)('the settings of the whole server', () => {
+describe('the settings of the whole server', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let mute: Awaited<ReturnType<typeof startPeer>>

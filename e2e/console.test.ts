@@ -1,7 +1,14 @@
-import { hostileStrings, hostileTexts, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import {
+  hostileStrings,
+  hostileTexts,
+  plainKeyboard,
+  rubberDucky,
+  storageStick,
+  unless,
+} from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import {
   createTree,
   type RunningServer,
@@ -12,11 +19,9 @@ import {
   temporaryDir,
 } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
 const password = 'a long enough password'
 
-describe.skipIf(chromiumPath === undefined)('the console', () => {
+describe('the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let agent: Started

@@ -32,8 +32,8 @@ const PACKAGES = [
   // The agent that runs in the emulated machine is this machine's: only x64 is booted.
   ...(process.arch === 'x64'
     ? [
-        { name: 'qemu-system-x86', provides: '/usr/bin/qemu-system-x86_64', why: REAL_KERNEL },
-        { name: 'busybox-static', provides: '/bin/busybox', why: REAL_KERNEL },
+        { name: 'qemu-system-x86', provides: '/usr/bin/qemu-system-x86_64', why: REAL_KERNEL, isSlow: true },
+        { name: 'busybox-static', provides: '/bin/busybox', why: REAL_KERNEL, isSlow: true },
       ]
     : []),
 ]
@@ -54,16 +54,19 @@ const KERNEL_PARTS = [
   './lib/modules/*/kernel/drivers/net/mii.ko',
 ]
 
-/** Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not. */
-export function installDebianPackages() {
-  installPrograms()
-  if (process.arch === 'x64' && !isUnpacked()) unpackKernel()
+/**
+ * Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not.
+ * What only slow tests need is fetched for these alone.
+ */
+export function installDebianPackages({ isSlow }) {
+  installPrograms(PACKAGES.filter((needed) => isSlow || needed.isSlow !== true))
+  if (isSlow && process.arch === 'x64' && !isUnpacked()) unpackKernel()
 }
 
 const isUnpacked = () => existsSync(CONTENTS) && readFileSync(CONTENTS, 'utf8') === KERNEL_PARTS.join('\n')
 
-function installPrograms() {
-  const missing = PACKAGES.filter(({ provides }) => !existsSync(provides))
+function installPrograms(packages) {
+  const missing = packages.filter(({ provides }) => !existsSync(provides))
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name)
   for (const { name, why } of missing) console.log(`missing: ${name} (${why})`)

@@ -1,14 +1,19 @@
 /**
- * Prints what was skipped and why, what failed, and as the very last line the sum.
- * @param {{passed: number, failed: string[], skipped?: {name: string, reason: string}[]}[]} parts
+ * Prints what was skipped and why, what failed, what passed only when it was run again, and as the very last line the sum.
+ * @param {{passed: number, failed: string[], skipped?: {name: string, reason: string}[], unsteady?: string[]}[]} parts
+ * @param {string} [note] one line about what was left out of this run.
  * @returns {0 | 1} the exit code; a run in which nothing passed is a failure too.
  */
-export function report(parts) {
+export function report(parts, note) {
   const passed = parts.reduce((sum, part) => sum + part.passed, 0)
   const failed = parts.flatMap((part) => part.failed)
   const skipped = parts.flatMap((part) => part.skipped ?? [])
+  const unsteady = parts.flatMap((part) => part.unsteady ?? [])
   for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`)
   for (const name of failed) console.log(`failed: ${name}`)
+  for (const name of unsteady) console.log(`unsteady: ${name}`)
+  if (unsteady.length > 0) console.log(`${unsteady.length} unsteady: failed, then passed when run again alone`)
+  if (note !== undefined) console.log(note)
   console.log(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`)
   return failed.length > 0 || passed === 0 ? 1 : 0
 }

@@ -19,6 +19,16 @@ it('names what was skipped and failed, and ends with the sum alone on its line',
   expect(said).toEqual(['skipped: a.test.ts > opens (no chromium)', 'failed: lint', '6 passed, 1 failed, 1 skipped'])
 })
 
+it('counts and names what passed only when it was run again, and says what was left out', () => {
+  expect(report([{ passed: 2, failed: [], unsteady: ['a.test.ts > opens'] }], 'left out: 2 slow test files')).toBe(0)
+  expect(said).toEqual([
+    'unsteady: a.test.ts > opens',
+    '1 unsteady: failed, then passed when run again alone',
+    'left out: 2 slow test files',
+    '2 passed, 0 failed, 0 skipped',
+  ])
+})
+
 it.each([
   ['all passed', [{ passed: 1, failed: [] }], 0],
   ['nothing ran', [{ passed: 0, failed: [] }], 1],

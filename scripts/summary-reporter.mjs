@@ -4,10 +4,15 @@ import { SUMMARY } from './vitest.mjs'
 
 /**
  * Vitest reporter that leaves the result as one JSON file: counts, failed names and their files, seconds of each file,
- * and skipped names with the reason given to `ctx.skip(reason)`. Vitest's own JSON has no reasons, and counts a file
- * that does not load as nothing.
+ * and skipped names with the reason given to `ctx.skip(reason)` or `unless(reason)`. A skip without a reason is a failure.
+ * Vitest's own JSON has no reasons, and counts a file that does not load as nothing.
  */
 export default class SummaryReporter {
+  onInit(vitest) {
+    // Vitest itself skips what does not match `-t`.
+    this.isNarrowed = vitest.config.testNamePattern !== undefined
+  }
+
   onTestRunEnd(modules, unhandledErrors) {
     const summary = { passed: 0, failed: [], skipped: [], failedFiles: [], files: [] }
     for (const module of modules) {
@@ -19,7 +24,11 @@ export default class SummaryReporter {
         const name = `${file} > ${test.fullName}`
         if (state === 'passed') summary.passed++
         else if (state === 'failed') summary.failed.push(name)
-        else summary.skipped.push({ name, reason: note ?? 'no reason given' })
+        else {
+          const reason = note ?? reasonOf(test)
+          if (reason !== undefined) summary.skipped.push({ name, reason })
+          else if (!this.isNarrowed) summary.failed.push(`${name} (skipped without a reason)`)
+        }
       }
       if (module.errors().length > 0) summary.failed.push(`${file} (could not be run)`)
       for (const suite of module.children.allSuites()) {
@@ -29,5 +38,13 @@ export default class SummaryReporter {
     for (const error of unhandledErrors) summary.failed.push(`outside of any test: ${error.message}`)
     mkdirSync(dirname(SUMMARY), { recursive: true })
     writeFileSync(SUMMARY, JSON.stringify(summary))
+  }
+}
+
+/** The reason that `unless(reason)` left at the test or a suite around it. */
+function reasonOf(test) {
+  for (let task = test; task !== undefined; task = task.parent) {
+    const { skipReason } = task.meta?.() ?? {}
+    if (skipReason !== undefined) return skipReason
   }
 }

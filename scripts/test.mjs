@@ -1,23 +1,26 @@
-// `npm test`: static checks, then unit, server and browser tests. The last line of its output is the sum.
-import { existsSync } from 'node:fs'
+// `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` runs the slow tests, too. The last
+// line of the output is the sum.
+import { existsSync, globSync } from 'node:fs'
 import { ensureBuilds } from './bootstrap/builds.mjs'
+import { ROOT } from './bootstrap/say.mjs'
 import { installDebianPackages } from './debian-packages.mjs'
 import { runSteps } from './run-steps.mjs'
 import { report } from './sum.mjs'
+import { planOf, SLOW_TESTS } from './test-plan.mjs'
 import { judgeAgain } from './unsteady.mjs'
 import { runVitest } from './vitest.mjs'
 
-// Arguments are vitest's (names of files, --project): then only those tests run.
-const filters = process.argv.slice(2)
+const slowFiles = globSync(SLOW_TESTS, { cwd: ROOT, exclude: ['**/node_modules', '.node'] }).sort()
+const plan = planOf(process.argv.slice(2), slowFiles)
 
-installDebianPackages()
+installDebianPackages({ isSlow: plan.isSlow })
 const parts = []
-if (filters.length === 0) parts.push(await runSteps())
+if (plan.isWhole) parts.push(await runSteps())
 parts.push(await builds())
-const tests = await runVitest(filters, chromium())
+const tests = await runVitest(plan.vitest, chromium())
 for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seconds).padStart(4)} s  ${file}`)
 parts.push(await judgeAgain(tests, (files) => runVitest(files, chromium())))
-process.exitCode = report(parts)
+process.exitCode = report(parts, plan.note)
 
 /** The browser tests serve what is built; a build that fails is a failed test and no reason to run nothing. */
 async function builds() {

@@ -2,8 +2,8 @@
 const MOST_FILES = 3
 
 /**
- * Runs the few files in which something failed once more, with nothing beside them. A test of processes, sockets and
- * browsers that passes then is unsteady: it is named aloud, and counts as passed. One that fails again has failed.
+ * Runs the few files in which something failed again, with nothing beside them. A test of processes, sockets and browsers
+ * that passes then counts as passed, and as `unsteady`: the sum counts and names it. One that fails again has failed.
  * @param first result of the whole run, as `runVitest` gives it.
  * @param again runs the files named.
  */
@@ -13,9 +13,8 @@ export async function judgeAgain(first, again, say = console.log) {
   if (failed.length === 0 || elsewhere.length > 0 || failedFiles.length > MOST_FILES) return first
   say(`again, alone: ${failedFiles.join(', ')}`)
   const second = await again(failedFiles)
-  const steady = failed.filter((name) => !second.failed.includes(name))
+  const passedAgain = failed.filter((name) => !second.failed.includes(name))
   // A second run that ends early has judged nothing.
   if (second.failed.some((name) => !failedFiles.some((file) => name.startsWith(`${file} `)))) return first
-  for (const name of steady) say(`unsteady (failed once, passed alone): ${name}`)
-  return { ...first, passed: first.passed + steady.length, failed: second.failed }
+  return { ...first, passed: first.passed + passedAgain.length, failed: second.failed, unsteady: passedAgain }
 }

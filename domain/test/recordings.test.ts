@@ -1,14 +1,15 @@
 import { interfaceSet, isRootHub } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { judge } from './knowledge-data.ts'
-import { readLsusb, readSysfsTree, recordings } from './recordings.ts'
+import { readLsusb, readSysfsTree, whyNoRecordings } from './recordings.ts'
 
 const summary = (report: Parameters<typeof judge>[0]) => {
   const { parsed, kind, attackTool } = judge(report)
   return [`${parsed.vid}:${parsed.pid}`, kind, interfaceSet(parsed), attackTool?.name ?? 'nothing']
 }
 
-describe.skipIf(recordings === null)('recorded sysfs trees', () => {
+describe('recorded sysfs trees', unless(whyNoRecordings), () => {
   it('show a keyboard behind its own hub', () => {
     const tree = readSysfsTree('usbkbd')
     const devices = [...tree].map(([path, report]) => [path, ...summary(report)])
@@ -38,7 +39,7 @@ describe.skipIf(recordings === null)('recorded sysfs trees', () => {
   })
 })
 
-describe.skipIf(recordings === null)('lsusb dumps', () => {
+describe('lsusb dumps', unless(whyNoRecordings), () => {
   it('of a workstation hold no attack tool, and every device gets its kind', () => {
     const devices = readLsusb('cyme__lsusb_verbose.txt').map(summary)
     const peripherals = devices.filter(([id]) => !id?.startsWith('1D6B:'))

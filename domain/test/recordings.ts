@@ -9,7 +9,8 @@ const root = process.env.PORTCULLIS_RECORDINGS ?? new URL('../../../shared/data/
 /** Where recordings of real devices are, null when this machine has none; they are no part of the project. */
 export const recordings: string | null = existsSync(root) ? root : null
 
-if (recordings === null) console.warn(`SKIPPED: no recordings of real devices at ${root} (PORTCULLIS_RECORDINGS)`)
+/** Why no recording can be read; null when they can. */
+export const whyNoRecordings = recordings === null ? `no recordings of real devices at ${root}` : null
 
 const field = (block: Buffer, at: number, length: number): string => {
   const bytes = block.subarray(at, at + length)

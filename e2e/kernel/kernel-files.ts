@@ -36,5 +36,5 @@ export const kernelFiles: KernelFiles = {
 export const whyNoKernel = ((): string | undefined => {
   if (process.arch !== 'x64') return `this machine is ${process.arch}, the machine that is booted is x64`
   const missing = Object.values(kernelFiles).find((file) => !existsSync(file))
-  return missing === undefined ? undefined : `no ${missing} (npm test gets it where it can: Debian, root)`
+  return missing === undefined ? undefined : `no ${missing} (npm test -- --all gets it where it can: Debian, root)`
 })()

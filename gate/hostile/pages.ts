@@ -1,5 +1,5 @@
 /** Every page of the console in a browser, with what came of the texts in it. */
-import { chromiumPath, launchBrowser, openWindow } from '../../e2e/browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
 import type { Premises } from '../premises.ts'
 
 const pages = [
@@ -51,7 +51,7 @@ export const lookAtPages = async (
   agentIds: readonly string[],
   isQuick: boolean,
 ): Promise<Seen | null> => {
-  if (chromiumPath === undefined) return null
+  if (whyNoChromium !== null) return null
   const browser = await launchBrowser({ handleSIGINT: false })
   const faults: string[] = []
   let showing = 0

@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process'
 import type { Server } from 'node:net'
 import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
 import { POSIX_COMMAND } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pollHost } from '../src/poll.ts'
 import { knownKeys, startSshPeer } from './ssh-peer.ts'
-import { canHavePasswords, type Sshd, sshdPath, startPeer, startSshd } from './sshd.ts'
-
-if (sshdPath === undefined) console.log('SKIPPED: no sshd (Debian package openssh-server)')
+import { type Sshd, startPeer, startSshd, whyNoPasswords, whyNoSshd } from './sshd.ts'
 
 /** Answers of hosts without a device. */
 const linuxAnswer = execFileSync('sh', ['-c', POSIX_COMMAND]).toString('latin1')
@@ -24,7 +23,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 }
 const limits = { connectMs: 20_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 }
 
-describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
+describe('polling over real SSH', unless(whyNoSshd), () => {
   let sshd: Sshd
   const peers: Server[] = []
   beforeAll(async () => {
@@ -86,8 +85,9 @@ describe.skipIf(sshdPath === undefined)('polling over real SSH', () => {
     expect(result.steps.every((step) => step.ok)).toBe(true)
   })
 
-  it.skipIf(!canHavePasswords)(
+  it(
     'signs in by a password, asked for in either way, and says when it is refused',
+    unless(whyNoPasswords),
     async () => {
       const account = { userName: 'portcullis-polled', password: 'päss "w\'ord $x' }
       for (const ways of [

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { knownKeys } from './ssh-peer.ts'
 
 /** Debian's server; a test skips itself aloud where it is not installed. */
-export const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(path))
+const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(path))
+
+/** Why no SSH server can be started; null when one can. */
+export const whyNoSshd = sshdPath === undefined ? 'no sshd (Debian package openssh-server)' : null
 
 const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -19,10 +22,13 @@ const freePort = (host: string): Promise<number> =>
   })
 
 /** Accounts with passwords can be made up in a mount namespace of the server's own, by root alone. */
-export const canHavePasswords =
+const canHavePasswords =
   process.getuid?.() === 0 &&
   spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/passwd', '/etc/passwd'], { stdio: 'ignore' }).status === 0 &&
   spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0
+
+/** Why no account can have a password here; null when one can. */
+export const whyNoPasswords = canHavePasswords ? null : 'passwords take root, unshare and openssl'
 
 /** Runs a command where `/etc/passwd` and `/etc/shadow` know one more account; nobody else sees it. */
 const withAccount = (dir: string, { userName, password }: Account, command: readonly string[]): string[] => {

@@ -11,7 +11,7 @@ const program = '/usr/sbin/nats-server'
 
 /** Why no NATS can be started; null when one can. */
 export const whyNoNats = (): string | null =>
-  existsSync(program) ? null : 'skipped: nats-server is missing (apt-get install nats-server)'
+  existsSync(program) ? null : 'nats-server is missing (apt-get install nats-server)'
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {

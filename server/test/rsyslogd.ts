@@ -10,10 +10,10 @@ const program = '/usr/sbin/rsyslogd'
 
 /** Why there is no rsyslogd to test with, by this driver of TLS; null when there is one. */
 export const whyNoRsyslogd = (driver?: 'gtls' | 'ossl'): string | null => {
-  if (!existsSync(program)) return `is skipped: ${program} is missing (apt-get install rsyslog)`
+  if (!existsSync(program)) return `${program} is missing (apt-get install rsyslog)`
   const roots = ['/usr/lib/x86_64-linux-gnu/rsyslog', '/usr/lib/aarch64-linux-gnu/rsyslog', '/usr/lib/rsyslog']
   if (driver === undefined || roots.some((root) => existsSync(join(root, `lmnsd_${driver}.so`)))) return null
-  return `is skipped: rsyslog has no driver ${driver} (apt-get install rsyslog-gnutls rsyslog-openssl)`
+  return `rsyslog has no driver ${driver} (apt-get install rsyslog-gnutls rsyslog-openssl)`
 }
 
 const freeUdpPort = async (): Promise<number> => {

@@ -11,7 +11,7 @@ const program = '/usr/sbin/slapd'
 
 /** Why no directory can be started; null when one can. */
 export const whyNoSlapd = (): string | null =>
-  existsSync(program) ? null : 'skipped: slapd is missing (apt-get install slapd ldap-utils)'
+  existsSync(program) ? null : 'slapd is missing (apt-get install slapd ldap-utils)'
 
 export const suffix = 'dc=example,dc=org'
 export const readerDn = `cn=reader,${suffix}`

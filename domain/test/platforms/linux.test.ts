@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { comparePortPaths } from '@portcullis/domain'
-import { describeSysfs, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { describeSysfs, hub, plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { POSIX_COMMAND, readPoll } from '../../src/platforms/index.ts'
-import { readSysfsTree, recordings } from '../recordings.ts'
+import { readSysfsTree, recordings, whyNoRecordings } from '../recordings.ts'
 import { pollArchive, pollLinux, presentShells } from './linux-host.ts'
 
 const etc: [string, string][] = [
@@ -150,7 +150,7 @@ describe('an answer', () => {
   })
 })
 
-describe.skipIf(recordings === null)('recorded sysfs trees', () => {
+describe('recorded sysfs trees', unless(whyNoRecordings), () => {
   it.each(['usbkbd', 'fido2'])('are understood when polled: %s', (name) => {
     const { reading } = readPoll(pollArchive(join(recordings ?? '', `sysfs-tree/${name}.tar.gz`)))
     const recorded = [...readSysfsTree(name)].filter(([path]) => path.includes('-')).map(([, report]) => report)

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { interfaceSet, parseReport } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { readPoll } from '../../src/platforms/index.ts'
 import { parsePlist } from '../../src/platforms/tree.ts'
 import { judge } from '../knowledge-data.ts'
-import { recordings } from '../recordings.ts'
+import { recordings, whyNoRecordings } from '../recordings.ts'
 import { macAnswer, nodesOfText, plist } from './macos-host.ts'
 
 const devicesOf = (output: Buffer) => {
@@ -177,7 +178,7 @@ describe('a Mac', () => {
   })
 })
 
-describe.skipIf(recordings === null)('recorded Macs', () => {
+describe('recorded Macs', unless(whyNoRecordings), () => {
   const read = (file: string): string => readFileSync(join(recordings ?? '', 'macos', file), 'utf8')
 
   it('say all their devices, none of which is an attack tool', () => {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasSerial, interfaceSet, parseReport } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { readPoll, WINDOWS_COMMAND } from '../../src/platforms/index.ts'
 import { judge } from '../knowledge-data.ts'
-import { recordings } from '../recordings.ts'
+import { recordings, whyNoRecordings } from '../recordings.ts'
 import { nodesOfWmi, type WindowsNode, windowsAnswer } from './windows-host.ts'
 
 const devicesOf = (output: string | Buffer) => {
@@ -199,7 +200,7 @@ describe('a Windows host', () => {
   })
 })
 
-describe.skipIf(recordings === null)('a recorded Windows host', () => {
+describe('a recorded Windows host', unless(whyNoRecordings), () => {
   // Bodies of skipped suites run, too.
   const nodes =
     recordings === null ? [] : nodesOfWmi(readFileSync(join(recordings, 'windows/glpi-agent__7-CIM_LogicalDevice.wmi')))

@@ -1,4 +1,4 @@
-import { storageStick } from '@portcullis/domain/testing'
+import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -8,7 +8,6 @@ import { startNats, type TestNats, whyNoNats } from '#test/nats.ts'
 import { natsPlace, natsSubject } from './nats.ts'
 
 const reason = whyNoNats()
-if (reason !== null) console.log(reason)
 
 const password = 'p%40ss of nats'
 let t: TestApp
@@ -43,7 +42,7 @@ const churn = async (rounds: number): Promise<void> => {
   }
 }
 
-describe.skipIf(reason !== null)('assets on NATS JetStream', () => {
+describe('assets on NATS JetStream', unless(reason), () => {
   beforeAll(async () => {
     nats = await startNats({ user: 'portcullis', password: decodeURIComponent(password) })
     t = await startTestApp({ listen: true, natsUrl: nats.url.replace(decodeURIComponent(password), password) })

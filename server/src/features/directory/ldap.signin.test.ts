@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net'
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { liftGate } from '#test/approvals.ts'
@@ -6,12 +7,11 @@ import { createAuthority } from '#test/certificates.ts'
 import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '#test/slapd.ts'
 
 const reason = whyNoSlapd()
-if (reason !== null) console.warn(`ldap.signin.test.ts ${reason}`)
 
 const password = 'a password of somebody'
 const minute = 60_000
 
-describe.skipIf(reason !== null)('sign-in by a directory', () => {
+describe('sign-in by a directory', unless(reason), () => {
   const authority = createAuthority()
   let slapd: Slapd
   let t: TestApp

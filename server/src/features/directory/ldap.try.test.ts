@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { ConfigTested } from '@portcullis/contract'
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { liftGate } from '#test/approvals.ts'
@@ -8,13 +9,12 @@ import { person } from '#test/people.ts'
 import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '#test/slapd.ts'
 
 const reason = whyNoSlapd()
-if (reason !== null) console.warn(`ldap.try.test.ts ${reason}`)
 
 const password = 'a password of somebody'
 const path = '/prime/webui/generalconfig/TestLDAP'
 const save = '/prime/webui/generalconfig/AddOrUpdateLDAPServer'
 
-describe.skipIf(reason !== null)('the test of a directory', () => {
+describe('the test of a directory', unless(reason), () => {
   const authority = createAuthority()
   let slapd: Slapd
   let t: TestApp

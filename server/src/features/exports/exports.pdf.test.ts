@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agentPdfColumns } from '@portcullis/contract'
-import { storageStick } from '@portcullis/domain/testing'
+import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -14,8 +14,8 @@ import { gradeWords, headingOf } from './pdf-words.ts'
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`
 const modelsPdf = `${base}/peripheralsAggExportpdf/exportpdf`
-const hasTools = existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext')
-if (!hasTools) console.warn('skipped: PDF files are not read back, qpdf and poppler-utils are not installed')
+const whyNoTools =
+  existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext') ? null : 'no qpdf or no pdftotext (poppler-utils)'
 
 /** Host names in many scripts, and such that are to fool a reader; what has to be found in the file. */
 const names = {
@@ -76,7 +76,7 @@ const textOf = (file: string, ...options: string[]): string =>
     '',
   )
 
-describe.skipIf(!hasTools)('a list as PDF', () => {
+describe('a list as PDF', unless(whyNoTools), () => {
   it('says what it holds, repeats its head and counts its pages', async () => {
     const { data } = await pageOf(t, 'agents?PageSize=1000&Severity=30,40&SortBy=-localIpAddress')
     const body = { severity: '30,40', sortBy: '-localIpAddress', columns: ['localIpAddress', 'severity', 'uuid'] }

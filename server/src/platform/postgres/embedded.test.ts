@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unless } from '@portcullis/domain/testing'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../start-error.ts'
@@ -228,12 +229,16 @@ describe('the data directory', () => {
     await start()
   })
 
-  it.runIf(isRoot)('is refused when the database user can not get there', async () => {
-    mkdirSync(join(base, 'closed'), { mode: 0o700 })
-    const message = await refusal(start({ dataDir: join(base, 'closed', 'data') }))
-    expect(message).toContain(`cannot enter ${join(base, 'closed')}`)
-    expect(message).toContain('PORTCULLIS_DATA_DIR')
-  })
+  it(
+    'is refused when the database user can not get there',
+    unless(isRoot ? null : 'only root runs the database as another user'),
+    async () => {
+      mkdirSync(join(base, 'closed'), { mode: 0o700 })
+      const message = await refusal(start({ dataDir: join(base, 'closed', 'data') }))
+      expect(message).toContain(`cannot enter ${join(base, 'closed')}`)
+      expect(message).toContain('PORTCULLIS_DATA_DIR')
+    },
+  )
 
   it('is refused when it can not be made or written', async () => {
     writeFileSync(join(base, 'file'), '')

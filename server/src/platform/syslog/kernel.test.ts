@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { unless } from '@portcullis/domain/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { acknowledged, endsOf } from './kernel.ts'
 
@@ -25,10 +26,9 @@ const pair = async (host: string): Promise<{ ours: Socket; theirs: Socket }> => 
   return { ours, theirs }
 }
 
-const isLinux = existsSync('/proc/net/tcp')
-if (!isLinux) console.warn('kernel.test.ts is skipped: there is no /proc/net/tcp')
+const whyNotLinux = existsSync('/proc/net/tcp') ? null : 'no /proc/net/tcp'
 
-describe.skipIf(!isLinux).each(['127.0.0.1', '::1'])('what was written to %s', (host) => {
+describe.each(['127.0.0.1', '::1'])('what was written to %s', unless(whyNotLinux), (host) => {
   it('is acknowledged when the other kernel has all of it, and not before', async () => {
     const { ours, theirs } = await pair(host)
     const ends = endsOf(ours)

@@ -1,5 +1,6 @@
 import { eventCodes } from '@portcullis/contract'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
+import { unless } from '@portcullis/domain/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDestinations } from '#platform/destinations.ts'
 import { createAuthority } from '#test/certificates.ts'
@@ -42,13 +43,12 @@ describe.each([
   ['tls', 'ossl'],
 ] as const)('rsyslogd over %s %s', (protocol, driver) => {
   const reason = whyNoRsyslogd(driver)
-  if (reason !== null) console.warn(`rsyslog.test.ts ${reason}`)
   const closing: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const close of closing.splice(0)) await close()
   })
 
-  it.skipIf(reason !== null)('writes what was sent, each message once, and reads every part of it', async () => {
+  it('writes what was sent, each message once, and reads every part of it', unless(reason), async () => {
     const tls = driver === undefined ? {} : { tls: { ...authority.issue(['127.0.0.1']), ca: authority.pem, driver } }
     const receiver = await startRsyslogd({ protocol, ...tls })
     closing.push(receiver.stop)

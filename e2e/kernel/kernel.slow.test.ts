@@ -1,6 +1,7 @@
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { fingerprints, parseReport } from '@portcullis/domain'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { unless } from '@portcullis/domain/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { remove, temporaryDir } from '../harness.ts'
 import {
   approved,
@@ -24,8 +25,6 @@ import { bindTime, PLUGS, slowness } from './measure.ts'
 import { type Peer, startPeer } from './peer.ts'
 import { bootVm, eventually, type Vm } from './vm.ts'
 
-if (whyNoKernel !== undefined) console.log(`SKIPPED: a real kernel with USB gadgets: ${whyNoKernel}`)
-
 const KEYSTROKES = 1_000
 /** The old values, one of them not the kernel's own: what comes back has to be what was there. */
 const OLD_DEFAULTS = '1 1 1 2'
@@ -35,14 +34,13 @@ const allowApproved: PolicyRule = { id: 'r1', effect: 'allow', level: 'global', 
 const allowStick: PolicyRule = { id: 'r2', effect: 'allow', level: 'host', vid: stick.vid, serial: stick.serial }
 
 /** One machine for all: each test goes on where the one before ended. */
-describe('a real kernel with USB gadgets', () => {
+describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
   let vm: Vm
   let peer: Peer
   let dir = ''
   let bindWithoutAgent = 0
 
   beforeAll(async () => {
-    if (whyNoKernel !== undefined) return
     dir = temporaryDir()
     peer = await startPeer()
     const initramfs = `${dir}/initramfs`
@@ -54,9 +52,6 @@ describe('a real kernel with USB gadgets', () => {
     await vm.run('set_default 3 2')
     await plug(vm, desk)
     await vm.run('echo 1 >/sys/bus/usb/devices/$(port 3)/authorized')
-  })
-  beforeEach((ctx) => {
-    if (whyNoKernel !== undefined) ctx.skip(whyNoKernel)
   })
   afterEach(() => peer?.setAway(false))
   afterAll(async () => {

@@ -1,13 +1,12 @@
 import { connect } from 'node:net'
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { unless } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whyNoKernel } from './kernel-files.ts'
 import { type Lie, lies } from './lies.ts'
 import { type LyingRig, startLyingRig } from './lying-rig.ts'
 import type { Qmp } from './qmp.ts'
 import { eventually } from './vm.ts'
-
-if (whyNoKernel !== undefined) console.log(`SKIPPED: lying USB devices on a real kernel: ${whyNoKernel}`)
 
 /** Plugs of each device into the armed host; the gate does more (`npm run gate -- lying-devices`). */
 const PLUGS = 2
@@ -19,19 +18,15 @@ const lieOf = (name: string): Lie => {
 }
 
 /** One machine for all: each test goes on where the one before ended. */
-describe('lying USB devices on a real kernel', () => {
+describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
   let rig: LyingRig
   /** Time that a foreign driver was bound, ms in the machine. */
   let longest = 0
 
   beforeAll(async () => {
-    if (whyNoKernel !== undefined) return
     const startedAt = performance.now()
     rig = await startLyingRig()
     console.log(`lying devices are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
-  })
-  beforeEach((ctx) => {
-    if (whyNoKernel !== undefined) ctx.skip(whyNoKernel)
   })
   afterAll(() => rig?.stop())
 

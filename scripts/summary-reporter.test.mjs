@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ROOT } from './bootstrap/say.mjs'
+
+const FILE = `import { describe, it } from 'vitest'
+import { unless } from '@portcullis/domain/testing'
+it('runs', unless(null), () => {})
+it('breaks', () => { throw new Error('on purpose') })
+it('says why inside', (ctx) => ctx.skip('no browser'))
+describe('without a program', unless('no program'), () => { it('says why outside', () => {}) })
+it.skip('says nothing', () => {})
+`
+
+let dir
+beforeAll(() => {
+  // Inside the checkout: the file imports its packages.
+  mkdirSync(join(ROOT, 'build'), { recursive: true })
+  dir = mkdtempSync(join(ROOT, 'build', 'reporter-'))
+  writeFileSync(join(dir, 'a.test.ts'), FILE)
+  writeFileSync(join(dir, 'vitest.config.mjs'), 'export default {}')
+  writeFileSync(join(dir, 'b.test.ts'), "throw new Error('does not load')")
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const summaryOf = (...args) => {
+  const summary = join(dir, 'summary.json')
+  const reporter = join(ROOT, 'scripts', 'summary-reporter.mjs')
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
+  const env = { ...Object.fromEntries(inherited), PORTCULLIS_TEST_SUMMARY: summary }
+  const own = [vitest, 'run', `--root=${dir}`, `--reporter=${reporter}`, ...args]
+  const { output } = spawnSync(process.execPath, own, { cwd: dir, env, encoding: 'utf8' })
+  try {
+    return JSON.parse(readFileSync(summary, 'utf8'))
+  } catch {
+    throw new Error(`no summary: ${output}`)
+  }
+}
+
+it('names the reason of every skip, and counts a skip without one as failed', () => {
+  const { passed, failed, skipped, failedFiles } = summaryOf()
+  expect(passed).toBe(1)
+  expect(skipped).toEqual([
+    { name: 'a.test.ts > says why inside', reason: 'no browser' },
+    { name: 'a.test.ts > without a program > says why outside', reason: 'no program' },
+  ])
+  expect(failed.toSorted()).toEqual([
+    'a.test.ts > breaks',
+    'a.test.ts > says nothing (skipped without a reason)',
+    'b.test.ts (could not be run)',
+  ])
+  expect(failedFiles.toSorted()).toEqual(['a.test.ts', 'b.test.ts'])
+})
+
+it('does not count tests that the pattern of names leaves out', () => {
+  const { passed, failed } = summaryOf('-t', 'runs', 'a.test.ts')
+  expect([passed, failed]).toEqual([1, []])
+})

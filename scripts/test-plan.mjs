@@ -1,0 +1,23 @@
+/** Tests of emulated machines and installed packages; the project `slow` of vitest runs them. */
+export const SLOW_TESTS = '**/*.slow.test.ts'
+
+const ORDINARY = ['unit', 'server', 'e2e']
+
+/**
+ * Says what `npm test -- args` runs: everything but the slow tests; with `--all` everything; with arguments of vitest
+ * (names of files, `--project`) whatever these select.
+ * @param {string[]} args
+ * @param {string[]} slowFiles
+ * @returns {{filters: string[], isWhole: boolean, isSlow: boolean, vitest: string[], note: string | undefined}}
+ */
+export function planOf(args, slowFiles) {
+  const filters = args.filter((arg) => arg !== '--all')
+  const isWhole = filters.length === 0
+  const isSlow = !isWhole || args.includes('--all')
+  if (isSlow) return { filters, isWhole, isSlow, vitest: filters, note: undefined }
+  return {
+    ...{ filters, isWhole, isSlow },
+    vitest: ORDINARY.map((project) => `--project=${project}`),
+    note: `left out: ${slowFiles.length} slow test files (npm test -- --all runs them): ${slowFiles.join(', ')}`,
+  }
+}
