@@ -5,12 +5,14 @@ import type { Kind } from './icons.ts'
 import type {
   Assessment,
   AttackToolRow,
+  DeviceTest,
   GenuineRow,
   Imitation,
   NameSupplement,
   VulnerableRow,
 } from './knowledge-types.ts'
 import { parseUsbIds } from './usb-ids.ts'
+import { judgedReport } from './verdict-key.ts'
 import { createVulnerabilities } from './vulnerabilities.ts'
 
 /** The files of `knowledge/`, read but not yet understood. */
@@ -24,6 +26,13 @@ export interface KnowledgeSources {
   supplement: NameSupplement
 }
 
+/** Patterns of serial numbers that rows look for. */
+const serialPatterns = ({ attackTools, vulnerable }: KnowledgeSources): RegExp[] => {
+  const tests = (row: { when?: DeviceTest; support?: DeviceTest[] }) => [row.when, ...(row.support ?? [])]
+  const patterns = [...attackTools, ...vulnerable].flatMap(tests).flatMap((test) => test?.serial ?? [])
+  return [...new Set(patterns)].map((pattern) => new RegExp(pattern, 'i'))
+}
+
 /** What the product knows about USB devices: names, attack tools, weaknesses. Built once, then only read. */
 export const createKnowledge = (sources: KnowledgeSources) => {
   const ids = parseUsbIds(sources.usbIdsText)
@@ -33,6 +42,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
   )
   const attackTools = createAttackTools(sources.attackTools, sources.genuine)
   const vulnerabilities = createVulnerabilities(sources.vulnerable)
+  const serials = serialPatterns(sources)
   return {
     /** What it was built from; another set is made of these with some replaced. */
     sources,
@@ -56,13 +66,15 @@ export const createKnowledge = (sources: KnowledgeSources) => {
      * `kinds` as `classify` gives them.
      */
     assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {
-      const subject = { parsed, report, kinds }
+      const subject = { parsed, report: judgedReport(report), kinds }
       const { finding, contradicts } = attackTools.assess(subject)
       return { attackTool: finding, vulnerabilities: contradicts ? [] : vulnerabilities.assess(subject) }
     },
     /** The genuine products it claims to be by its ids and is out of line with. */
     imitations: (parsed: ParsedDescriptors, report: DeviceReport): Imitation[] =>
-      attackTools.imitations({ parsed, report, kinds: [] }),
+      attackTools.imitations({ parsed, report: judgedReport(report), kinds: [] }),
+    /** Whether a row looks for a serial number like this one, so that a verdict belongs to this device alone. */
+    namesSerial: (serial: string): boolean => serials.some((pattern) => pattern.test(serial)),
   }
 }
 

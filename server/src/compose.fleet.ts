@@ -82,7 +82,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     events,
     knowledge: knowledge.current,
     reassess: (tx, ids) => policy.reassess(tx, ids),
-    startJudging: (tx) => jobs.enqueue(tx, { userName: 'system' }, { kind: 'knowledge', title: 'Judge a device anew' }),
   })
   jobs.handle('knowledge', {
     run: async (job) => {

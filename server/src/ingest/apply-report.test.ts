@@ -31,7 +31,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
     manufacturer: report.manufacturer ?? '',
     product: report.product ?? '',
     configuration: '',
-    sawReports: true,
+    judgedBy: null,
     device: policyDevice(parseReport(report), report, null),
     levelOf: () => null,
   }

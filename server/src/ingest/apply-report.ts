@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { cleanText, comparePortPaths, deviceId, type Identified, inventoryHash, mismatchText } from '@portcullis/domain'
-import type { JudgedDevice } from '#features/peripherals/index.ts'
+import type { Design, JudgedDevice } from '#features/peripherals/index.ts'
 import type { HostPeripheral } from '#features/policy/index.ts'
 
 export type HostChange = {
@@ -8,6 +8,8 @@ export type HostChange = {
   peripheral: HostPeripheral
   /** It could be used before; a device that was not attached could not. */
   wasUsable: boolean
+  /** Its design before a report that told more of it (report descriptors, speed); else undefined. */
+  before?: Design
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
 }
@@ -23,6 +25,14 @@ export interface Applied {
 
 /** A change of the report with its judged device, where it has one. */
 export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
+
+/** Whether designs say the same of themselves, so that one device may have had the one and have the other now. */
+const isSameDevice = (a: Design, b: Design): boolean =>
+  a.id === b.id ||
+  (a.descriptors === b.descriptors &&
+    a.manufacturer === b.manufacturer &&
+    a.product === b.product &&
+    a.configuration === b.configuration)
 
 /**
  * Applies changes, then a full inventory when there is one, to what is stored of a host. Pure. A device keeps its id when
@@ -74,8 +84,9 @@ export const applyReport = (
       driverMismatch: report.mismatch === undefined ? '' : cleanText(mismatchText(report.mismatch), 500),
     }
     const isUnmasked = (before: string): boolean => fresh.driverMismatch !== '' && fresh.driverMismatch !== before
-    if (there !== undefined && there.design.id === design.id && there.serial === serial) {
+    if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {
       if (
+        there.design.id === design.id &&
         there.authorized === fresh.authorized &&
         there.speed === fresh.speed &&
         there.driverMismatch === fresh.driverMismatch &&
@@ -90,6 +101,7 @@ export const applyReport = (
         peripheral: changed,
         wasUsable: there.authorized,
         isUnmasked: isUnmasked(there.driverMismatch),
+        ...(there.design.id === design.id ? {} : { before: there.design }),
       })
       return
     }

@@ -34,6 +34,8 @@ const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, seria
   }),
 })
 
+const levels = [null, 'suspected', 'confirmed'] as const
+
 /** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
 export const eventsOf = (
   host: EventHost,
@@ -60,13 +62,16 @@ export const eventsOf = (
     events.push({ ...eventBase(host), kind: 'inventory', details })
   }
   for (const change of applied.changes) {
-    const { what, peripheral } = change
+    const { what, peripheral, before } = change
     const event = (kind: EventKind): NewEvent => deviceEvent(host, kind, peripheral)
     if (what === 'gone') events.push(event('gone'))
     if (what === 'attached') {
       if (!isFirst) events.push(event('attached'))
-      if (peripheral.design.attackTool !== null) events.push(event('attackTool'))
-      if (peripheral.design.vulnerable) events.push(event('vulnerable'))
+    }
+    if (what === 'attached' || before !== undefined) {
+      const { attackTool, vulnerable } = peripheral.design
+      if (levels.indexOf(attackTool) > levels.indexOf(before?.attackTool ?? null)) events.push(event('attackTool'))
+      if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
     }
     // A port that an armed host holds is told with its own event (features/held-ports).
     if (change.isUnmasked && peripheral.enforced?.held !== true) {

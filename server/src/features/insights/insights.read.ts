@@ -194,7 +194,8 @@ export const createInsightsRead = (db: Queryable) => {
           from designs d join design_counts c on c.design_id = d.design_id left join outliers o on o.shape_id = d.shape_id
           where c.devices > 0 and (d.attack_tool > 0 or o.shape_id is not null)
           order by d.first_seen desc, d.design_id limit ${mostRows}::int)
-        select m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.fingerprint, d.interfaces, c.hosts, c.devices,
+        select m.vid, m.pid, m.vendor, m.product as model_product, d.icon,
+          coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, d.interfaces, c.hosts, c.devices,
           ${utc('d.first_seen')} as first_seen, ${utc('c.last_seen')} as last_seen, ${hostsOf(sql`select c.design_id`)} as agents,
           jsonb_build_object(${identity('d', 'p')}) as own,
           (select jsonb_build_object(${identity('u', 'q')}, 'model_devices', c.model_devices, 'shape_devices', c.usual_devices)

@@ -6,7 +6,7 @@ import {
   knowledgeProofText,
   type SignedKnowledge,
 } from '@portcullis/contract'
-import { plainKeyboard, plainMouse } from '@portcullis/domain/testing'
+import { plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -338,6 +338,25 @@ describe('knowledge files', () => {
     } finally {
       await other.close()
     }
+  })
+
+  it('find a device by its serial number among others of its design', async () => {
+    const stick = (portPath: string, serial: string) => storageStick({ portPath, serial })
+    const agent = await enrolAgent(t, { devices: [stick('1-1', 'HARMLESS1'), stick('1-2', 'MADE-UP-1')] })
+    const other = await enrolAgent(t, { devices: [stick('1-1', 'HARMLESS2')] })
+    const row = tool({ id: 'made-up', group: 'strings', vid: undefined, pid: undefined, when: { serial: '^MADE-UP' } })
+    await applied(signed(payload('2031.71', { attackTools: [row] })))
+    const bySerial = (await agent.peripherals()).map((p) => [p.serialNumber, p.attackTool])
+    expect(bySerial).toEqual([
+      ['HARMLESS1', ''],
+      ['MADE-UP-1', 'suspected'],
+    ])
+    expect((await agent.events()).filter((e) => e.eventCode === '0x110010')).toHaveLength(1)
+    expect((await other.peripherals()).map((p) => p.attackTool)).toEqual([''])
+    // Counters moved with it: what is counted again is what is stored.
+    const counted = sql`select d.design_id, count(*)::int as n from peripherals p join designs d using (design_id) where p.present group by 1 order by 1`
+    const kept = sql`select c.design_id, c.devices as n from design_counts c where c.devices > 0 order by 1`
+    expect(await t.server.db.query(kept)).toEqual(await t.server.db.query(counted))
   })
 
   it('count only as this server sealed them', async () => {

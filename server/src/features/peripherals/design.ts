@@ -1,18 +1,23 @@
 import type { DeviceReport } from '@portcullis/contract'
 import {
   type AttackLevel,
+  type Classification,
   classify,
-  cleanText,
+  fingerprints,
   hex4,
   interfaceSet,
   isSynthetic,
+  judgedReport,
   type Kind,
   type Knowledge,
   type ParsedDescriptors,
   type PolicyDevice,
   policyDevice,
   severityOf,
+  type VerdictInputs,
   type Vulnerability,
+  verdictInputs,
+  verdictKey,
 } from '@portcullis/domain'
 import { fold } from '#platform/list/columns.ts'
 import type { DeviceOfDesign, LevelOf } from './levels.ts'
@@ -30,6 +35,7 @@ export interface Design {
   modelId: number
   /** Model with its set of interfaces. */
   shapeId: number
+  /** What the verdict is cached by: two devices share a design if and only if a verdict reads the same of both. */
   fingerprint: string
   vid: string
   pid: string
@@ -51,9 +57,15 @@ export interface Design {
   device: Omit<PolicyDevice, 'serial' | 'attackTool'>
   /** What the hosts of its devices find by the knowledge in force. */
   levelOf: LevelOf
-  /** HID report descriptors took part in the verdict. */
-  sawReports: boolean
+  /** What the verdict read beside descriptors and texts; null of designs that an earlier release stored without it. */
+  judgedBy: VerdictInputs | null
 }
+
+/** Raised when code that judges changes, so that what is stored is judged anew after the upgrade. */
+const judgement = 2
+
+/** Which knowledge and code a stored verdict is by. */
+export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
 /** A design as it is stored: without what the knowledge in force says of its devices. */
 export type StoredDesign = Omit<Design, 'levelOf'>
@@ -73,7 +85,10 @@ export interface JudgedDevice {
 }
 
 /** A design as it is first seen, before it has an id. */
-export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId'> {
+export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
+  judgedBy: VerdictInputs
+  /** Over descriptors and texts, as people see it. */
+  exactFingerprint: string
   withoutRevision: string
   kinds: string[]
   classCode: string
@@ -85,7 +100,7 @@ export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeI
   findings: string
 }
 
-export const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
+const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
 
 const findingsText = (
   attack: { level: AttackLevel; name: string } | null,
@@ -137,40 +152,54 @@ export const foldedText = (
   kind: string,
 ): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
 
+/** What tells a design from all others. */
+export interface DesignKey {
+  fingerprint: string
+  exactFingerprint: string
+  withoutRevision: string
+  judgedBy: VerdictInputs
+}
+
+export const designKey = (knowledge: Knowledge, report: DeviceReport, parsed: ParsedDescriptors): DesignKey => {
+  const { exact, withoutRevision } = fingerprints(parsed, report)
+  const judgedBy = verdictInputs(parsed, report, knowledge.namesSerial)
+  return { fingerprint: verdictKey(exact, judgedBy), exactFingerprint: exact, withoutRevision, judgedBy }
+}
+
 /** Judges a report by descriptors and knowledge. Pure but for the knowledge it closes over; about 30 µs. */
 export const judge = (
   knowledge: Knowledge,
-  report: DeviceReport,
+  given: DeviceReport,
   parsed: ParsedDescriptors,
-  prints: { exact: string; withoutRevision: string },
+  key: DesignKey,
 ): NewDesign => {
+  const report = judgedReport(given)
   const kind = classify(parsed, report)
   const verdict = verdictBy(knowledge, report, parsed, kind.kinds)
-  const device = {
-    vid: parsed.vid,
-    pid: parsed.pid,
-    manufacturer: cleanText(report.manufacturer ?? ''),
-    product: cleanText(report.product ?? ''),
-  }
+  const { manufacturer = '', product = '', configuration = '' } = report
+  const device = { vid: parsed.vid, pid: parsed.pid, manufacturer, product }
   const names = namesBy(knowledge, device)
   return {
     ...verdict,
     ...device,
     ...names,
-    fingerprint: prints.exact,
-    withoutRevision: prints.withoutRevision,
-    icon: kind.icon,
-    kinds: kind.kinds,
-    classCode: hex2(kind.classCode),
-    subclassCode: hex2(kind.subclassCode),
-    protocolCode: hex2(kind.protocolCode),
+    ...key,
+    ...classified(kind),
     // A system that shows no descriptors may not know all interfaces: not to be compared with those that do.
     interfaces: `${isSynthetic(parsed) ? '~' : ''}${interfaceSet(parsed)}`,
     bcdDevice: hex4(parsed.bcdDevice),
-    descriptors: report.descriptors,
-    configuration: cleanText(report.configuration ?? ''),
-    device: policyDevice(parsed, report, null),
+    descriptors: given.descriptors,
+    configuration,
+    device: policyDevice(parsed, given, null),
     folded: foldedText({ ...device, ...names }, kind.kind),
-    sawReports: (report.reportDescriptors ?? []).length > 0,
   }
 }
+
+/** A classification as it is stored. */
+export const classified = (kind: Classification) => ({
+  icon: kind.icon,
+  kinds: kind.kinds,
+  classCode: hex2(kind.classCode),
+  subclassCode: hex2(kind.subclassCode),
+  protocolCode: hex2(kind.protocolCode),
+})

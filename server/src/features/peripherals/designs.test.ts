@@ -1,45 +1,9 @@
-import type { PolicyDevice } from '@portcullis/domain'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { NewDesign, StoredDesign } from './design.ts'
+import { fakeStore } from './designs.test-store.ts'
 import { createDesigns } from './designs.ts'
-import type { PeripheralsStore } from './peripherals.store.ts'
-
-const nobody: PolicyDevice = {
-  vid: '0000',
-  pid: '0000',
-  serial: '',
-  kinds: ['Unknown'],
-  mayType: false,
-  isHub: false,
-  fingerprint: '',
-  fingerprintWithoutRevision: '',
-  attackTool: null,
-}
-
-/** A store that gives each new design an id and counts what it is asked for. */
-const fakeStore = () => {
-  const all = new Map<string, StoredDesign>()
-  let asked = 0
-  const ensureDesigns = async (_db: unknown, designs: readonly NewDesign[]) => {
-    asked += designs.length
-    return designs.map((design) => {
-      const known = all.get(design.fingerprint) ?? {
-        ...design,
-        id: all.size + 1,
-        modelId: 1,
-        shapeId: 1,
-        device: { ...nobody },
-      }
-      all.set(design.fingerprint, known)
-      return known
-    })
-  }
-  const designsById = async (ids: readonly number[]) => [...all.values()].filter((d) => ids.includes(d.id))
-  return { store: { ensureDesigns, designsById } as unknown as PeripheralsStore, asked: () => asked }
-}
 
 const devices = (from: number, n: number) =>
   Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))

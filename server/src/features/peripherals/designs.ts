@@ -1,7 +1,15 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { cleanText, fingerprints, hasSerial, type Knowledge, parseReport } from '@portcullis/domain'
+import { cleanText, hasSerial, type Knowledge, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
-import { type Design, type JudgedDevice, judge, type NewDesign, type StoredDesign } from './design.ts'
+import {
+  type Design,
+  designKey,
+  type JudgedDevice,
+  judge,
+  type NewDesign,
+  type StoredDesign,
+  verdictVersion,
+} from './design.ts'
 import { levelsBy } from './levels.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
@@ -10,20 +18,20 @@ const cacheLimit = 64_000_000
 /** What a design takes beside its texts. */
 const designOverhead = 2_000
 
+const sizeOf = ({ descriptors, judgedBy }: StoredDesign): number =>
+  descriptors.length + (judgedBy?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
+
 /** Finds or makes the designs of reports. Outside of the report's transaction: a rolled back report may leave a design, no harm. */
 export const createDesigns = ({
   db,
   store,
   knowledge,
-  onReports = async () => {},
   limit = cacheLimit,
 }: {
   db: Db
   store: PeripheralsStore
   /** The knowledge in force. */
   knowledge(): Knowledge
-  /** A design was judged without report descriptors, and here is a report that has them. */
-  onReports?(designId: number, report: DeviceReport): Promise<void>
   limit?: number
 }) => {
   const byPrint = new Map<string, Design>()
@@ -37,7 +45,7 @@ export const createDesigns = ({
       byId.clear()
       kept = 0
     }
-    if (!byId.has(design.id)) kept += designOverhead + design.descriptors.length
+    if (!byId.has(design.id)) kept += designOverhead + sizeOf(design)
     byPrint.set(design.fingerprint, design)
     byId.set(design.id, design)
     return design
@@ -45,36 +53,27 @@ export const createDesigns = ({
 
   return {
     judgeAll: async (reports: readonly DeviceReport[], now: Date): Promise<JudgedDevice[]> => {
+      const by = knowledge()
       const parsed = reports.map((report) => {
         const descriptors = parseReport(report)
-        return { report, descriptors, prints: fingerprints(descriptors, report) }
+        return { report, descriptors, key: designKey(by, report, descriptors) }
       })
       // Held here, because keeping one design may let go of all the others.
       const found = new Map<string, Design>()
       const missing = new Map<string, NewDesign>()
-      const by = knowledge()
-      for (const p of parsed) {
-        const known = byPrint.get(p.prints.exact)
-        if (known !== undefined) found.set(p.prints.exact, known)
-        else if (!missing.has(p.prints.exact)) missing.set(p.prints.exact, judge(by, p.report, p.descriptors, p.prints))
+      for (const { report, descriptors, key } of parsed) {
+        const known = byPrint.get(key.fingerprint)
+        if (known !== undefined) found.set(key.fingerprint, known)
+        else if (!missing.has(key.fingerprint)) missing.set(key.fingerprint, judge(by, report, descriptors, key))
       }
-      if (missing.size > 0)
-        for (const design of await store.ensureDesigns(db, [...missing.values()], by.info.version, now)) {
+      if (missing.size > 0) {
+        const version = verdictVersion(by.info.version)
+        for (const design of await store.ensureDesigns(db, [...missing.values()], version, now))
           found.set(design.fingerprint, keep(design))
-        }
-      const again = new Map<number, DeviceReport>()
-      for (const { report, prints } of parsed) {
-        const design = found.get(prints.exact)
-        if (design?.sawReports === false && (report.reportDescriptors ?? []).length > 0) again.set(design.id, report)
       }
-      for (const [id, report] of again) await onReports(id, report)
-      if (again.size > 0)
-        for (const design of await store.designsById([...again.keys()])) {
-          found.set(design.fingerprint, keep(design))
-        }
-      return parsed.map(({ report, descriptors, prints }) => ({
+      return parsed.map(({ report, descriptors, key }) => ({
         report,
-        design: found.get(prints.exact) as Design,
+        design: found.get(key.fingerprint) as Design,
         serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
       }))
     },

@@ -14,15 +14,13 @@ export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripher
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
-export const peripheralsFeature = (app: HttpApp, deps: { exportDb: Db } & Omit<RejudgeDeps, 'designs'>) => {
+export const peripheralsFeature = (
+  app: HttpApp,
+  deps: { exportDb: Db } & Omit<RejudgeDeps, 'designs' | 'peripherals'>,
+) => {
   const store = createPeripheralsStore(deps.db)
-  const designs = createDesigns({
-    db: deps.db,
-    store,
-    knowledge: deps.knowledge,
-    onReports: (id, report) => rejudge.judgeByReport(id, report),
-  })
-  const rejudge = createRejudge({ ...deps, designs })
+  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge })
+  const rejudge = createRejudge({ ...deps, designs, peripherals: store })
   const peripherals = createList(peripheralsList, deps)
   const read = createPeripheralsRead(deps.db)
   registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, read)

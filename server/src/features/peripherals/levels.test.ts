@@ -43,6 +43,7 @@ it('finds what a host finds by the whole device, in any order', async () => {
           descriptors: base.descriptors,
           manufacturer: base.manufacturer ?? '',
           product: base.product ?? '',
+          judgedBy: null,
         }
         const levelOf = levelsBy(knowledge, design)
         for (const device of devices) {

@@ -1,5 +1,5 @@
-import type { DeviceReport } from '@portcullis/contract'
 import { type AttackLevel, classify, type Knowledge, parseReport, steadyReport } from '@portcullis/domain'
+import type { StoredDesign } from './design.ts'
 
 /** What a verdict looks at beside the design. */
 export interface DeviceOfDesign {
@@ -13,11 +13,7 @@ export interface DeviceOfDesign {
 /** Attack-tool level of one device of a design. */
 export type LevelOf = (device: DeviceOfDesign) => AttackLevel | null
 
-interface DesignTexts {
-  descriptors: string
-  manufacturer: string
-  product: string
-}
+type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
 
 /**
  * The level that a host finds for a device by the same knowledge: by what the kernel shows before and after it is
@@ -25,33 +21,29 @@ interface DesignTexts {
  * Few designs are judged by the serial number of a device; for the others one verdict (some 20 µs) serves all devices of
  * a speed.
  */
-export const levelsBy = (knowledge: Knowledge, design: DesignTexts): LevelOf => {
+export const levelsBy = (knowledge: Knowledge, design: JudgedDesign): LevelOf => {
   const known = new Map<string, AttackLevel | null>()
-  const judge = ({ serial, speed, portPath }: DeviceOfDesign): { level: AttackLevel | null; looked: boolean } => {
-    let looked = false
-    const report: DeviceReport = {
-      ...steadyReport({
-        portPath,
-        descriptors: design.descriptors,
-        manufacturer: design.manufacturer,
-        product: design.product,
-        ...(speed === 0 ? {} : { speedMbps: speed }),
-      }),
-      get serial(): string | undefined {
-        looked = true
-        return serial === '' ? undefined : serial
-      },
-    } as DeviceReport
+  const { descriptors, manufacturer, product, judgedBy } = design
+  const judge = ({ serial, speed, portPath }: DeviceOfDesign): AttackLevel | null => {
+    const report = steadyReport({
+      portPath,
+      descriptors,
+      manufacturer,
+      product,
+      serial,
+      ...(speed === 0 ? {} : { speedMbps: speed }),
+      removable: judgedBy?.removable ?? 'unknown',
+    })
     const parsed = parseReport(report)
-    const { attackTool } = knowledge.assess(parsed, report, classify(parsed, report).kinds)
-    return { level: attackTool?.level ?? null, looked }
+    return knowledge.assess(parsed, report, classify(parsed, report).kinds).attackTool?.level ?? null
   }
   return (device) => {
-    const key = `${device.speed} ${device.portPath.includes('-')}`
+    if (device.serial !== '' && knowledge.namesSerial(device.serial)) return judge(device)
+    const key = `${device.speed} ${device.portPath.includes('-')} ${device.serial === ''}`
     const before = known.get(key)
     if (before !== undefined) return before
-    const { level, looked } = judge(device)
-    if (!looked) known.set(key, level)
+    const level = judge(device)
+    known.set(key, level)
     return level
   }
 }

@@ -1,5 +1,5 @@
 import type { Enforced } from '@portcullis/contract'
-import { fingerprints, parseReport, policyDevice, type Vulnerability } from '@portcullis/domain'
+import { fingerprints, parseReport, policyDevice, type VerdictInputs, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -85,7 +85,7 @@ interface DesignRow {
   manufacturer: string
   product: string
   configuration: string
-  saw_reports: boolean
+  judged_by: VerdictInputs | null
 }
 
 const columnsOf = (deltas: readonly CounterDelta[]) =>
@@ -141,11 +141,11 @@ const designOf = (row: DesignRow): StoredDesign => ({
   product: row.product,
   configuration: row.configuration,
   device: policyView(row),
-  sawReports: row.saw_reports,
+  judgedBy: row.judged_by,
 })
 
 const designColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
-  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.saw_reports`
+  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.judged_by`
 
 export const createPeripheralsStore = (db: Db) => ({
   ensureDesigns: async (
@@ -170,10 +170,10 @@ export const createPeripheralsStore = (db: Db) => ({
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
-        policy_fingerprint, policy_without_revision, saw_reports)
+        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.saw_reports
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -199,10 +199,11 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('descriptors'), 'text[]'],
         [designs.map((d) => d.device.fingerprint), 'text[]'],
         [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
-        [column('sawReports'), 'boolean[]'],
+        [column('exactFingerprint'), 'text[]'],
+        [designs.map((d) => JSON.stringify(d.judgedBy)), 'jsonb[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
-        policy_without_revision, saw_reports)
+        policy_without_revision, exact_fingerprint, judged_by)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- Shapes are made on the way; in this order two of these never wait for each other in a ring.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)

@@ -1,4 +1,4 @@
-import type { Vulnerability } from '@portcullis/domain'
+import type { VerdictInputs, Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -25,6 +25,9 @@ export interface JudgedRow {
   folded: string
   icon: number
   kinds: string[]
+  class_code: string
+  subclass_code: string
+  protocol_code: string
   descriptors: Buffer
   attack_tool: number
   vulnerable: boolean
@@ -34,6 +37,9 @@ export interface JudgedRow {
   findings: string
   hosts: number
   devices: number
+  saw_reports: boolean
+  judged_by: VerdictInputs | null
+  /** Of a design that was stored without what its verdict read; else none. */
   samples: Sample[]
 }
 
@@ -47,6 +53,11 @@ export interface NewVerdict {
   vulnerabilities: readonly Vulnerability[]
   findings: string
   folded: string
+  icon: number
+  kinds: readonly string[]
+  classCode: string
+  subclassCode: string
+  protocolCode: string
   hasChanged: boolean
   news: number
 }
@@ -60,14 +71,24 @@ export interface NewsRow {
   news: number
 }
 
-/** Devices looked at per design: what a serial number or speed gives away shows in some of them. */
+/** A peripheral whose serial number the knowledge looks for. */
+export interface SerialRow {
+  agent_id: string
+  device_id: string
+  design_id: number
+  serial: string
+  present: boolean
+}
+
+/** Devices looked at per design that has no inputs: what a serial number or speed gives away shows in some of them. */
 const samplesPerDesign = 20
 
-const judgedColumns = sql`d.design_id, d.model_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
-  d.configuration, d.folded, d.icon, d.kinds, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
+const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
+  d.configuration, d.folded, d.icon, d.kinds, d.class_code, d.subclass_code, d.protocol_code, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
+  d.saw_reports, d.judged_by,
   coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
   coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
-    select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id limit ${samplesPerDesign}::int) p), '[]') as samples`
+    select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerDesign}::int) p), '[]') as samples`
 
 export const createRejudgeStore = (db: Db) => ({
   /** Designs above an id that another knowledge judged, locked so that devices of them can still come and go. */
@@ -112,7 +133,8 @@ export const createRejudgeStore = (db: Db) => ({
     if (rows.length === 0) return
     await tx.execute(sql`
       update designs d set attack_tool = u.attack_tool, vulnerable = u.vulnerable, severity = u.severity, evidence = u.evidence,
-        vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, knowledge_version = ${version}
+        vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, icon = u.icon, kinds = string_to_array(u.kinds, '|'),
+        class_code = u.class_code, subclass_code = u.subclass_code, protocol_code = u.protocol_code, knowledge_version = ${version}
       from ${unnestOf([
         [rows.map((r) => r.designId), 'int[]'],
         [rows.map((r) => r.attackTool), 'smallint[]'],
@@ -122,7 +144,12 @@ export const createRejudgeStore = (db: Db) => ({
         [rows.map((r) => JSON.stringify(r.vulnerabilities)), 'jsonb[]'],
         [rows.map((r) => r.findings), 'text[]'],
         [rows.map((r) => r.folded), 'text[]'],
-      ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded)
+        [rows.map((r) => r.icon), 'smallint[]'],
+        [rows.map((r) => r.kinds.join('|')), 'text[]'],
+        [rows.map((r) => r.classCode), 'text[]'],
+        [rows.map((r) => r.subclassCode), 'text[]'],
+        [rows.map((r) => r.protocolCode), 'text[]'],
+      ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded, icon, kinds, class_code, subclass_code, protocol_code)
       where d.design_id = u.design_id`)
     const changed = rows.filter((r) => r.hasChanged)
     if (changed.length === 0) return
@@ -137,23 +164,69 @@ export const createRejudgeStore = (db: Db) => ({
       on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
   },
 
-  /** Kinds by report descriptors that were not known before. */
-  writeKinds: async (
-    tx: Tx,
-    designId: number,
-    k: { icon: number; kinds: readonly string[]; classCode: string; subclassCode: string; protocolCode: string },
-  ): Promise<boolean> =>
-    (await tx.execute(sql`
-      update designs d set icon = ${k.icon}::smallint, kinds = ${[...k.kinds]}, class_code = ${k.classCode}, subclass_code = ${k.subclassCode},
-        protocol_code = ${k.protocolCode}, saw_reports = true
-      where d.design_id = ${designId}::int and not d.saw_reports`)) > 0,
+  /** Designs by id, with what they were judged by. */
+  byIds: (tx: Queryable, ids: readonly number[]): Promise<JudgedRow[]> =>
+    tx.query<JudgedRow>(sql`
+      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+      where d.design_id = any(${ids}::int[])`),
 
-  one: async (tx: Tx, designId: number): Promise<JudgedRow | undefined> =>
-    (
-      await tx.query<JudgedRow>(sql`
-        select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
-        where d.design_id = ${designId}::int`)
-    )[0],
+  /** Peripherals with a serial number, after one; their designs may be shared with other serial numbers. */
+  withSerial: (after: { agentId: string; deviceId: string }, limit: number): Promise<SerialRow[]> =>
+    db.query<SerialRow>(sql`
+      select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p
+      where (p.agent_id, p.device_id) > (${after.agentId}::uuid, ${after.deviceId}) and p.serial <> ''
+      order by p.agent_id, p.device_id limit ${limit}::int`),
+
+  /** The same peripherals as they are now, their hosts being locked. */
+  again: (tx: Tx, rows: readonly SerialRow[]): Promise<SerialRow[]> =>
+    tx.query<SerialRow>(sql`
+      select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p join ${unnestOf([
+        [rows.map((r) => r.agent_id), 'uuid[]'],
+        [rows.map((r) => r.device_id), 'text[]'],
+      ])} u(agent_id, device_id) on u.agent_id = p.agent_id and u.device_id = p.device_id
+      order by p.agent_id, p.device_id`),
+
+  /** Gives peripherals of locked hosts another design, and queues those hosts with what is new. */
+  moveTo: async (tx: Tx, rows: readonly (SerialRow & { to: number; news: number })[]): Promise<void> => {
+    const moved = unnestOf([
+      [rows.map((r) => r.agent_id), 'uuid[]'],
+      [rows.map((r) => r.device_id), 'text[]'],
+      [rows.map((r) => r.to), 'int[]'],
+      [rows.map((r) => r.news), 'smallint[]'],
+    ])
+    await tx.execute(sql`
+      update peripherals p set design_id = u.design_id from ${moved} u(agent_id, device_id, design_id, news)
+      where p.agent_id = u.agent_id and p.device_id = u.device_id`)
+    await tx.execute(sql`
+      insert into rejudged_hosts as h (agent_id, design_id, news)
+      select u.agent_id, u.design_id, bit_or(u.news) from ${moved} u(agent_id, device_id, design_id, news)
+      group by u.agent_id, u.design_id order by u.agent_id, u.design_id
+      on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
+  },
+
+  /** How many present devices of a design each of these hosts has. */
+  presentOf: (
+    tx: Tx,
+    agentIds: readonly string[],
+    designIds: readonly number[],
+  ): Promise<{ agent_id: string; design_id: number; n: number }[]> =>
+    tx.query(sql`
+      select p.agent_id, p.design_id, count(*)::int as n from peripherals p
+      where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${designIds}::int[]) and p.present
+      group by p.agent_id, p.design_id`),
+
+  /** Asks hosts above an id for their inventory that have a design without inputs; the last id, null when there was none. */
+  askForInventory: async (after: string, limit: number): Promise<string | null> => {
+    const [row] = await db.query<{ last: string | null }>(sql`
+      with due as materialized (
+        select h.agent_id from agent_heartbeats h where h.agent_id > ${after}::uuid and h.inventory_hash is not null and exists (
+          select 1 from peripherals p join designs d on d.design_id = p.design_id
+          where p.agent_id = h.agent_id and p.present and d.judged_by is null offset 0)
+        order by h.agent_id limit ${limit}::int),
+      asked as (update agent_heartbeats h set inventory_hash = null from due where h.agent_id = due.agent_id)
+      select max(due.agent_id::text) as last from due`)
+    return row?.last ?? null
+  },
 
   /** Queues armed hosts: what they judge attack tools by is named in their policy, which is to be made anew. */
   queueArmed: (tx: Tx): Promise<number> =>

@@ -13,44 +13,57 @@ afterAll(() => t.close())
 
 /** Usage page Generic Desktop, usage Keyboard, application collection, end. */
 const keyboardReport = Buffer.from('05010906a101c0', 'hex').toString('base64')
-const seen = sql`select count(*) as n from designs d join models m on m.model_id = d.model_id where m.pid = '5679' and d.saw_reports`
+const mouseReport = Buffer.from('05010902a101c0', 'hex').toString('base64')
 /** Interfaces that say HID and nothing of what it is. With storage beside it, a keyboard is an attack tool. */
 const device = (reportDescriptors?: string[]) => ({
   ...buildDevice({ vid: '1234', pid: '5678', product: 'Gadget', interfaces: ['03:00:00', '08:06:50'] }),
   ...(reportDescriptors === undefined ? {} : { reportDescriptors }),
 })
+const codes = async (agent: { events(): Promise<{ eventCode: string }[]> }) =>
+  (await agent.events()).map((e) => e.eventCode)
 
-describe('a design judged without report descriptors', () => {
-  it('is judged again when a report brings them, on every host that has it', async () => {
-    const first = await enrolAgent(t, { devices: [device()] })
-    expect(await first.peripherals()).toMatchObject([{ severity: 10, attackTool: '' }])
-    const second = await enrolAgent(t, { devices: [device([keyboardReport])] })
-    for (const agent of [first, second]) {
-      await expect.poll(async () => (await agent.detail()).severity, { timeout: 10_000 }).toBe(50)
-      expect(await agent.peripherals()).toMatchObject([
-        { severity: 50, attackTool: 'confirmed', devIconDescription: 'Keyboard' },
-      ])
-      expect((await agent.events()).map((e) => e.eventCode)).toContain('0x110010')
-    }
-    // Said once: what is known of it does not change with every report.
-    await enrolAgent(t, { devices: [device([keyboardReport])] })
-    await t.server.jobs.drain()
-    expect((await first.events()).filter((e) => e.eventCode === '0x110010')).toHaveLength(1)
+describe('a verdict', () => {
+  it('does not pass from one device to another that differs in its report descriptors only', async () => {
+    const harmless = await enrolAgent(t, { devices: [device([mouseReport])] })
+    const keyboard = await enrolAgent(t, { devices: [device([keyboardReport])] })
+    const unread = await enrolAgent(t, { devices: [device()] })
+    expect(await harmless.peripherals()).toMatchObject([{ severity: 10, attackTool: '' }])
+    expect(await keyboard.peripherals()).toMatchObject([{ severity: 50, attackTool: 'confirmed' }])
+    expect(await unread.peripherals()).toMatchObject([{ severity: 10, attackTool: '' }])
   })
 
-  it('never looks better by what a report brings', async () => {
-    const worse = {
-      ...buildDevice({ vid: '1234', pid: '5679', interfaces: ['03:01:01', '08:06:50'] }),
+  it('follows what a host reports of a device later, without an attachment', async () => {
+    const agent = await enrolAgent(t, { devices: [device()] })
+    await agent.change(device([keyboardReport]))
+    expect(await agent.peripherals()).toMatchObject([
+      { severity: 50, attackTool: 'confirmed', devIconDescription: 'Keyboard' },
+    ])
+    const seen = await codes(agent)
+    expect(seen.filter((code) => code === '0x110010')).toHaveLength(1)
+    expect(seen.filter((code) => code === '0x110003' || code === '0x110001')).toEqual([])
+  })
+})
+
+describe('designs of an earlier release', () => {
+  it('are judged anew, and their hosts are asked for their inventory', async () => {
+    const agent = await enrolAgent(t, { devices: [device([keyboardReport])] })
+    // As it was stored: what the verdict read is not there, and the verdict is that of a harmless twin.
+    await t.server.db.execute(sql`
+      update designs d set judged_by = null, exact_fingerprint = '', fingerprint = 'old' || d.design_id, kinds = '{Mass Storage}', icon = 3,
+        severity = 10, attack_tool = 0, evidence = '[]', findings = '', knowledge_version = 'an older one', saw_reports = false
+      where d.kinds @> '{Keyboard}'`)
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock, listen: true })
+    try {
+      const asked = sql`select count(*)::int as n from agent_heartbeats h where h.agent_id = ${agent.agentId}::uuid and h.inventory_hash is null`
+      await expect
+        .poll(async () => (await other.server.db.query<{ n: number }>(asked))[0]?.n, { timeout: 10_000 })
+        .toBe(1)
+      const answer = await agent.checkIn({})
+      expect(answer).toMatchObject({ needInventory: true })
+      await agent.inventory()
+      expect(await agent.peripherals()).toMatchObject([{ severity: 50, attackTool: 'confirmed' }])
+    } finally {
+      await other.close()
     }
-    const agent = await enrolAgent(t, { devices: [worse] })
-    expect(await agent.peripherals()).toMatchObject([{ severity: 50 }])
-    /** A mouse, says the report. */
-    const mouse = Buffer.from('05010902a101c0', 'hex').toString('base64')
-    await enrolAgent(t, { devices: [{ ...worse, reportDescriptors: [mouse] }] })
-    await expect
-      .poll(async () => (await t.server.db.query<{ n: number }>(seen))[0]?.n, { timeout: 10_000 })
-      .toBeGreaterThan(0)
-    await t.server.jobs.drain()
-    expect(await agent.peripherals()).toMatchObject([{ severity: 50 }])
   })
 })

@@ -1,26 +1,27 @@
-import { isDeepStrictEqual } from 'node:util'
-import { type DeviceReport, type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
-import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
+import { type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
+import type { Knowledge } from '@portcullis/domain'
 import type { AgentState, AgentsApi } from '#features/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
-import { type Design, foldedText, hex2, namesBy, type Verdict, verdictBy } from './design.ts'
+import { type Design, foldedText, namesBy, type Verdict, verdictVersion } from './design.ts'
 import type { createDesigns } from './designs.ts'
-import { createRejudgeStore, type JudgedRow, type NewVerdict, type Sample } from './rejudge.store.ts'
+import { hasChanged, judgeAgain, levels, newVerdict } from './judge-again.ts'
+import { createOwnDesigns } from './own-designs.ts'
+import type { PeripheralsStore } from './peripherals.store.ts'
+import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
 
 /** Designs of one transaction: some 20 ms of judging. */
 const designsAtOnce = 200
 /** Hosts of one transaction. */
 const hostsAtOnce = 200
 const rowsShown = 500
+/** Inventories asked for each second: what a server applies beside its check-ins. */
+const inventoriesAtOnce = 250
 /** A report is stored within this time after it was judged. */
 const underWayMs = 60_000
-
-const levels = [null, 'suspected', 'confirmed'] as const
-const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
 
 /** Topic of the bus: stored designs changed. */
 const topic = 'designs'
@@ -38,73 +39,36 @@ export interface RejudgeDeps {
   clock: Clock
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
   designs: ReturnType<typeof createDesigns>
+  peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
   knowledge(): Knowledge
   agents: Pick<AgentsApi, 'reports'>
   /** Makes decisions and verdicts of these hosts anew. */
   reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
-  /** Starts the job that works off what was queued, at COMMIT. */
-  startJudging(tx: Tx): Promise<unknown>
 }
-
-const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => ({
-  portPath: sample?.port_path ?? '1-1',
-  descriptors: row.descriptors.toString('base64'),
-  ...(row.manufacturer === '' ? {} : { manufacturer: row.manufacturer }),
-  ...(row.product === '' ? {} : { product: row.product }),
-  ...(row.configuration === '' ? {} : { configuration: row.configuration }),
-  ...(sample === undefined || sample.serial === '' ? {} : { serial: sample.serial }),
-  ...(sample === undefined || sample.speed === 0 ? {} : { speedMbps: sample.speed }),
-})
-
-/** The worst verdict over some devices of a design, by its kinds as they are stored. */
-const judgeAgain = (knowledge: Knowledge, row: JudgedRow, kinds = row.kinds as Kind[]): Verdict => {
-  const samples = row.samples.length === 0 ? [undefined] : row.samples
-  return samples
-    .map((sample) => {
-      const report = reportOf(row, sample)
-      return verdictBy(knowledge, report, parseReport(report), kinds)
-    })
-    .reduce((worst, next) => (next.severity > worst.severity ? next : worst))
-}
-
-const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
-  row.severity !== verdict.severity ||
-  row.vulnerable !== verdict.vulnerable ||
-  row.attack_tool !== levelNumber(verdict.attackTool) ||
-  row.findings !== verdict.findings ||
-  !isDeepStrictEqual(row.evidence, verdict.evidence)
-
-const newVerdict = (row: JudgedRow, verdict: Verdict, folded: string): NewVerdict => ({
-  designId: row.design_id,
-  attackTool: levelNumber(verdict.attackTool),
-  vulnerable: verdict.vulnerable,
-  severity: verdict.severity,
-  evidence: verdict.evidence,
-  vulnerabilities: verdict.vulnerabilities,
-  findings: verdict.findings,
-  folded,
-  hasChanged: hasChanged(row, verdict),
-  news: (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0),
-})
 
 const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000))
 
 /** Lets other requests through between batches. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
 export const createRejudge = (deps: RejudgeDeps) => {
-  const { db, clock, bus, designs, knowledge, agents, reassess, events, startJudging } = deps
+  const { db, clock, bus, designs, knowledge, agents, reassess, events, peripherals } = deps
   const store = createRejudgeStore(db)
+  const giveOwnDesigns = createOwnDesigns({ db, clock, store, peripherals, agents, knowledge })
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
+
+  const progress = (version: string) => store.progress(verdictVersion(version))
 
   /** One batch of designs after an id; the last id, or null when there were none. */
   const judgeDesigns = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
     db.transaction(async (tx): Promise<number | null> => {
       const by = knowledge()
-      const rows = await store.takeOutdated(tx, by.info.version, after, designsAtOnce)
+      const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, designsAtOnce)
       const last = rows.at(-1)?.design_id
       if (last === undefined) return null
       const models = []
@@ -121,10 +85,11 @@ export const createRejudge = (deps: RejudgeDeps) => {
             product,
             folded: fold([row.vid, row.pid, vendor, product].join(' ')),
           })
-        verdicts.push(newVerdict(row, judgeAgain(by, row), foldedText({ ...row, ...names }, iconName(row.icon))))
+        const verdict = judgeAgain(by, row)
+        verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
       }
       await store.renameModels(tx, models)
-      await store.writeVerdicts(tx, by.info.version, verdicts)
+      await store.writeVerdicts(tx, verdictVersion(by.info.version), verdicts)
       await note(tx, last, rows.length)
       await bus.publish(tx, topic)
       return last
@@ -175,12 +140,25 @@ export const createRejudge = (deps: RejudgeDeps) => {
       return ids.length
     })
 
+  /**
+   * Has hosts report again whose designs were stored without what their verdict read. By and by: a fleet that sends its
+   * inventories at once would keep the others waiting.
+   */
+  const askForInventories = async (): Promise<void> => {
+    for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+      const last = await store.askForInventory(after, inventoriesAtOnce)
+      if (last === null) return
+      after = last
+      await pause()
+    }
+  }
+
   /** All of it, resumable: designs first, then the hosts of those that changed. */
   const run = async (job: JudgingStep): Promise<void> => {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
     designs.forget()
-    const { waiting } = await store.progress(knowledge().info.version)
+    const { waiting } = await progress(knowledge().info.version)
     let total = waiting
     if (job.data !== null && job.cursor === null)
       await db.transaction(async (tx) => {
@@ -194,32 +172,13 @@ export const createRejudge = (deps: RejudgeDeps) => {
       designs.forget()
       await breathe()
     }
-    total += (await store.progress(knowledge().info.version)).hosts
+    if (job.data !== null) await giveOwnDesigns(breathe)
+    total += (await progress(knowledge().info.version)).hosts
     // What reports brought meanwhile may still carry the verdict that a design had when they came in.
     do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
+    if (job.data !== null) await askForInventories()
   }
-
-  /** A design that was judged without report descriptors, by a report that has them. What is known never gets better by it. */
-  const judgeByReport = (designId: number, report: DeviceReport): Promise<void> =>
-    db.transaction(async (tx) => {
-      const kind = classify(parseReport(report), report)
-      const written = await store.writeKinds(tx, designId, {
-        icon: kind.icon,
-        kinds: kind.kinds,
-        classCode: hex2(kind.classCode),
-        subclassCode: hex2(kind.subclassCode),
-        protocolCode: hex2(kind.protocolCode),
-      })
-      const row = await store.one(tx, designId)
-      if (!written || row === undefined) return
-      const by = knowledge()
-      const verdict = judgeAgain(by, row)
-      const next = newVerdict(row, verdict, foldedText({ ...row, ...namesBy(by, row) }, kind.kind))
-      if (verdict.severity >= row.severity) await store.writeVerdicts(tx, by.info.version, [next])
-      await bus.publish(tx, topic)
-      if (next.hasChanged) await startJudging(tx)
-    })
 
   /** What other knowledge would change, over all that is present. */
   const effectOf = async (other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> => {
@@ -274,5 +233,5 @@ export const createRejudge = (deps: RejudgeDeps) => {
     }
   }
 
-  return { run, effectOf, judgeByReport, progress: store.progress }
+  return { run, effectOf, progress }
 }

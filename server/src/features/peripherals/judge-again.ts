@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { DeviceReport } from '@portcullis/contract'
+import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
+import { classified, type Verdict, verdictBy } from './design.ts'
+import type { JudgedRow, NewVerdict, Sample } from './rejudge.store.ts'
+
+export const levels = [null, 'suspected', 'confirmed'] as const
+const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
+
+/** Stands for a serial number that no pattern of the knowledge matches. */
+const someSerial = '?'
+
+/** The report that a stored design stands for; of one without inputs, of a device of it. */
+export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => {
+  const { judged_by: inputs } = row
+  const { serial = '', speed = 0 } =
+    inputs === null
+      ? (sample ?? {})
+      : { serial: inputs.serial === true ? someSerial : inputs.serial || '', speed: inputs.speed }
+  return {
+    portPath: sample?.port_path ?? '1-1',
+    descriptors: row.descriptors.toString('base64'),
+    ...(row.manufacturer === '' ? {} : { manufacturer: row.manufacturer }),
+    ...(row.product === '' ? {} : { product: row.product }),
+    ...(row.configuration === '' ? {} : { configuration: row.configuration }),
+    ...(serial === '' ? {} : { serial }),
+    ...(speed === 0 ? {} : { speedMbps: speed }),
+    ...(inputs === null ? {} : { removable: inputs.removable, reportDescriptors: [...inputs.reportDescriptors] }),
+  }
+}
+
+export type Judged = Verdict & ReturnType<typeof classified>
+
+/**
+ * A design by what its verdict read. Of one that was stored without: the worst over some of its devices, and by its stored
+ * kinds where report descriptors took part in them.
+ */
+export const judgeAgain = (knowledge: Knowledge, row: JudgedRow): Judged => {
+  const samples = row.judged_by !== null || row.samples.length === 0 ? [undefined] : row.samples
+  return samples
+    .map((sample): Judged => {
+      const report = reportOf(row, sample)
+      const parsed = parseReport(report)
+      const found = classified(classify(parsed, report))
+      const { icon, kinds, class_code, subclass_code, protocol_code } = row
+      const kind =
+        row.judged_by === null && row.saw_reports
+          ? {
+              icon,
+              kinds: kinds as Kind[],
+              classCode: class_code,
+              subclassCode: subclass_code,
+              protocolCode: protocol_code,
+            }
+          : found
+      return { ...verdictBy(knowledge, report, parsed, kind.kinds), ...kind }
+    })
+    .reduce((worst, next) => (next.severity > worst.severity ? next : worst))
+}
+
+export const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
+  row.severity !== verdict.severity ||
+  row.vulnerable !== verdict.vulnerable ||
+  row.attack_tool !== levelNumber(verdict.attackTool) ||
+  row.findings !== verdict.findings ||
+  !isDeepStrictEqual(row.evidence, verdict.evidence)
+
+/** 1 for a worse attack tool, 2 for newly vulnerable. */
+export const newsOf = (row: JudgedRow, verdict: Pick<Verdict, 'attackTool' | 'vulnerable'>): number =>
+  (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0)
+
+export const newVerdict = (row: JudgedRow, verdict: Judged, folded: string): NewVerdict => ({
+  designId: row.design_id,
+  attackTool: levelNumber(verdict.attackTool),
+  vulnerable: verdict.vulnerable,
+  severity: verdict.severity,
+  evidence: verdict.evidence,
+  vulnerabilities: verdict.vulnerabilities,
+  findings: verdict.findings,
+  folded,
+  icon: verdict.icon,
+  kinds: verdict.kinds,
+  classCode: verdict.classCode,
+  subclassCode: verdict.subclassCode,
+  protocolCode: verdict.protocolCode,
+  hasChanged: hasChanged(row, verdict),
+  news: newsOf(row, verdict),
+})
