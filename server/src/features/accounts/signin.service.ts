@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { addressBucket } from '#platform/address.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -82,7 +82,7 @@ export const createSigninService = (deps: SigninDeps) => {
 
   /** Books an attempt in every bucket or in none; gives how to take it back. */
   const book = async (buckets: readonly (readonly [string, number])[]): Promise<() => Promise<void>> => {
-    const stamp = clock.now() * 1000 + randomInt(1000)
+    const stamp = clock.now() * 1000
     const booked: string[] = []
     const release = async (): Promise<void> => {
       for (const bucket of booked) await store(db).release(bucket, stamp)

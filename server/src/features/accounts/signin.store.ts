@@ -43,11 +43,13 @@ export const createSigninStore = (db: Queryable) => ({
         returning 1 as booked`)
     ).length === 1,
 
-  /** Takes an attempt back: it succeeded. */
+  /** Takes one attempt back: it succeeded. Another attempt with the same stamp stays counted. */
   release: (bucket: string, stamp: number): Promise<number> =>
-    db.execute(
-      sql`update signin_buckets set failed_at = array_remove(failed_at, ${stamp}::bigint) where bucket = ${bucket}`,
-    ),
+    db.execute(sql`
+      update signin_buckets
+      set failed_at = failed_at[:array_position(failed_at, ${stamp}::bigint) - 1]
+                   || failed_at[array_position(failed_at, ${stamp}::bigint) + 1:]
+      where bucket = ${bucket} and ${stamp}::bigint = any (failed_at)`),
 
   /** When the oldest counted attempt of a bucket was. */
   oldest: async (bucket: string, cutoff: number): Promise<number | null> =>
