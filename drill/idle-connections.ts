@@ -7,7 +7,7 @@ import { temporaryFolder } from '../rig/database.ts'
 import { createLookInside } from '../rig/look-inside.ts'
 import { startProbe } from '../rig/probe.ts'
 import { startServer } from '../rig/server-process.ts'
-import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
 /** Connections that are opened at once. */
@@ -60,6 +60,7 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 const weigh = async (
   what: string,
   count: number,
+  isQuick: boolean,
   bar: number | undefined,
   server: { pid: number; url: string },
   inside: ReturnType<typeof createLookInside>,
@@ -80,8 +81,8 @@ const weigh = async (
   const live = after.heapUsed + after.external - before.heapUsed - before.external
   const kb = Math.max(after.rss - before.rss, live) / 1024 / count
   return [
-    { what: `${what}: answered`, value: crowd.good, atLeast: count },
-    { what: `${what}: open after three idle seconds`, value: stillOpen, atLeast: count },
+    { what: amount(isQuick, `${what}: answered`), value: crowd.good, atLeast: count },
+    { what: amount(isQuick, `${what}: open after three idle seconds`), value: stillOpen, atLeast: count },
     {
       what: `${what}: memory of each`,
       value: Math.round(kb * 10) / 10,
@@ -119,7 +120,7 @@ const warm = async (open: () => Socket, hello: string): Promise<void> => {
   await pause(500)
 }
 
-const weighWake = (count: number, root: string): Promise<Finding[]> =>
+const weighWake = (count: number, isQuick: boolean, root: string): Promise<Finding[]> =>
   withInside(async (inside) => {
     const { server, hosts } = await startLoaded({ root, agents: count, env: inside.env })
     try {
@@ -137,7 +138,7 @@ const weighWake = (count: number, root: string): Promise<Finding[]> =>
         )
       transport.close()
       await warm(open, wakeHello(tokens[0] as string))
-      return await weigh('wake sockets', count, mostKb, server, inside, () =>
+      return await weigh('wake sockets', count, isQuick, mostKb, server, inside, () =>
         gather(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
       )
     } finally {
@@ -145,7 +146,7 @@ const weighWake = (count: number, root: string): Promise<Finding[]> =>
     }
   })
 
-const weighKept = (what: string, count: number, isTls: boolean, root: string): Promise<Finding[]> =>
+const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean, root: string): Promise<Finding[]> =>
   withInside(async (inside) => {
     const server = await startServer({ databaseUrl: undefined, root, isTls, env: inside.env })
     try {
@@ -156,7 +157,7 @@ const weighKept = (what: string, count: number, isTls: boolean, root: string): P
           ? connect({ host: hostname, port: Number(port) })
           : connectTls({ host: hostname, port: Number(port), secureContext })
       await warm(open, plain)
-      return await weigh(what, count, isTls ? undefined : mostKb, server, inside, () =>
+      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
         gather(count, open, () => plain, 'HTTP/1.1 200'),
       )
     } finally {
@@ -174,9 +175,9 @@ export const idleConnections: Check = {
     const counts = isQuick ? { kept: 10_000, wake: 2_000, tls: 300 } : { kept: 10_000, wake: 10_000, tls: 10_000 }
     return {
       findings: [
-        ...(await weighWake(counts.wake, root)),
-        ...(await weighKept('kept alive', counts.kept, false, root)),
-        ...(await weighKept('kept alive over TLS', counts.tls, true, root)),
+        ...(await weighWake(counts.wake, isQuick, root)),
+        ...(await weighKept('kept alive', counts.kept, isQuick, false, root)),
+        ...(await weighKept('kept alive over TLS', counts.tls, isQuick, true, root)),
       ],
     }
   },

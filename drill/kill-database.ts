@@ -1,6 +1,6 @@
 import { answers } from '../rig/stored.ts'
 import { pause, startTrial, type Trial, timesOf } from '../rig/trial.ts'
-import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
@@ -28,6 +28,7 @@ const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: numb
 const series = async (
   whose: 'outside' | 'own',
   kills: number,
+  isQuick: boolean,
   root: string,
 ): Promise<{ findings: Finding[]; notes: string[]; recovered: number[] }> => {
   const trial = await startTrial({ name: `crash-${whose}`, root, hosts, database: whose })
@@ -38,7 +39,7 @@ const series = async (
     const isAlive = trial.server().isRunning()
     const { findings, notes } = await trial.settle()
     findings.push(
-      { what: 'kills', value: kills, atLeast: kills },
+      { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
       { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
       { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB' },
     )
@@ -79,7 +80,7 @@ export const killDatabase: Check = {
       const all: Finding[][] = []
       const recovered: number[] = []
       for (let round = 0; round < rounds; round++) {
-        const one = await series(whose, kills, root)
+        const one = await series(whose, kills, isQuick, root)
         all.push(one.findings)
         notes.push(...one.notes)
         recovered.push(...one.recovered)

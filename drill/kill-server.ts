@@ -1,5 +1,5 @@
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
-import type { Check, Outcome, Sabotage } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome, type Sabotage } from '../rig/verdict.ts'
 
 const hosts = 64
 
@@ -54,8 +54,10 @@ export const killServer: Check = {
       const { findings, notes } = await trial.settle()
       return {
         findings: [
-          { what: 'kills', value: kills, atLeast: kills },
+          { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
           ...findings,
+          // A server that is always down loses nothing.
+          { what: 'acknowledged for each kill', value: Math.round(trial.acknowledged() / kills), atLeast: 1 },
           ...timesOf('up again', recovered, { p50: 1_500, slowest: 3_000 }),
         ],
         notes,

@@ -8,7 +8,7 @@ import { fromRoot } from '../rig/root.ts'
 import type { ServerProcess } from '../rig/server.ts'
 import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
-import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { emptyResult, playWorker, startWorkerProcess, type WorkerProcess } from '../rig/worker.ts'
 
 const base = '/prime/webui/agents/agentless'
@@ -262,9 +262,9 @@ export const killWorker: Check = {
       const given = await readPolls(connection)
       return {
         findings: [
-          { what: 'polls', value: given.length, atLeast: polls },
-          { what: 'kills', value: killed, atLeast: kills },
-          { what: 'pauses longer than a lease', value: paused, atLeast: pauses },
+          { what: amount(isQuick, 'polls'), value: given.length, atLeast: polls },
+          { what: amount(isQuick, 'kills'), value: killed, atLeast: kills },
+          { what: amount(isQuick, 'pauses longer than a lease'), value: paused, atLeast: pauses },
           ...judge(given, silences, await farm.reads(), pace),
           { what: 'results that came in the middle of another run', value: inTheMiddle, atLeast: 1 },
           { what: 'results that came too late and were taken', value: taken + after, atMost: 0 },

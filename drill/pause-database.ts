@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { pause, startTrial } from '../rig/trial.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
 const pausedMs = 10_000
@@ -76,7 +76,7 @@ export const pauseDatabase: Check = {
       const { findings, notes } = await trial.settle()
       return {
         findings: [
-          { what: 'pauses', value: rounds, atLeast: rounds },
+          { what: amount(isQuick, 'pauses'), value: rounds, atLeast: rounds },
           ...findings,
           { what: 'slowest answer to a host', value: Math.round(slowestHost), unit: 'ms', atMost: 5_000 },
           { what: 'slowest answer to a person', value: Math.round(slowestPerson), unit: 'ms', atMost: 5_000 },

@@ -11,7 +11,7 @@ import { freePort } from '../rig/free-port.ts'
 import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
-import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { archiveNow, baseBackup, keepLog, recover } from '../rig/wal-archive.ts'
 import { leftOut } from '../server/src/platform/backup/index.ts'
 
@@ -226,7 +226,7 @@ export const restoreBackup: Check = {
       await bare.end()
       const fleetTables = ['agents', 'agent_rows', 'peripherals', 'designs', 'events', 'models', 'tags', 'config_items']
       findings.push(
-        { what: 'hosts', value: agents, atLeast: agents },
+        { what: amount(isQuick, 'hosts'), value: agents, atLeast: agents },
         { what: 'acknowledged before the backup began', value: before.length, atLeast: hosts },
         {
           what: 'lost of those',

@@ -8,7 +8,7 @@ import { startProbe } from '../rig/probe.ts'
 import { enrolReportingHost } from '../rig/reporting-host.ts'
 import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { compareStored } from '../rig/stored.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
 /** The balancer asks every 0.3 s and leaves a replica out after two bad answers: two seconds are three times that. */
@@ -81,12 +81,12 @@ export const rollingRestart: Check = {
       const { acknowledged, lost, twice } = await compareStored(database.connection, fleet)
       return {
         findings: [
-          { what: 'restarts', value: restarts, atLeast: restarts },
-          { what: 'requests during the restarts', value: sent, atLeast: 100 * restarts },
+          { what: amount(isQuick, 'restarts'), value: restarts, atLeast: restarts },
+          { what: amount(isQuick, 'requests during the restarts'), value: sent, atLeast: 100 * restarts },
           { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
           { what: 'failed requests of people', value: failedPeople, atMost: 0 },
           { what: 'p99 of people', value: Math.max(...read.map(({ p99 }) => p99)), unit: 'ms' },
-          { what: 'kills', value: kills, atLeast: kills },
+          { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
           {
             what: 'failed requests by the kills',
             value:

@@ -1,6 +1,6 @@
 import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
 
@@ -44,7 +44,7 @@ export const stopServer: Check = {
       const { findings, notes } = await trial.settle()
       return {
         findings: [
-          { what: 'stops', value: stops, atLeast: stops },
+          { what: amount(isQuick, 'stops'), value: stops, atLeast: stops },
           ...findings,
           { what: 'sent again although stored', value: needless, atMost: 0 },
           { what: 'ends with another code than 0', value: unclean, atMost: 0 },

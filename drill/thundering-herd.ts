@@ -3,7 +3,7 @@ import type { PlayedHost } from '../bench/loader/hosts.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { createClient } from '../rig/client.ts'
 import { residentBytes } from '../rig/proc.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -86,11 +86,11 @@ export const thunderingHerd: Check = {
       clearInterval(watch)
       return {
         findings: [
-          { what: 'hosts that were away', value: away, atLeast: agents },
-          { what: 'hosts that are back', value: met.back, atLeast: agents },
+          { what: amount(isQuick, 'hosts that were away'), value: away, atLeast: agents },
+          { what: amount(isQuick, 'hosts that are back'), value: met.back, atLeast: agents },
           { what: 'all acknowledged after', value: Math.round(backSeconds * 10) / 10, unit: 's', atMost: 60 },
           { what: 'all shown as connected after', value: Math.round(greenSeconds * 10) / 10, unit: 's', atMost: 60 },
-          { what: 'shown as connected', value: await connected(), atLeast: agents },
+          { what: amount(isQuick, 'shown as connected'), value: await connected(), atLeast: agents },
           { what: 'told to come later', value: met.shed },
           { what: 'told to come later without a time', value: met.shedWithoutTime, atMost: 0 },
           { what: 'requests that were given up', value: met.broken },

@@ -6,7 +6,7 @@ import { startLyingRig } from '../e2e/kernel/lying-rig.ts'
 import { slowness } from '../e2e/kernel/measure.ts'
 import { eventually } from '../e2e/kernel/vm.ts'
 import { root as ownRoot } from '../rig/root.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const PLUGS = { full: 50, quick: 5 }
 
@@ -67,7 +67,7 @@ export const lyingDevices: Check = {
       return {
         findings: [
           { what: 'devices that harm an unprotected host', value: harmful, atLeast: 8 },
-          { what: 'plugs of each into the armed host', value: plugs, atLeast: plugs },
+          { what: amount(isQuick, 'plugs of each into the armed host'), value: plugs, atLeast: plugs },
           bar('frames that got through', sum.frames),
           bar('sectors that got through', sum.sectors),
           bar('keystrokes that got through', sum.keystrokes),

@@ -97,8 +97,7 @@ const sendLarge = async (premises: Premises, taking: readonly Offered[], host: H
         if (wrong !== null) notes.push(wrong)
       }
   })
-  // A body is held up to its bound of 8 MiB; V8 begins to look for those that are gone when some 64 MiB of them have come.
-  const { findings, notes: times } = costs('large bodies', 96, cost)
+  const { findings, notes: times } = costs('large bodies', 50, cost)
   return {
     findings: [
       { what: 'large bodies', value: sentTo, atLeast: taking.length * 2 },
@@ -193,8 +192,8 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
       if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
     }
   })
-  // A file of 32 MiB is held while it is read; beside it stands V8's young generation, which grows to 128 MiB.
-  const { findings, notes } = costs('odd files', 32 + 128, cost)
+  // A file of 32 MiB is held while it is read. The rest is chunks in flight and garbage that V8 has not collected yet.
+  const { findings, notes } = costs('odd files', 32 + 82, cost)
   return {
     findings: [
       { what: 'odd files', value: files.length, atLeast: 60 },
