@@ -36,7 +36,7 @@ const columnNames = [
 ] as const
 type ColumnName = (typeof columnNames)[number]
 
-/** Lines of one transaction. */
+/** Lines of one statement. */
 const batchSize = 500
 const listedErrors = 1_000
 const listedLines = 200
@@ -134,6 +134,18 @@ export interface UploadDeps {
   audit: Pick<AuditApi, 'write'>
 }
 
+interface NumberedInput {
+  line: number
+  input: ConnectionInput
+}
+
+interface Noted {
+  outcome: Outcome
+  message: string
+}
+/** What became of each line, by its number. */
+type Outcomes = Map<number, Noted>
+
 class DryRun extends Error {}
 
 /** Reads a file of connections: every good line is carried out, every bad one is reported. */
@@ -145,8 +157,8 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     JSON.stringify({ ...row, password: 0, private_key: 0, passphrase: 0 }) ===
       JSON.stringify({ ...next, password: 0, private_key: 0, passphrase: 0 })
 
-  const apply = async (tx: Tx, actor: Actor, lines: readonly { line: number; input: ConnectionInput }[]) => {
-    const outcomes = new Map<number, { outcome: Outcome; message: string }>()
+  const apply = async (tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Outcomes> => {
+    const outcomes: Outcomes = new Map()
     const keys = lines.map(({ input }) => nameKey(input.computerName))
     const rows = new Map((await store.lockByKeys(tx, keys)).map((row) => [row.name_key, row]))
     await tags.ensureTags(tx, [...new Set(lines.flatMap(({ input }) => input.hashtags ?? []))])
@@ -193,6 +205,27 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     return outcomes
   }
 
+  /** Carries out all good lines in one transaction: tags that need a second approver refuse the whole file. */
+  const carryOut = async (actor: Actor, lines: readonly NumberedInput[], isDry: boolean): Promise<Outcomes> => {
+    const outcomes: Outcomes = new Map()
+    const work = () =>
+      transactionAgain(db, async (tx) => {
+        for (let at = 0; at < lines.length; at += batchSize)
+          for (const [line, outcome] of await apply(tx, actor, lines.slice(at, at + batchSize)))
+            outcomes.set(line, outcome)
+        // Done as it would be, and taken back: the preview can not say anything else than the upload does.
+        if (isDry) throw new DryRun()
+      })
+    try {
+      await (isDry ? work() : tags.runGated(actor, work))
+    } catch (error) {
+      if (error instanceof NeedsApprover)
+        throw new AppError('second_person_required', { detail: 'The tags in this file need a second approver.' })
+      if (!(error instanceof DryRun)) throw error
+    }
+    return outcomes
+  }
+
   return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const { header, batches } = readCsv(bytes)
@@ -203,60 +236,40 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       if (outcome === 'updated') report.updated++
       if (outcome === 'failed') {
         report.failed++
-        if (report.errors.length < listedErrors) report.errors.push({ line, message })
+        if (faults.length < listedErrors) report.errors.push({ line, message })
       }
       if (report.lines.length < listedLines) report.lines.push({ line, computerName, outcome, message })
     }
     const seen = new Map<string, number>()
-    let batch: { line: number; input: ConnectionInput }[] = []
-    const flush = async (): Promise<void> => {
-      if (batch.length === 0) return
-      let outcomes: Awaited<ReturnType<typeof apply>> = new Map()
-      try {
-        const work = () =>
-          transactionAgain(db, async (tx) => {
-            outcomes = await apply(tx, actor, batch)
-            // Done as it would be, and taken back: the preview can not say anything else than the upload does.
-            if (dryRun) throw new DryRun()
-          })
-        await (dryRun ? work() : tags.runGated(actor, work))
-      } catch (error) {
-        if (error instanceof NeedsApprover)
-          throw new AppError('second_person_required', { detail: 'The tags in this file need a second approver.' })
-        if (!(error instanceof DryRun)) throw error
-      }
-      for (const { line, input } of batch) {
-        const { outcome, message } = outcomes.get(line) ?? {
-          outcome: 'failed' as const,
-          message: 'was not carried out',
-        }
-        note(line, input.computerName, outcome, message)
-      }
-      batch = []
-    }
+    const good: NumberedInput[] = []
+    const faults: { line: number; name: string; fault: string }[] = []
     for await (const records of batches)
       for (const record of records) {
         const read =
           'fault' in record
             ? `The line ${record.fault}.`
-            : readLine(record.cells, columns, report.errors.length < listedErrors)
+            : readLine(record.cells, columns, faults.length < listedErrors)
         if (typeof read === 'string') {
-          note(record.line, 'fault' in record ? '' : nameIn(record.cells, columns), 'failed', read)
+          faults.push({ line: record.line, name: 'fault' in record ? '' : nameIn(record.cells, columns), fault: read })
           continue
         }
         const key = nameKey(read.computerName)
         const before = seen.get(key)
         if (before !== undefined) {
-          note(record.line, read.computerName, 'failed', `This computer is in line ${before} already.`)
+          const fault = `This computer is in line ${before} already.`
+          faults.push({ line: record.line, name: read.computerName, fault })
           continue
         }
         seen.set(key, record.line)
-        batch.push({ line: record.line, input: read })
-        if (batch.length >= batchSize) await flush()
+        good.push({ line: record.line, input: read })
       }
-    await flush()
-    report.errors.sort((a, b) => a.line - b.line)
-    report.lines.sort((a, b) => a.line - b.line)
+    const outcomes = await carryOut(actor, good, dryRun)
+    const notes = [
+      ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
+      ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),
+    ]
+    for (const { line, name, outcome, message } of notes.sort((a, b) => a.line - b.line))
+      note(line, name, outcome, message)
     return report
   }
 }

@@ -58,15 +58,13 @@ const tagged = async (): Promise<Record<string, number>> => {
   ).json()
   return Object.fromEntries(tags.map(({ name, agentsCount }) => [name, agentsCount]))
 }
-const importTags = (lines: string[]) => {
-  const head =
-    '--b\r\ncontent-disposition: form-data; name="file"; filename="tags.csv"\r\ncontent-type: text/csv\r\n\r\n'
-  return alice.api.post(
-    `${base}/generalconfig/importtags`,
-    `${head}Type,Identifier,Name,Tags\r\n${lines.join('\r\n')}\r\n--b--\r\n`,
-    { 'content-type': 'multipart/form-data; boundary=b' },
-  )
+const uploadFile = (path: string, lines: string[]) => {
+  const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\ncontent-type: text/csv\r\n\r\n'
+  return alice.api.post(`${base}/${path}`, `${head}${lines.join('\r\n')}\r\n--b--\r\n`, {
+    'content-type': 'multipart/form-data; boundary=b',
+  })
 }
+const importTags = (lines: string[]) => uploadFile('generalconfig/importtags', ['Type,Identifier,Name,Tags', ...lines])
 
 describe('finding 4c: tags are no way around the second approver', () => {
   it('finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts', async () => {
@@ -124,6 +122,55 @@ describe('finding 4c: tags are no way around the second approver', () => {
     const set = (await requests()).find(({ title }) => title.startsWith('Set the tags'))
     expect((await bob.api.post(`${base}/policy/changerequests/${set?.id}/approve`)).statusCode).toBe(200)
     expect(await tagged()).toEqual({ other: 0, trusted: 3 })
+  })
+
+  it('finding 4c: a file of tags is measured as a whole: its first lines are not stored before a refusal', async () => {
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
+    expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    // One host in each of three batches of 500 lines.
+    const file = uuids().flatMap((id, i) => [
+      `Agent,${id},,trusted`,
+      ...Array.from({ length: 499 }, (_, n) => `Tag,,,new-${i}-${n}`),
+    ])
+    expect(code(await importTags(file))).toBe('second_person_required')
+    expect(await tagged()).toEqual({ trusted: 0 })
+    expect((await approve()).statusCode).toBe(200)
+    expect(await tagged()).toEqual({ trusted: 3 })
+    const again = await importTags(file)
+    expect(again.json()).toMatchObject({ imported: 1_500, failed: 0 })
+    expect(Object.keys(await tagged())).toHaveLength(1 + 3 * 499)
+  })
+
+  it('finding 4c: an uploaded file of connections is refused as a whole', async () => {
+    await tag(['kiosk'], uuids())
+    expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
+    expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const names = uuids().map((_, i) => `file-${i}.example`)
+    for (const [i, computerName] of names.entries()) {
+      const made = await alice.api.post(`${base}/agents/agentless/connectiondetails`, {
+        computerName,
+        hashtags: ['kiosk'],
+      })
+      expect(made.statusCode, made.body).toBe(200)
+      await t.db.execute(sql`
+        update connections set agent_id = ${uuids()[i]} where computer_name = ${computerName}`)
+    }
+    // 500 new computers between the changes: the refusal comes long after them.
+    const file = [
+      'ComputerName,Tags',
+      `${names[0]},open`,
+      ...Array.from({ length: 500 }, (_, n) => `new-${n}.example,lab`),
+      `${names[1]},open`,
+    ]
+    const answer = await uploadFile('agents/agentless/uploadconnectiondetailsfile', file)
+    expect(code(answer)).toBe('second_person_required')
+    expect(await tagged()).toEqual({ kiosk: 3 })
+    const { recordsTotal } = (await alice.api.get(`${base}/agents/agentless/connectiondetails`)).json()
+    expect(recordsTotal).toBe(3)
   })
 
   it('finding 4c: the tags of a connection to a host with an agent are measured', async () => {

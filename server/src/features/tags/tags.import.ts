@@ -75,6 +75,26 @@ const readLine = (line: number, cells: readonly string[], columns: Columns): Lin
     : { line, entity, element, tags }
 }
 
+type Outcome = { at: number; line: Line } | { at: number; line: null; fault: string }
+
+/** The lines of a file in portions, each as data or with its fault. */
+async function* readLines(bytes: Buffer): AsyncGenerator<Outcome[]> {
+  const { header, batches } = readCsv(bytes)
+  const columns = readHeader(header)
+  for await (const records of batches)
+    yield records.map((record): Outcome => {
+      const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
+      return typeof read === 'string' ? { at: record.line, line: null, fault: read } : { at: record.line, line: read }
+    })
+}
+
+/** The line that counts for each agent: its last one. */
+const lastOfAgents = (lines: Iterable<Line>): Map<string, Line> => {
+  const last = new Map<string, Line>()
+  for (const line of lines) if (line.entity === 'Agent') last.set((line.element as Element).agentId, line)
+  return last
+}
+
 class DryRun extends Error {}
 
 export type TagsImport = ReturnType<typeof createTagsImport>
@@ -105,8 +125,8 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Refuses lines that open more hosts than one person may. */
-  const assertAlone = async (tx: Tx, actor: Actor, lines: readonly Line[]): Promise<void> => {
-    const last = new Map(lines.filter(({ entity }) => entity === 'Agent').map((line) => [line.element?.agentId, line]))
+  const assertAlone = async (tx: Tx, actor: Actor, lines: Iterable<Line>): Promise<void> => {
+    const last = lastOfAgents(lines)
     const agents = [...last.values()].map(({ element, tags }) => ({
       agentId: (element as Element).agentId,
       names: tagNames(tags),
@@ -144,11 +164,21 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     })
   }
 
+  /**
+   * Refuses a file that opens more hosts than one person may, before anything of it is stored. The batches are measured
+   * again, because rules may change between them.
+   */
+  const assertFileAlone = async (actor: Actor, bytes: Buffer): Promise<void> => {
+    const last = new Map<string, Line>()
+    for await (const outcomes of readLines(bytes))
+      for (const [agentId, line] of lastOfAgents(outcomes.flatMap(({ line }) => line ?? []))) last.set(agentId, line)
+    if (last.size > 0) await gate.run(actor, () => transactionAgain(db, (tx) => assertAlone(tx, actor, last.values())))
+  }
+
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
   const importFile = async (actor: Actor, bytes: Buffer, isDry: boolean): Promise<ImportResult> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
-    const { header, batches } = readCsv(bytes)
-    const columns = readHeader(header)
+    if (!isDry) await assertFileAlone(actor, bytes)
     const result = { imported: 0, failed: 0, errors: [] as ImportResult['errors'] }
     const fail = (line: number, message: string) => {
       result.failed++
@@ -163,11 +193,10 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
       result.imported += batch.length - missing.length
       batch = []
     }
-    for await (const records of batches)
-      for (const record of records) {
-        const read = 'fault' in record ? `The line ${record.fault}.` : readLine(record.line, record.cells, columns)
-        if (typeof read === 'string') fail(record.line, read)
-        else batch.push(read)
+    for await (const outcomes of readLines(bytes))
+      for (const outcome of outcomes) {
+        if (outcome.line === null) fail(outcome.at, outcome.fault)
+        else batch.push(outcome.line)
         if (batch.length >= batchSize) await flush()
       }
     await flush()
