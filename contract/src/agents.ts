@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { FleetEvent } from './events.ts'
 import { booleanFilter, enumFilter, numberFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
+import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
 import { Peripheral, RiskFactor } from './peripherals.ts'
 
 /** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
@@ -244,6 +244,14 @@ export const EnrollmentToken = closed({
     description: 'A known host whose agent is silent and not armed may take its agent id over.',
   }),
   status: Type.Enum(['Active', 'Expired', 'Used up', 'Revoked']),
+  hosts: Type.Array(
+    closed({
+      uuid: Type.String(),
+      hostIdentifier: Type.String(),
+      enrolledAt: utcTime('When it enrolled.'),
+    }),
+    { maxItems: 5, description: 'The newest hosts that enrolled with it and still exist, at most 5.' },
+  ),
 })
 export type EnrollmentToken = Static<typeof EnrollmentToken>
 

@@ -12,9 +12,13 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
+import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { CommandKeys } from './CommandKeys.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
+
+// A person watches for the host that they are adding.
+const refreshGap = 500
 
 /** Adds hosts: makes enrolment tokens and lists those that were made. */
 export const EnrolmentPage = () => {
@@ -24,6 +28,7 @@ export const EnrolmentPage = () => {
     queryKey: ['enrolment-tokens'],
     queryFn: ({ signal }) => api.call(listEnrollmentTokens, { signal }),
   })
+  useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const revoke = (token: EnrollmentToken) =>
     confirm({
       title: 'Revoke an enrolment token',
@@ -40,7 +45,7 @@ export const EnrolmentPage = () => {
   return (
     <SettingsPage
       title="Add a host"
-      intro="One command installs the agent on a Linux host and enrols it. It asks for a token, which works for a limited time and number of hosts."
+      intro="One command installs the agent on a Linux host and enrols it. It asks for a token that is valid for a limited time and number of hosts."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
       <NewTokenForm onMade={() => void tokens.refetch()} />
@@ -53,8 +58,8 @@ export const EnrolmentPage = () => {
           'State',
           { title: 'Hosts', align: 'right' },
           'Tags',
-          'Made',
-          'Ends',
+          'Created',
+          'Expires',
           { title: '', align: 'right' },
         ]}
         rows={tokens.data?.data.map((token) => ({
@@ -63,7 +68,9 @@ export const EnrolmentPage = () => {
           cells: [
             <DeviceText key="name" value={token.name} />,
             token.status,
-            `${token.uses.toLocaleString('en')} of ${token.maxUses.toLocaleString('en')}`,
+            <span key="hosts">
+              {token.uses.toLocaleString('en')} of {token.maxUses.toLocaleString('en')}
+            </span>,
             <TagList key="tags" tags={token.hashtags.join(',')} />,
             <span key="made">
               <Time value={token.createdAt} /> by <DeviceText value={token.createdBy} />
@@ -76,7 +83,7 @@ export const EnrolmentPage = () => {
             ) : null,
           ],
         }))}
-        empty="No token has been made yet."
+        empty="No enrolment tokens yet."
       />
       <CommandKeys />
     </SettingsPage>

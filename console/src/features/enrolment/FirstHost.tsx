@@ -5,6 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
 import type { MadeToken } from './NewTokenForm.tsx'
@@ -22,7 +23,7 @@ export const FirstHost = () => {
   if (!session.may('enrolment:manage')) {
     return (
       <EmptyState icon="agents" title="No host yet">
-        <p>An Administrator adds the first host; it appears here by itself.</p>
+        <p>An Administrator adds the first host. It appears here without a reload.</p>
       </EmptyState>
     )
   }
@@ -41,7 +42,7 @@ export const FirstHost = () => {
     <EmptyState icon="agents" title="Add your first host">
       {made === null ? (
         <>
-          <p>One command installs the agent on a Linux host. A minute later its USB devices are here.</p>
+          <p>One command installs the agent on a Linux host. Its USB devices appear here within a minute.</p>
           {failure === null ? null : <ErrorState failure={failure} inline />}
           <Button
             leftSection={<Icon name="plus" />}
@@ -49,16 +50,13 @@ export const FirstHost = () => {
             onClick={() => void make()}
             data-testid="make-command"
           >
-            Make the command
+            Create install command
           </Button>
         </>
       ) : (
         <div className={classes.first}>
           <InstallCommand made={made} />
-          <p className={classes.waiting} role="status">
-            <span className={classes.pulse} aria-hidden="true" />
-            Waiting for the first host…
-          </p>
+          <Arrivals made={made} />
         </div>
       )}
     </EmptyState>

@@ -8,6 +8,7 @@ import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
 
@@ -34,9 +35,10 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
     return (
       <section className={classes.card}>
         <InstallCommand made={made} />
+        <Arrivals made={made} />
         <Group>
           <Button variant="default" size="xs" onClick={() => setMade(null)}>
-            Make another
+            Create another command
           </Button>
         </Group>
       </section>
@@ -95,13 +97,13 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           error={fieldMessage(failure, 'hashtags')}
         />
         <Checkbox
-          label="A known host whose agent is silent may take its place over (after a reinstallation)"
+          label="Allow a reinstalled host to reclaim its record"
           {...form.getInputProps('allowTakeOver', { type: 'checkbox' })}
         />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group gap="sm">
           <Button type="submit" loading={busy}>
-            Make the command
+            Create install command
           </Button>
           <MoreMenu
             label="More"

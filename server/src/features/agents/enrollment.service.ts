@@ -63,7 +63,7 @@ export type EnrollmentService = ReturnType<typeof createEnrollmentService>
 export const createEnrollmentService = (deps: EnrollmentDeps) => {
   const { db, clock, store, audit } = deps
 
-  const view = (row: TokenRow): EnrollmentToken => ({
+  const view = (row: TokenRow, hosts: EnrollmentToken['hosts'] = []): EnrollmentToken => ({
     id: row.token_id,
     name: row.name,
     createdAt: row.created_at.toISOString(),
@@ -74,6 +74,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     hashtags: row.hashtags,
     allowTakeOver: row.allow_take_over,
     status: statusOf(row, clock.now()),
+    hosts,
   })
 
   /** The row of a presented token; wrong secrets cost the same as unknown ids. */
@@ -117,7 +118,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
   }
 
   return {
-    list: async (): Promise<EnrollmentToken[]> => (await store.tokens()).map(view),
+    list: async (): Promise<EnrollmentToken[]> => (await store.tokens()).map((row) => view(row, row.hosts)),
 
     create: async (actor: Actor, body: BodyOf<typeof createEnrollmentToken>) => {
       const now = clock.now()

@@ -1,5 +1,7 @@
+import type { EnrollmentToken } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
+import { utcSql } from '#platform/time.ts'
 
 export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>
 
@@ -16,6 +18,8 @@ export interface TokenRow {
   allow_take_over: boolean
   revoked_at: Date | null
 }
+
+type EnrolledHost = EnrollmentToken['hosts'][number]
 
 export interface NewAgentRow {
   agentId: string
@@ -44,8 +48,14 @@ export interface KnownHost {
 }
 
 export const createEnrollmentStore = (db: Queryable) => ({
-  tokens: (): Promise<TokenRow[]> =>
-    db.query<TokenRow>(sql`select * from enrollment_tokens e order by e.created_at desc, e.token_id desc limit 1000`),
+  tokens: (): Promise<(TokenRow & { hosts: EnrolledHost[] })[]> =>
+    db.query<TokenRow & { hosts: EnrolledHost[] }>(sql`
+      select e.*, (
+        select coalesce(jsonb_agg(jsonb_build_object('uuid', h.agent_id, 'hostIdentifier', h.host, 'enrolledAt', ${raw(utcSql('h.enrolled_at'))})
+          order by h.enrolled_at desc, h.agent_id), '[]')
+        from (select a.agent_id, a.host, a.enrolled_at from agents a where a.enrollment_token_id = e.token_id
+          order by a.enrolled_at desc, a.agent_id limit 5) h) as hosts
+      from enrollment_tokens e order by e.created_at desc, e.token_id desc limit 1000`),
 
   insertToken: async (tx: Tx, t: Omit<TokenRow, 'uses' | 'revoked_at'>): Promise<void> => {
     await tx.execute(sql`

@@ -1,0 +1,58 @@
+import { listEnrollmentTokens } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { agentAddress } from '../../lib/addresses.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useLiveRefresh } from '../../ui/useLive.ts'
+import classes from './enrolment.module.css'
+import type { MadeToken } from './NewTokenForm.tsx'
+
+// A person watches for the host that they are adding.
+const refreshGap = 500
+/** Reads again even while the live channel is away. */
+const fallbackGap = 5_000
+
+/** Says that the server waits for hosts of a token, and names each host as soon as it has enrolled. */
+export const Arrivals = ({ made }: { made: MadeToken }) => {
+  const { api } = useServices()
+  const tokens = useQuery({
+    queryKey: ['enrolment-tokens'],
+    queryFn: ({ signal }) => api.call(listEnrollmentTokens, { signal }),
+    refetchInterval: fallbackGap,
+  })
+  useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
+  const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
+  const { hosts, uses, maxUses, status } = token
+  const amount = maxUses === 1 ? 'the host' : `hosts (${uses.toLocaleString('en')} of ${maxUses.toLocaleString('en')})`
+  return (
+    <div role="status" className={classes.arrivals}>
+      {status === 'Active' ? (
+        <p className={classes.waiting}>
+          <span className={classes.pulse} aria-hidden="true" />
+          Waiting for {amount}…
+        </p>
+      ) : status === 'Used up' ? null : (
+        <p>{status === 'Expired' ? 'The token expired.' : 'The token was revoked.'} Create another command.</p>
+      )}
+      {hosts.length === 0 ? null : (
+        <ul>
+          {hosts.map(({ uuid, hostIdentifier, enrolledAt }) => (
+            <li key={uuid}>
+              <Icon name="check" />
+              <PlainLink href={agentAddress(uuid)}>
+                <DeviceText value={hostIdentifier} />
+              </PlainLink>
+              <span>
+                enrolled <Time value={enrolledAt} />
+              </span>
+            </li>
+          ))}
+          {uses > hosts.length ? <li>and {(uses - hosts.length).toLocaleString('en')} earlier</li> : null}
+        </ul>
+      )}
+    </div>
+  )
+}
