@@ -109,6 +109,7 @@ export const WhitelistViolation = closed({
   firstSeen: utcTime('First attachment on one of these hosts.'),
   lastSeen: utcTime('Last attachment on one of these hosts.'),
   enforced: Type.Boolean({ description: 'One of its hosts is Armed at least.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'One of its devices is a known attack tool.' }),
 })
 export type WhitelistViolation = Static<typeof WhitelistViolation>
 
@@ -117,7 +118,8 @@ export const uniqueWhitelistViolation = operation({
   id: 'uniqueWhitelistViolation',
   path: '/prime/webui/agents/UniqueWhitelistViolation',
   summary: 'Lists distinct present devices that no allow rule covers, where a whitelist applies',
-  description: 'Distinct by vid, pid and serial number. Those of armed hosts first, then those of most hosts.',
+  description:
+    'Distinct by vid, pid and serial number. Attack tools come first, then those of armed hosts, then those of most hosts.',
   permission: 'fleet:read',
   response: Type.Array(WhitelistViolation),
 })

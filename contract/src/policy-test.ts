@@ -13,6 +13,7 @@ export const PolicyTestRow = closed({
   guiVid: Type.String(),
   guiPid: Type.String(),
   devIcon: Type.Integer(),
+  isKnownAttackTool: Type.Boolean({ description: 'The device is a known attack tool.' }),
   decision: Type.Enum(['allow', 'block']),
   reason: Type.String(),
   rule: Type.String({ description: 'Id of the rule, or the source of the decision.' }),
@@ -33,7 +34,9 @@ const policyTestAnswer = closed({
   blocked: closed({ agents: Type.Integer(), peripherals: Type.Integer(), attachments: Type.Integer() }),
   recordsTotal: Type.Integer(),
   recordsFiltered: Type.Integer(),
-  data: Type.Array(PolicyTestRow, { description: 'Blocked rows first.' }),
+  data: Type.Array(PolicyTestRow, {
+    description: 'Blocked rows first, attack tools before the others, then those attached most often.',
+  }),
 })
 
 const days = Type.Optional(

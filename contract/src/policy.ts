@@ -290,7 +290,7 @@ export const previewPolicy = operation({
     blockedNow: Type.Integer({ description: 'Of these: present on armed hosts, so that they stop working.' }),
     worksAgain: WorksAgain,
     effects: Type.Array(PolicyEffect, {
-      description: 'The first 200: devices that stop working, then attack tools, then the others.',
+      description: 'The first 200: attack tools, then devices that stop working, then the others.',
     }),
     warnings: Type.Array(PolicyWarning),
   }),

@@ -2,7 +2,7 @@ import type { Peripheral } from '@portcullis/contract'
 import { useState } from 'react'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
 import { DeviceFacts } from '../../ui/device/DeviceFacts.tsx'
-import { deviceTree, type TreeNode } from '../../ui/device/device-tree.ts'
+import { attackToolsFirst, deviceTree, type TreeNode } from '../../ui/device/device-tree.ts'
 import { verdictOf } from '../../ui/device/verdict.ts'
 import { Why } from '../../ui/device/Why.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -28,7 +28,6 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
           <Icon name={opened ? 'down' : 'right'} size={12} />
           <DeviceName device={device} />
         </button>
-        <DeviceFindings device={device} />
         <button
           type="button"
           className={classes.verdict}
@@ -45,6 +44,9 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
           <DeviceIds device={device} />
         </span>
         <span className={classes.port}>{device.present ? device.hierarchy : <Time value={device.lastSeen} />}</span>
+        <span className={classes.findings}>
+          <DeviceFindings device={device} />
+        </span>
       </div>
       {opened ? (
         <div className={classes.more} style={{ marginLeft: 16 + depth * 20 }}>
@@ -68,9 +70,9 @@ const Branch = ({ nodes, depth, ...host }: HostProps & { nodes: readonly TreeNod
   </ul>
 )
 
-/** The devices of a host: present ones as a tree by port, those seen before below. A line opens its why. */
+/** The devices of a host: attack tools, then a tree by port, then those seen before. A line opens its why. */
 export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readonly Peripheral[] }) => {
-  const gone = devices.filter((device) => !device.present)
+  const gone = attackToolsFirst(devices.filter((device) => !device.present))
   const tree = deviceTree(devices)
   return (
     <div className={classes.devices}>

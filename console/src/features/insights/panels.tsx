@@ -105,6 +105,7 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     serialNumber: found.serialNumber,
     finding: (
       <span className={classes.finding}>
+        {found.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
         <SeverityTag severity="amber" word="not approved" />
         <span className={classes.quiet}>{found.enforced ? 'on an Armed host' : 'on Free hosts only'}</span>
       </span>

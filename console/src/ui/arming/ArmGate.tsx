@@ -9,6 +9,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { counted, type TestTotals, testSentence } from '../policy/words.ts'
+import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './ArmGate.module.css'
 import { type ArmHosts, lookBacks } from './gate.ts'
 
@@ -34,7 +35,7 @@ const sum = (all: readonly TestTotals[]): TestTotals | undefined =>
     undefined,
   )
 
-/** Before arming: what the policy would have blocked on these hosts, over a time, with the devices most often attached. */
+/** Before arming: what the policy would have blocked on these hosts, over a time. Attack tools come first, then the devices most often attached. */
 export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
   const { api } = useServices()
   const [days, setDays] = useState<string>('30')
@@ -62,7 +63,10 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
   const totals = test.data === undefined ? undefined : sum(test.data)
   const rows = (test.data ?? [])
     .flatMap(({ data }) => data)
-    .toSorted((one, other) => other.attachments - one.attachments)
+    .toSorted(
+      (one, other) =>
+        Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool) || other.attachments - one.attachments,
+    )
   return (
     <section className={classes.gate} aria-label="What would have been blocked">
       <SegmentedControl
@@ -87,6 +91,11 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
               <li key={`${row.uuid}|${row.deviceID}`}>
                 <Icon name={kindIcon(row.devIcon)} size={14} />
                 <span className={classes.clip}>
+                  {row.isKnownAttackTool ? (
+                    <>
+                      <SeverityTag severity="red" word="attack tool" />{' '}
+                    </>
+                  ) : null}
                   <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
                     <DeviceText value={row.guiPid || `${row.vid}:${row.pid}`} />
                   </PlainLink>{' '}

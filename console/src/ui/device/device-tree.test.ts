@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deviceTree, type TreeDevice, type TreeNode } from './device-tree.ts'
 
-const at = (hierarchy: string, present = true): TreeDevice => ({ deviceID: `id-${hierarchy}`, hierarchy, present })
+const at = (hierarchy: string, present = true, isKnownAttackTool = false): TreeDevice => ({
+  deviceID: `id-${hierarchy}`,
+  hierarchy,
+  present,
+  isKnownAttackTool,
+})
 const shape = (nodes: TreeNode<TreeDevice>[]): unknown[] =>
   nodes.map(({ device, children }) =>
     children.length === 0 ? device.hierarchy : [device.hierarchy, ...shape(children)],
@@ -20,6 +25,14 @@ describe('the tree of devices by port', () => {
   it('hangs a device on the nearest hub that is known', () => {
     expect(shape(deviceTree([at('1-2'), at('1-2.4.1')]))).toEqual([['1-2', '1-2.4.1']])
     expect(shape(deviceTree([at('3-1.1')]))).toEqual(['3-1.1'])
+  })
+
+  it('lists attack tools first, wherever they are plugged in', () => {
+    expect(shape(deviceTree([at('1-1'), at('1-2'), at('1-2.3', true, true), at('1-2.4')]))).toEqual([
+      '1-2.3',
+      '1-1',
+      ['1-2', '1-2.4'],
+    ])
   })
 
   it('leaves devices out that are gone', () => {

@@ -4,6 +4,7 @@ export interface TreeDevice {
   /** Port path such as `1-3.2`. */
   hierarchy: string
   present: boolean
+  isKnownAttackTool: boolean
 }
 
 export interface TreeNode<D> {
@@ -28,9 +29,13 @@ const parentPath = (path: string): string | null => {
   return dot === -1 ? null : path.slice(0, dot)
 }
 
+/** Moves known attack tools to the front and keeps the order of everything else. */
+export const attackToolsFirst = <D extends Pick<TreeDevice, 'isKnownAttackTool'>>(devices: readonly D[]): D[] =>
+  devices.toSorted((one, other) => Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool))
+
 /**
- * Present devices as a tree by port: hub under hub, in port order. A device whose hub is not known hangs on the nearest
- * hub above that is, else at the root.
+ * Returns present devices as a tree by port: hub under hub, in port order. A device whose hub is not known is placed
+ * below the nearest known hub above it, else at the root. Attack tools are at the root, before everything else.
  */
 export const deviceTree = <D extends TreeDevice>(devices: readonly D[]): TreeNode<D>[] => {
   const nodes = devices
@@ -43,9 +48,9 @@ export const deviceTree = <D extends TreeDevice>(devices: readonly D[]): TreeNod
   for (const node of nodes) {
     let above = parentPath(node.device.hierarchy)
     while (above !== null && !byPath.has(above)) above = parentPath(above)
-    const parent = above === null ? undefined : byPath.get(above)
+    const parent = above === null || node.device.isKnownAttackTool ? undefined : byPath.get(above)
     if (parent === undefined || parent === node) roots.push(node)
     else parent.children.push(node)
   }
-  return roots
+  return roots.toSorted((one, other) => Number(other.device.isKnownAttackTool) - Number(one.device.isKnownAttackTool))
 }

@@ -36,15 +36,16 @@ const hostsOf = (designs: SqlFragment): SqlFragment => sql`
 export const violationsList: ListSpec = {
   name: 'whitelist-violations',
   from: `(select d.model_id, p.serial, max(d.product) as product, max(d.icon) as icon, count(distinct p.agent_id) as agents, count(*) as devices,
-      min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced
+      min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced, bool_or(d.attack_tool > 0) as tool
     from peripherals p join designs d on d.design_id = p.design_id join agent_rows r on r.agent_id = p.agent_id
     where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id`,
   id: `jsonb_build_object('vid', m.vid, 'pid', m.pid, 'serial', v.serial, 'vendor', m.vendor, 'product', coalesce(nullif(m.product, ''), v.product),
     'icon', ${iconNameSql('v.icon')}, 'agents', v.agents, 'devices', v.devices, 'first', ${utcSql('v.first_seen')}, 'last', ${utcSql('v.last_seen')},
     'enforced', v.enforced)`,
   ties: ['m.vid', 'm.pid', 'v.serial'],
-  columns: { enforced: { sort: 'v.enforced' }, agentsCount: { sort: 'v.agents' } },
+  columns: { attackTool: { sort: 'v.tool' }, enforced: { sort: 'v.enforced' }, agentsCount: { sort: 'v.agents' } },
   defaultSort: [
+    { key: 'attackTool', descending: true },
     { key: 'enforced', descending: true },
     { key: 'agentsCount', descending: true },
   ],
@@ -216,12 +217,12 @@ export const createInsightsRead = (db: Queryable) => {
       select json_build_object('vid', m.vid, 'pid', m.pid, 'serialNumber', v.serial, 'guiVid', m.vendor,
         'guiPid', coalesce(nullif(m.product, ''), v.product), 'devIcon', v.icon, 'devIconDescription', ${raw(iconNameSql('v.icon'))},
         'agentsCount', v.agents, 'peripheralsCount', v.devices, 'firstSeen', ${utc('v.first_seen')}, 'lastSeen', ${utc('v.last_seen')},
-        'enforced', v.enforced)::text as row
+        'enforced', v.enforced, 'isKnownAttackTool', v.tool)::text as row
       from (select d.model_id, p.serial, max(d.product) as product, max(d.icon) as icon, count(distinct p.agent_id) as agents, count(*) as devices,
-          min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced
+          min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced, bool_or(d.attack_tool > 0) as tool
         from peripherals p join designs d on d.design_id = p.design_id join agent_rows r on r.agent_id = p.agent_id
         where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id
-      order by v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
+      order by v.tool desc, v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
 
     errors: async (from: Date, to: Date, limit: number, offset: number) => {
       // A computer that is not a host yet is counted under its connection.

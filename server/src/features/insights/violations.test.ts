@@ -1,5 +1,5 @@
 import type { WhitelistViolation } from '@portcullis/contract'
-import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
@@ -44,6 +44,7 @@ describe('whitelist violations', () => {
       firstSeen: '2031-05-04T10:11:12.000Z',
       lastSeen: '2031-05-04T10:11:12.000Z',
       enforced: true,
+      isKnownAttackTool: false,
     })
     expect(await violations()).toEqual([stickOf('A', 2, 3), stickOf('B', 1, 1)])
     await second.unplug('1-4')
@@ -52,6 +53,17 @@ describe('whitelist violations', () => {
     expect((await violations())[0]?.enforced).toBe(false)
     await first.unplug('1-2')
     expect((await violations())[0]?.agentsCount).toBe(1)
+  })
+
+  it('list attack tools first, also those on one Free host', async () => {
+    await enrolAgent(t, { devices: [rubberDucky({ portPath: '1-1' })] })
+    await t.server.db.execute(sql`update peripherals p set unapproved = true where p.device_id like '%VID_03EB%'`)
+    const all = await violations()
+    expect(all.map(({ vid, isKnownAttackTool }) => [vid, isKnownAttackTool])).toEqual([
+      ['03EB', true],
+      ['0781', false],
+    ])
+    await t.server.db.execute(sql`update peripherals p set unapproved = false where p.device_id like '%VID_03EB%'`)
   })
 
   it('are streamed when there are many, with whatever is in a serial number', async () => {

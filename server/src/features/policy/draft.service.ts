@@ -135,7 +135,7 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
         const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
         const starts = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'allow'
         const isTool = (d: DraftDecision) => d.design.attackTool !== null
-        const gravity = (d: DraftDecision) => (stops(d) ? 2 : 0) + (isTool(d) ? 1 : 0)
+        const gravity = (d: DraftDecision) => (isTool(d) ? 2 : 0) + (stops(d) ? 1 : 0)
         const listed = [...moved].sort((a, b) => gravity(b) - gravity(a)).slice(0, listedEffects)
         const again = moved.filter(starts)
         const names = new Map(

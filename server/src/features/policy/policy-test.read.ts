@@ -43,9 +43,9 @@ export const createPolicyTestRead = (db: Queryable) => ({
     const where = conditions.reduce((all, one) => sql`${all} and ${one}`)
     const source =
       others.length === 0
-        ? sql`select p.agent_id, p.device_id, p.source, p.rule_id::text as rule_id, p.last_seen from peripherals p where ${where}`
+        ? sql`select p.agent_id, p.device_id, p.source, p.rule_id::text as rule_id, p.last_seen, p.severity >= 40 as tool from peripherals p where ${where}`
         : sql`select p.agent_id, p.device_id, coalesce(o.source, p.source) as source,
-            case when o.source is null then p.rule_id::text else o.rule_id end as rule_id, p.last_seen
+            case when o.source is null then p.rule_id::text else o.rule_id end as rule_id, p.last_seen, p.severity >= 40 as tool
           from peripherals p left join ${unnestOf([
             [others.map((o) => o.agentId), 'uuid[]'],
             [others.map((o) => o.deviceId), 'text[]'],
@@ -69,17 +69,17 @@ export const createPolicyTestRead = (db: Queryable) => ({
       PolicyTestRow & { source: number; ruleId: string | null; ruleReason: string | null }
     >(sql`${judged}
       select s.agent_id as uuid, a.host as "hostIdentifier", s.device_id as "deviceID", m.vid, m.pid, m.vendor as "guiVid",
-        coalesce(nullif(m.product, ''), d.product) as "guiPid", d.icon as "devIcon",
+        coalesce(nullif(m.product, ''), d.product) as "guiPid", d.icon as "devIcon", s.tool as "isKnownAttackTool",
         case when ${raw(blocks)} then 'block' else 'allow' end as decision, s.source, s.rule_id as "ruleId", r.reason as "ruleReason",
         ${raw(zonelessSql('s.last_seen'))} as "lastSeen", coalesce(n.n, 0) as attachments
       from (select s.* from s left join n on n.agent_id = s.agent_id and n.device_id = s.device_id where ${wanted}
-          order by (${raw(blocks)}) desc, coalesce(n.n, 0) desc, s.last_seen desc, s.agent_id, s.device_id
+          order by (${raw(blocks)}) desc, s.tool desc, coalesce(n.n, 0) desc, s.last_seen desc, s.agent_id, s.device_id
           limit ${limit}::int offset ${offset}::bigint) s
         join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id
         join agents a on a.agent_id = s.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
         left join n on n.agent_id = s.agent_id and n.device_id = s.device_id
         left join policy_rules r on r.rule_id::text = s.rule_id
-      order by (${raw(blocks)}) desc, coalesce(n.n, 0) desc, s.last_seen desc, s.agent_id, s.device_id`)
+      order by (${raw(blocks)}) desc, s.tool desc, coalesce(n.n, 0) desc, s.last_seen desc, s.agent_id, s.device_id`)
     const t = totals as Record<string, number>
     return {
       agents: t.agents as number,

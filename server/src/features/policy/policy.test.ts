@@ -423,6 +423,9 @@ describe('an armed host', () => {
     expect(activity.data).toHaveLength(3)
     expect(activity.data[0]).toMatchObject({ attachments: 0, blocked: 0 })
     expect(activity.data[2].attachments).toBeGreaterThanOrEqual(3)
+    await agent.plug(rubberDucky({ portPath: '1-5' }))
+    const withTool = ok(await a.get(`${base}/agents/getPolicyTest?hostUuid=${agent.agentId}&days=7`))
+    expect(withTool.data[0]).toMatchObject({ vid: '03EB', isKnownAttackTool: true, attachments: 1 })
     const draft = { add: [{ effect: 'allow', vid: '0781', reason: 'x', host: agent.agentId }] }
     const all = ok(await a.post(`${base}/policy/test`, { draft: {}, days: 7 }))
     const drafted = ok(await a.post(`${base}/policy/test`, { draft, days: 7 }))

@@ -1,0 +1,103 @@
+import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
+import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
+
+describe.skipIf(chromiumPath === undefined)('traps of the console', () => {
+  let server: RunningServer
+  let browser: Browser
+  let desk: TestAgent
+  const dir = temporaryDir()
+  /** All that the builder takes of a test app, when it has a token. */
+  const at = () => ({ address: server.url, clock: { now: () => Date.now() } }) as unknown as TestApp
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    desk = await enrolAgent(at(), {
+      token: await server.enrolmentToken(),
+      facts: { hostname: 'front-desk' },
+      devices: [
+        plainKeyboard({ portPath: '1-1' }),
+        storageStick({ portPath: '1-2', product: 'Ultra Fit Portable Drive for the Archive' }),
+        rubberDucky({ portPath: '2-1' }),
+      ],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const open = async (path: string, width = 1440, height = 900) => {
+    const window = await openWindow(browser, server.url, width, height)
+    await window.page.goto(path)
+    await window.page.getByLabel('User name').fill('admin')
+    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await window.page.getByRole('button', { name: 'Sign in' }).click()
+    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return window
+  }
+
+  it.each([1440, 1024, 390])(
+    'shows device names in full in the host drawer, attack tools first, at %i px',
+    async (width) => {
+      const { page, context, wrong } = await open(`/agents?open=${desk.agentId}&tab=devices`, width)
+      const lines = page.getByRole('complementary', { name: 'Agent' }).locator('li button[aria-expanded]')
+      await lines.nth(2).waitFor()
+      expect(await lines.first().innerText()).toContain('HID Keyboard')
+      for (const line of await lines.all()) {
+        const clipped = await line
+          .locator('*')
+          .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0))
+        expect(clipped).toBe(false)
+        // A line of one letter each is no name either.
+        expect((await line.boundingBox())?.height).toBeLessThan(100)
+      }
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
+
+  it('adds no scroll bar for the tray of jobs', async () => {
+    const { page, context, wrong } = await open('/peripherals')
+    await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name: /CSV/ }).first().click()
+    await page
+      .getByRole('region', { name: 'Jobs' })
+      .getByText(/^saved/)
+      .waitFor()
+    const excess = await page.evaluate(`
+      const { scrollHeight, clientHeight, scrollWidth, clientWidth } = document.documentElement;
+      [scrollHeight - clientHeight, scrollWidth - clientWidth]`)
+    expect(excess).toEqual([0, 0])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows a host within two seconds of its enrolment, with a link to it', async () => {
+    const { page, context, wrong } = await open('/settings/enrolment')
+    await page.getByRole('button', { name: 'Create install command' }).click()
+    await page.getByText('Waiting for the host…').waitFor()
+    const shown = page.getByText(/^pce_[0-9a-f]{32}_/).first()
+    const token = /pce_[0-9a-f]{32}_[\w-]{43}/.exec((await shown.textContent()) ?? '')?.[0] as string
+    await page.evaluate('window.stillTheSame = true')
+    const added = await enrolAgent(at(), { token, facts: { hostname: 'new-kiosk' } })
+    const link = page.getByRole('status').getByRole('link', { name: 'new-kiosk' })
+    await link.waitFor({ timeout: 2_000 })
+    expect(await page.getByText('Waiting for the host…').count()).toBe(0)
+    await page.getByRole('table', { name: 'Enrolment tokens' }).getByText('1 of 1', { exact: true }).waitFor()
+    expect(await page.evaluate('window.stillTheSame')).toBe(true)
+    await link.click()
+    await page.waitForURL(new RegExp(`/agents/${added.agentId}`))
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
