@@ -1,14 +1,12 @@
-import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import { plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { chromiumPath, launchBrowser, openWindow } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
-if (chromiumPath === undefined) console.log('SKIPPED: no chromium (PORTCULLIS_CHROMIUM or /usr/bin/chromium)')
-
-describe.skipIf(chromiumPath === undefined)('traps of the console', () => {
+describe('traps of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let desk: TestAgent
