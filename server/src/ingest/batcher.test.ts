@@ -84,3 +84,46 @@ it('refuses whoever waits for long, in a run and behind it, and lets the run go 
     vi.useRealTimers()
   }
 })
+
+it('takes as many items as it has places for, refuses the next, and takes more when places are free', async () => {
+  let end: (items: string[]) => void = () => {}
+  const runs: string[][] = []
+  const batcher = createBatcher<string, string>({
+    now: () => 0,
+    size: 2,
+    delayMs: 0,
+    concurrency: 1,
+    capacity: 3,
+    key: (item) => item,
+    run: (items) => {
+      runs.push(items)
+      return new Promise((resolve) => {
+        end = resolve
+      })
+    },
+    overflow: () => new Error('full'),
+    isConflict: () => false,
+    isHopeless: () => true,
+  })
+  const outcome = (item: string) =>
+    batcher.add(item).then(
+      () => 'taken',
+      (error: Error) => error.message,
+    )
+  const running = [outcome('a'), outcome('b')]
+  await expect.poll(() => runs).toEqual([['a', 'b']])
+  // What runs takes no place.
+  const waiting = [outcome('c'), outcome('d'), outcome('e')]
+  expect(batcher.depth()).toBe(3)
+  expect([await outcome('f'), await outcome('g')]).toEqual(['full', 'full'])
+  expect(batcher.depth()).toBe(3)
+  end(['a', 'b'])
+  expect(await Promise.all(running)).toEqual(['taken', 'taken'])
+  await expect.poll(() => runs.length).toBe(2)
+  expect(runs[1]).toEqual(['c', 'd'])
+  const late = outcome('h')
+  end(['c', 'd'])
+  await expect.poll(() => runs.length).toBe(3)
+  end(['e', 'h'])
+  expect(await Promise.all([...waiting, late])).toEqual(['taken', 'taken', 'taken', 'taken'])
+})

@@ -78,6 +78,30 @@ describe('a check-in', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
+  it('counts once when the same seq comes again, whatever it says then', async () => {
+    const agent = await enrolAgent(t)
+    const error = { at: 5, code: 'disk_full', message: 'the disk is full' }
+    const request = agent.body({
+      changes: [
+        { op: 'attached', at: 1, device: plainMouse() },
+        { op: 'removed', at: 2, portPath: '1-1' },
+      ],
+      errors: [error],
+    })
+    expect((await agent.post(request)).status).toBe(200)
+    const once = await codesOf(agent)
+    expect(once).toEqual(['0x120002', '0x120001', '0x110001', '0x110003', expect.stringMatching(/^0x/)])
+    expect((await agent.post(request)).status).toBe(200)
+    expect((await agent.post({ ...request, errors: [error, { ...error, message: 'and another' }] })).status).toBe(200)
+    const other = { ...request, changes: [{ op: 'attached' as const, at: 3, device: plainKeyboard() }] }
+    expect((await agent.post(other)).status).toBe(200)
+    expect((await agent.post({ ...other, seq: request.seq - 1 })).status).toBe(200)
+    expect(await codesOf(agent)).toEqual(once)
+    expect((await agent.peripherals()).map((p) => p.status)).toEqual(['Gone'])
+    expect((await agent.post({ ...other, seq: request.seq + 1 })).status).toBe(200)
+    expect(await codesOf(agent)).not.toEqual(once)
+  })
+
   it('that comes late changes nothing', async () => {
     const agent = await enrolAgent(t)
     const plugged = agent.body({ changes: [{ op: 'attached', at: 1, device: plainMouse() }] })
@@ -404,5 +428,22 @@ describe('the wake socket', () => {
 describe('paths of agents', () => {
   it('are POST alone', async () => {
     for (const path of [agentPaths.enrol, agentPaths.session]) expect((await fetchText(t, path)).status).toBe(405)
+  })
+})
+
+describe('a beat', () => {
+  it('does not make a silent host connected when an old beat is sent again', async () => {
+    const agent = await enrolAgent(t)
+    const beat = agent.body()
+    expect((await agent.post(beat)).status).toBe(200)
+    const { lastUpdated } = await agent.detail()
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    expect((await agent.detail()).displayStatusCombined).toBe('Disconnected')
+    // The session is still good: only the number is old.
+    expect((await agent.post(beat)).status).toBe(200)
+    expect(await agent.detail()).toMatchObject({ displayStatusCombined: 'Disconnected', lastUpdated })
+    expect((await agent.post({ ...beat, seq: beat.seq + 1 })).status).toBe(200)
+    expect((await agent.detail()).displayStatusCombined).toBe('Free')
   })
 })

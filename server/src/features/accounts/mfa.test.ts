@@ -86,6 +86,42 @@ describe('an authenticator app', () => {
     t.clock.advance(15 * 60_000)
   })
 
+  it('accepts the right code at the fifth try and not at the sixth', async () => {
+    const { userName, password, secret } = await withTotp()
+    const wrongTries = async (mfaToken: string, n: number): Promise<void> => {
+      for (let i = 0; i < n; i++)
+        expect((await finish(mfaToken, { code: '111111' })).json().code, `try ${i + 1}`).toBe('mfa_code_wrong')
+    }
+    const first = await pending(userName, password)
+    await wrongTries(first.mfaToken, 5)
+    const sixth = await finish(first.mfaToken, { code: codeOf(secret) })
+    expect([sixth.statusCode, sixth.json().code]).toEqual([401, 'session_ended'])
+    t.clock.advance(16 * 60_000)
+    const second = await pending(userName, password)
+    await wrongTries(second.mfaToken, 4)
+    expect((await finish(second.mfaToken, { code: codeOf(secret) })).json()).toHaveProperty('token')
+  })
+
+  it('accepts the right code at the tenth try within 15 minutes and not at the eleventh', async () => {
+    const { userName, password, secret } = await withTotp()
+    const wrongTries = async (n: number): Promise<void> => {
+      for (let i = 0; i < n; i += 3) {
+        const { mfaToken } = await pending(userName, password)
+        for (let k = i; k < Math.min(n, i + 3); k++)
+          expect((await finish(mfaToken, { code: '111111' })).statusCode, `try ${k + 1}`).toBe(401)
+      }
+    }
+    await wrongTries(9)
+    expect((await finish((await pending(userName, password)).mfaToken, { code: codeOf(secret) })).statusCode).toBe(200)
+    t.clock.advance(16 * 60_000)
+    await wrongTries(10)
+    const { mfaToken } = await pending(userName, password)
+    expect((await finish(mfaToken, { code: codeOf(secret) })).statusCode).toBe(429)
+    t.clock.advance(16 * 60_000)
+    const later = await pending(userName, password)
+    expect((await finish(later.mfaToken, { code: codeOf(secret) })).statusCode).toBe(200)
+  })
+
   it('lost: recovery codes serve once each, and another Administrator can take it away', async () => {
     const { userName, password, recoveryCodes } = await withTotp()
     const [first] = recoveryCodes as [string]

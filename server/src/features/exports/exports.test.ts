@@ -1,6 +1,7 @@
 import type { Agent, PeripheralModel } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { awkwardNames, insertFleet } from '#test/fleet.ts'
@@ -54,6 +55,45 @@ describe('the agents list as CSV', () => {
         expected.some((agent) => agent.hostIdentifier.startsWith(name)),
         JSON.stringify(name),
       ).toBe(true)
+  })
+
+  it('puts an apostrophe before each start of a formula, and before nothing else', async () => {
+    const runs = [
+      '=1+1',
+      '+1',
+      '-1',
+      '@sum(1)',
+      '\t=1',
+      '\r=1',
+      '\n=1',
+      '＝1',
+      '＋1',
+      '－1',
+      '＠1',
+      "'=1",
+      "''+1",
+      "'\t1",
+    ]
+    const harmless = ['a=1', "'a", "''", ' =1', '1-1', 'a\tb', 'ｔ=1']
+    const hosts = [...runs, ...harmless]
+    const some = (await agents()).slice(0, hosts.length).map(({ uuid }) => uuid)
+    const before = await t.db.query<{ uuid: string; host: string }>(
+      sql`select a.agent_id as uuid, a.host from agents a where a.agent_id = any(${some}::uuid[])`,
+    )
+    const name = (uuids: readonly string[], names: readonly string[]) =>
+      t.db.execute(sql`update agents a set host = u.host
+        from unnest(${uuids}::uuid[], ${names}::text[]) u(agent_id, host) where a.agent_id = u.agent_id`)
+    await name(some, hosts)
+    try {
+      const rows = await csvOf('exportagentcsv', { columns: ['uuid', 'hostIdentifier'] })
+      const cells = some.map((uuid) => rows.find((row) => row.uuid === uuid)?.hostIdentifier)
+      expect(cells).toEqual([...runs.map((text) => `'${text}`), ...harmless])
+    } finally {
+      await name(
+        before.map((row) => row.uuid),
+        before.map((row) => row.host),
+      )
+    }
   })
 
   it('is RFC 4180 with a byte order mark, under a name that says when', async () => {

@@ -45,6 +45,25 @@ describe('times of a schedule', () => {
     ])
   })
 
+  it('keep their day where clocks change at midnight', () => {
+    // In Cairo 00:00 to 01:00 is left out on 25 April 2025, in Santiago on 7 September 2025.
+    expect(times(daily('00:30', 'Africa/Cairo'), '2025-04-23T12:00:00Z', 3)).toEqual([
+      '2025-04-23T22:30',
+      '2025-04-24T22:00',
+      '2025-04-25T21:30',
+    ])
+    expect(times(daily('23:45', 'America/Santiago'), '2025-09-06T12:00:00Z', 2)).toEqual([
+      '2025-09-07T03:45',
+      '2025-09-08T02:45',
+    ])
+    // In Santiago 23:00 to 24:00 comes twice on 5 April 2025: the first one counts, also between the two.
+    expect(times(daily('23:45', 'America/Santiago'), '2025-04-05T12:00:00Z', 2)).toEqual([
+      '2025-04-06T02:45',
+      '2025-04-07T03:45',
+    ])
+    expect(times(daily('23:45', 'America/Santiago'), '2025-04-06T02:50:00Z', 1)).toEqual(['2025-04-07T03:45'])
+  })
+
   it('that come twice run once, at the first', () => {
     expect(times(daily('02:30', 'Europe/Berlin'), '2031-10-25T12:00:00Z', 2)).toEqual([
       '2031-10-26T00:30',
@@ -83,6 +102,11 @@ describe('times of a schedule', () => {
     'Asia/Kathmandu',
     'America/St_Johns',
     'Africa/Casablanca',
+    // These change at midnight; Apia once left out a whole day.
+    'Africa/Cairo',
+    'America/Santiago',
+    'Asia/Beirut',
+    'Pacific/Apia',
   ]
   const anyCadence: fc.Arbitrary<ReportCadence> = fc
     .record({
@@ -168,6 +192,9 @@ describe('a range', () => {
     const from = (range: 'day' | 'week' | 'month', to: string, zone = 'Europe/Berlin') =>
       new Date(rangeStart(range, at(to), zone)).toISOString().slice(0, 16)
     expect(from('day', '2031-03-30T04:00:00Z')).toBe('2031-03-29T05:00')
+    expect(from('day', '2031-10-26T05:00:00Z')).toBe('2031-10-25T04:00')
+    expect(from('day', '2031-03-31T00:30:00Z')).toBe('2031-03-30T01:00')
+    expect(from('day', '2031-10-27T01:30:00Z')).toBe('2031-10-26T00:30')
     expect(from('week', '2031-03-31T04:00:00Z')).toBe('2031-03-24T05:00')
     expect(from('month', '2031-03-31T04:00:00Z')).toBe('2031-02-28T05:00')
     expect(from('month', '2031-01-15T05:00:00Z')).toBe('2030-12-15T05:00')

@@ -22,8 +22,7 @@ const timeOf = ({ time }: ReportCadence): number => (Number(time.slice(0, 2)) * 
 
 /** The first time after an instant. */
 export const nextRun = (cadence: ReportCadence, after: number): number => {
-  // The day before: its time can come later than midnight of the next where clocks are put forward over it.
-  for (let day = dayOf(wallOf(after, cadence.timeZone)) - dayMs; ; day += dayMs) {
+  for (let day = dayOf(wallOf(after, cadence.timeZone)); ; day += dayMs) {
     if (!isDay(cadence, day)) continue
     const at = instantOf(day + timeOf(cadence), cadence.timeZone)
     if (at > after) return at

@@ -1,0 +1,36 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+
+/**
+ * Watches fsync and remembers what a power loss would leave of a directory: of each file the bytes at its last fsync, under
+ * the names at the last fsync of the directory. `leftIn` writes that into another directory; call `stop` in the end.
+ */
+export const watchPowerLoss = (dir: string) => {
+  const real = fs.fsyncSync
+  /** Content at the last fsync, by inode. */
+  const synced = new Map<number, Buffer>()
+  let names = new Map<string, number>()
+
+  const inodeOf = (path: string): number => fs.statSync(path).ino
+  const watched = inodeOf(dir)
+
+  fs.fsyncSync = (fd) => {
+    real(fd)
+    const { ino } = fs.fstatSync(fd)
+    if (ino === watched) names = new Map(fs.readdirSync(dir).map((name) => [name, inodeOf(join(dir, name))]))
+    // Opened again: the descriptor may only be for writing.
+    else if (fs.fstatSync(fd).isFile()) synced.set(ino, fs.readFileSync(`/proc/self/fd/${fd}`))
+  }
+  syncBuiltinESMExports()
+
+  return {
+    leftIn: (other: string): void => {
+      for (const [name, inode] of names) fs.writeFileSync(join(other, name), synced.get(inode) ?? '')
+    },
+    stop: (): void => {
+      fs.fsyncSync = real
+      syncBuiltinESMExports()
+    },
+  }
+}

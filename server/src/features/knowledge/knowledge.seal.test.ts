@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { Secret } from '#platform/secret.ts'
+import { createKnowledgeSeals, type SealedSet } from './knowledge.seal.ts'
+
+const seals = createKnowledgeSeals(new Secret(randomBytes(32)))
+const set: SealedSet = {
+  set_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f',
+  version: '2031.4',
+  state: 'Candidate',
+  created_at: new Date('2031-05-01T00:00:00Z'),
+  fingerprint: 'a'.repeat(64),
+  base_id: null,
+  files: '{"vulnerable":[]}',
+}
+
+describe('the seal of a knowledge set', () => {
+  it('fits the set it was made for', () => {
+    expect(seals.isSet({ ...set, seal: seals.ofSet(set) })).toBe(true)
+    expect(seals.ofSet(set)).toHaveLength(32)
+  })
+
+  it.each<[keyof SealedSet, Partial<SealedSet>]>([
+    ['set_id', { set_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e40' }],
+    ['version', { version: '2031.5' }],
+    ['state', { state: 'In force' }],
+    ['created_at', { created_at: new Date('2031-05-01T00:00:00.001Z') }],
+    ['fingerprint', { fingerprint: 'b'.repeat(64) }],
+    ['base_id', { base_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e41' }],
+    ['files', { files: '{"vulnerable":[{}]}' }],
+  ])('does not fit another %s', (_field, change) => {
+    expect(seals.isSet({ ...set, ...change, seal: seals.ofSet(set) })).toBe(false)
+  })
+
+  it('of another key does not fit, nor does one that was cut off', () => {
+    const others = createKnowledgeSeals(new Secret(randomBytes(32)))
+    expect(seals.isSet({ ...set, seal: others.ofSet(set) })).toBe(false)
+    expect(seals.isSet({ ...set, seal: seals.ofSet(set).subarray(0, 31) })).toBe(false)
+  })
+})
+
+describe('the seal of a trusted key', () => {
+  const publicKey = randomBytes(44)
+  const row = { fingerprint: 'a'.repeat(64), public_key: publicKey, seal: seals.ofKey('a'.repeat(64), publicKey) }
+
+  it('fits this key under this fingerprint alone', () => {
+    expect(seals.isKey(row)).toBe(true)
+    expect(seals.isKey({ ...row, fingerprint: 'b'.repeat(64) })).toBe(false)
+    expect(seals.isKey({ ...row, public_key: randomBytes(44) })).toBe(false)
+  })
+
+  it('is never the seal of a set', () => {
+    expect(seals.isSet({ ...set, seal: row.seal })).toBe(false)
+  })
+})
