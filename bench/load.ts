@@ -15,6 +15,7 @@ export const describeLoad = async ({ server, client, fleet, loadSeconds }: Prepa
     name: 'load',
     conditions: `${fleet.agents} hosts with ${fleet.peripherals} peripherals and ${n} events, by COPY`,
     figures: [
+      { what: 'devices', value: fleet.peripherals, unit: '', better: 'more' },
       { what: 'time to load the fleet', value: round(loadSeconds, 0), unit: 's', better: 'less' },
       { what: 'disk, without events', value: round((whole - events) / megabyte, 0), unit: 'MB', better: 'less' },
       { what: 'disk of a million events', value: round(events / n, 0), unit: 'MB', better: 'less' },

@@ -4,47 +4,10 @@ import { parseArgs } from 'node:util'
 import { machine } from '../rig/machine.ts'
 import { sumOf, writeResults } from '../rig/run-checks.ts'
 import { exitCodeOf, type Result, worstOf } from '../rig/verdict.ts'
-import { benchAgentless } from './agentless.ts'
-import { benchCheckIn } from './check-in.ts'
-import { benchCommand } from './command.ts'
-import { benchConsole } from './console.ts'
-import { benchExport } from './export.ts'
+import { alone, ofFleet, type Settings } from './benchmarks.ts'
 import { type Prepared, withFleet } from './fleet.ts'
-import { benchInsights } from './insights.ts'
-import { benchKernel } from './kernel.ts'
-import { benchList } from './list.ts'
 import { describeLoad } from './load.ts'
-import { benchNotices } from './notices.ts'
-import { benchPage } from './page.ts'
-import { benchPolls } from './poll.ts'
-import { benchReplicas } from './replicas.ts'
 import { type BenchResult, judged, round, tableOf } from './result.ts'
-
-/** Of a fleet, whose size tells; in this order, because the last ones change it. */
-const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
-  list: benchList,
-  page: benchPage,
-  export: benchExport,
-  insights: benchInsights,
-  console: benchConsole,
-  'check-in': benchCheckIn,
-  replicas: benchReplicas,
-  command: benchCommand,
-}
-
-interface Settings {
-  isQuick: boolean
-  databaseUrl: string | undefined
-}
-
-/** Of parts whose cost has nothing to do with the size of the fleet. */
-const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
-  poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
-  agentless: ({ isQuick, databaseUrl }) =>
-    benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
-  kernel: benchKernel,
-  notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
-}
 
 const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
 const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents N,…] [--seed N] [--json FILE]

@@ -4,5 +4,5 @@ import { cpus, release, totalmem, type } from 'node:os'
 export const machine = (): string => {
   const [first] = cpus()
   const model = first?.model.trim() || 'processor of an unknown model'
-  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${model}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.versions.node}`
+  return `${cpus().length} cores (${model}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.versions.node}`
 }

@@ -21,6 +21,7 @@ const VERBS = {
   bench: { program: 'bench/main.ts', development: true, builds: ['console', 'agent'] },
   drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
   gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
+  prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
   cli: { program: 'cli/src/main.ts' },
   sbom: { program: 'scripts/sbom.mjs' },
 }

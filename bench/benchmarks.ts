@@ -1,0 +1,41 @@
+/** All benchmarks by name. */
+import { benchAgentless } from './agentless.ts'
+import { benchCheckIn } from './check-in.ts'
+import { benchCommand } from './command.ts'
+import { benchConsole } from './console.ts'
+import { benchExport } from './export.ts'
+import type { Prepared } from './fleet.ts'
+import { benchInsights } from './insights.ts'
+import { benchKernel } from './kernel.ts'
+import { benchList } from './list.ts'
+import { benchNotices } from './notices.ts'
+import { benchPage } from './page.ts'
+import { benchPolls } from './poll.ts'
+import { benchReplicas } from './replicas.ts'
+import type { BenchResult } from './result.ts'
+
+/** Benchmarks of a fleet, whose size matters. They run in this order, because the last ones change the fleet. */
+export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
+  list: benchList,
+  page: benchPage,
+  export: benchExport,
+  insights: benchInsights,
+  console: benchConsole,
+  'check-in': benchCheckIn,
+  replicas: benchReplicas,
+  command: benchCommand,
+}
+
+export interface Settings {
+  isQuick: boolean
+  databaseUrl: string | undefined
+}
+
+/** Benchmarks whose cost does not depend on the size of the fleet. */
+export const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
+  poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
+  agentless: ({ isQuick, databaseUrl }) =>
+    benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
+  kernel: benchKernel,
+  notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
+}

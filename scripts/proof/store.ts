@@ -1,0 +1,84 @@
+/** Runs of parts as JSON files, one folder for each tree, so that parts of different trees never meet on a page. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Result, Verdict } from '../../rig/verdict.ts'
+
+export interface Run {
+  tree: string
+  commit: string | null
+  machine: string
+  /** When it began, ISO 8601. */
+  date: string
+  command: string
+  seed: number
+  seconds: number
+  verdict: Verdict
+  results: Result[]
+  /** Why results are missing. */
+  notRun: string[]
+}
+
+export type Form = 'full' | 'short'
+
+export interface PartRuns {
+  part: string
+  form: Form
+  /** Every run on this tree, oldest first: a run that missed a bar stays on record. */
+  runs: Run[]
+}
+
+/** The file of figures that the pages are written from. */
+export interface Proof {
+  format: 1
+  tree: string
+  commit: string | null
+  /** All parts that the proof consists of, whether they ran or not. */
+  names: string[]
+  parts: PartRuns[]
+}
+
+const fileOf = (folder: string, part: string, form: Form): string =>
+  join(folder, `${part.replaceAll('/', '+')}${form === 'short' ? '+short' : ''}.json`)
+
+const keyOf = ({ part, form }: Pick<PartRuns, 'part' | 'form'>): string => `${part} ${form}`
+
+/** Adds a run to those of its part. */
+export const addRun = (base: string, part: string, form: Form, run: Run): void => {
+  const folder = join(base, run.tree)
+  mkdirSync(folder, { recursive: true })
+  const file = fileOf(folder, part, form)
+  const known: PartRuns = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { part, form, runs: [] }
+  writeFileSync(file, `${JSON.stringify({ ...known, runs: [...known.runs, run] }, null, 2)}\n`)
+}
+
+/** All runs on one tree. */
+export const readRuns = (base: string, tree: string): PartRuns[] => {
+  const folder = join(base, tree)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as PartRuns)
+}
+
+/** Joins runs of the same tree from two places; runs of another tree are left out. */
+export const joinRuns = (tree: string, ...lists: readonly (readonly PartRuns[])[]): PartRuns[] => {
+  const joined = new Map<string, PartRuns>()
+  for (const one of lists.flat()) {
+    const known = joined.get(keyOf(one))?.runs ?? []
+    const isKnown = (run: Run): boolean => known.some(({ date, seed }) => date === run.date && seed === run.seed)
+    const added = one.runs.filter((run) => run.tree === tree && !isKnown(run))
+    const runs = [...known, ...added].sort((a, b) => (a.date < b.date ? -1 : 1))
+    if (runs.length > 0) joined.set(keyOf(one), { part: one.part, form: one.form, runs })
+  }
+  return [...joined.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+/**
+ * The run that a page shows. A miss is not repaired by running again on the same tree: the last run that missed counts,
+ * then the last one that passed, then the last one.
+ */
+export const shownRun = ({ runs }: Pick<PartRuns, 'runs'>): Run => {
+  const last = (...verdicts: Verdict[]): Run | undefined => runs.findLast(({ verdict }) => verdicts.includes(verdict))
+  return last('missed') ?? last('passed', 'measured') ?? (runs.at(-1) as Run)
+}

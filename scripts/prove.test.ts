@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fromRoot } from '../rig/root.ts'
+import type { Finding, Result, Verdict } from '../rig/verdict.ts'
+import { checkProof } from './proof/check.ts'
+import { devicesResult } from './proof/devices.ts'
+import { proofOf, renderPages } from './proof/pages.ts'
+import { partsNamed } from './proof/parts.ts'
+import { judgeRun } from './proof/run-part.ts'
+import { addRun, type Form, joinRuns, type PartRuns, type Proof, type Run, readRuns, shownRun } from './proof/store.ts'
+import { readTree } from './proof/tree.ts'
+
+const tree = { hash: 'a'.repeat(20), commit: 'c'.repeat(40) }
+
+const resultOf = (name: string, verdict: Verdict, findings: Finding[], notRun: string[] = []): Result => ({
+  name,
+  what: `What ${name} shows.`,
+  verdict,
+  seconds: 1,
+  seed: 5,
+  findings,
+  notRun,
+  notes: [],
+})
+
+const runOf = (verdict: Verdict, results: Result[], more: Partial<Run> = {}): Run => ({
+  tree: tree.hash,
+  commit: tree.commit,
+  machine: '2 cores (Test), 4 GiB',
+  date: '2026-11-23T10:00:00.000Z',
+  command: 'npm run drill -- D1 --seed 5',
+  seed: 5,
+  seconds: 2,
+  verdict,
+  results,
+  notRun: [],
+  ...more,
+})
+
+const partOf = (part: string, runs: Run[], form: Form = 'full'): PartRuns => ({ part, form, runs })
+
+const good = partOf('drill/D1', [runOf('passed', [resultOf('D1', 'passed', [{ what: 'lost', value: 0, atMost: 0 }])])])
+const bad = partOf('drill/D2', [
+  runOf('missed', [resultOf('D2', 'missed', [{ what: 'memory grown', value: 162, unit: 'MiB', atMost: 64 }])]),
+])
+const gap = partOf('drill/D3', [
+  runOf('incomplete', [resultOf('D3', 'incomplete', [{ what: 'lost', value: 0, atMost: 0 }], ['no disk here'])]),
+])
+
+const folders: string[] = []
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-prove-'))
+  folders.push(folder)
+  return folder
+}
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const write = (folder: string, files: Readonly<Record<string, string>>): void => {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+/** A git checkout with one source file and the pages of its tree. */
+const newCheckout = (parts: readonly PartRuns[] = []): string => {
+  const folder = newFolder()
+  write(folder, { 'server/src/a.ts': 'export const a = 1\n', 'README.md': '# It\n' })
+  for (const args of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'a'],
+  ])
+    expect(spawnSync('git', args, { cwd: folder }).status).toBe(0)
+  const { hash, commit } = readTree(folder)
+  const runs = parts.map((one) => ({ ...one, runs: one.runs.map((run) => ({ ...run, tree: hash })) }))
+  const proof = proofOf({ hash, commit }, runs)
+  write(folder, { 'docs/proof/proof.json': JSON.stringify(proof), ...renderPages(proof) })
+  return folder
+}
+
+describe('docs/proof', () => {
+  it('holds exactly what its figures give (npm run prove -- --pages)', () => {
+    const proof = JSON.parse(readFileSync(fromRoot('docs/proof/proof.json'), 'utf8')) as Proof
+    for (const [path, text] of Object.entries(renderPages(proof)))
+      expect(readFileSync(fromRoot(path), 'utf8'), path).toBe(text)
+    expect(proof.parts.flatMap(({ runs }) => runs).filter((run) => run.tree !== proof.tree)).toEqual([])
+  })
+})
+
+describe('a page', () => {
+  const page = renderPages(proofOf(tree, [good, bad, gap]))['docs/proof/drill.md'] as string
+  const head = page.slice(0, page.indexOf('## '))
+
+  it('names misses in red, gaps and absent parts before anything else', () => {
+    expect(head).toContain('🔴 **D2, memory grown: 162 MiB, bar <= 64**')
+    expect(head).toContain('`drill/D3`: no disk here')
+    expect(head).toMatch(/Did not run on this tree[\s\S]*`drill\/D4`/)
+    expect(head).not.toContain('`drill/D1`')
+    expect(head).toMatch(/^# Drills[\s\S]*1 of \d+ parts passed; 1 figure misses its bar; 1 gap;/)
+  })
+
+  it('states machine, date, command and seed of each part', () => {
+    expect(page).toContain('2026-11-23 10:00 UTC')
+    expect(page).toContain('seed 5: `npm run drill -- D1 --seed 5`; 2 cores (Test), 4 GiB')
+    expect(head).toContain('Machine: 2 cores (Test), 4 GiB.')
+    expect(head).toContain(tree.hash)
+  })
+
+  it('shows a short form apart from the full one', () => {
+    const pages = renderPages(proofOf(tree, [partOf('drill/D1', good.runs, 'short')]))
+    expect(pages['docs/proof/drill.md']).not.toContain('## D1')
+    expect(pages['docs/proof/README.md']).toContain('| `drill/D1` (short form) | passed |')
+  })
+
+  it('lets no text of a run end a cell or a line', () => {
+    const odd = resultOf('D1', 'passed', [{ what: 'a|b\n| c', value: 0, atMost: 0 }])
+    const text = renderPages(proofOf(tree, [partOf('drill/D1', [runOf('passed', [odd])])]))['docs/proof/drill.md']
+    expect(text).toContain('| a\\|b | 0 (≤ 0) |')
+  })
+
+  it('shows benchmarks of all fleets side by side', () => {
+    const of = (agents: number, value: number): PartRuns => {
+      const one = { ...resultOf('list', 'passed', [{ what: 'p50', value, unit: 'ms', atMost: 5 }]), agents }
+      return partOf(`bench/${agents}`, [runOf('passed', [one])])
+    }
+    const text = renderPages(proofOf(tree, [of(10_000, 3), of(100_000, 6)]))['docs/proof/bench.md']
+    expect(text).toContain('| figure | 10,000 hosts | 100,000 hosts |')
+    expect(text).toContain('| p50 | 3 ms (≤ 5) | 🔴 **6 ms (≤ 5)** |')
+  })
+})
+
+describe('the sizing guide', () => {
+  const findings = [
+    { what: 'TLS, 1 % changed: per core-second, server and database', value: 1_000, unit: '/s' },
+    { what: 'TLS, 1 % changed: share of the server process in the CPU time', value: 60, unit: '%' },
+  ]
+  it('follows from the benchmark of the same fleet', () => {
+    const part = partOf('bench/1000000', [runOf('passed', [resultOf('check-in', 'passed', findings)])])
+    const text = renderPages(proofOf(tree, [part]))['docs/guide/sizing.md']
+    expect(text).toMatch(/\| 1,000,000 \| not measured \| 16,667 \| 10 cores \| 6.67 cores \| not measured \|/)
+    expect(text).toMatch(/\| 10,000 \| not measured \| 167 \| not measured \| not measured \|/)
+  })
+})
+
+describe('runs', () => {
+  it('of different trees are never combined', () => {
+    const other = partOf('drill/D1', [runOf('passed', [], { tree: 'b'.repeat(20) })])
+    expect(() => proofOf(tree, [other])).toThrow(/cannot be combined/)
+    expect(joinRuns(tree.hash, [other], [good])).toEqual([good])
+    expect(joinRuns(tree.hash, [good], [good])).toEqual([good])
+  })
+
+  it('stay on record: a miss is not repaired by running again', () => {
+    const [passed] = good.runs as [Run]
+    const missed = { ...(bad.runs[0] as Run), date: '2026-11-23T09:00:00.000Z' }
+    const none = { ...passed, verdict: 'incomplete' as const, date: '2026-11-23T11:00:00.000Z' }
+    expect(shownRun({ runs: [missed, passed] })).toBe(missed)
+    expect(shownRun({ runs: [passed, none] })).toBe(passed)
+    const base = newFolder()
+    for (const run of [missed, passed]) addRun(base, 'drill/D2', 'full', run)
+    expect(readRuns(base, tree.hash)[0]?.runs).toHaveLength(2)
+    const text = renderPages(proofOf(tree, readRuns(base, tree.hash)))['docs/proof/drill.md']
+    expect(text).toContain('Ran 2 times on this tree: missed, passed.')
+    expect(text).toContain('## D2: 🔴 MISSED')
+  })
+
+  it('without all their results are incomplete', () => {
+    const result = (good.runs[0] as Run).results
+    expect(judgeRun({ expected: ['D1'] }, 0, result)).toEqual({ verdict: 'passed', notRun: [] })
+    expect(judgeRun({ expected: ['D1', 'list'] }, 0, result).verdict).toBe('incomplete')
+    expect(judgeRun({ expected: ['D1'] }, null, result).verdict).toBe('incomplete')
+    expect(judgeRun({ expected: ['D1'] }, 1, []).verdict).toBe('incomplete')
+  })
+
+  it('of the device measurement become figures', () => {
+    const [one] = devicesResult(0, 'reading\n{"unknown":0.1,"confusion":{"hid":{"hid":3}}}')
+    expect([one?.verdict, one?.findings]).toEqual([
+      'measured',
+      [
+        { what: 'unknown', value: 0.1 },
+        { what: 'confusion: hid: hid', value: 3 },
+      ],
+    ])
+    expect(devicesResult(0, 'nothing')).toEqual([])
+  })
+})
+
+describe('the tree', () => {
+  it('changes with the product and not with the pages', () => {
+    const folder = newCheckout()
+    const { hash, commit } = readTree(folder)
+    expect(commit).toMatch(/^[0-9a-f]{40}$/)
+    write(folder, { 'docs/proof/bench.md': 'edited', 'README.md': 'edited' })
+    expect(readTree(folder)).toEqual({ hash, commit })
+    write(folder, { 'server/src/b.ts': '' })
+    const added = readTree(folder)
+    expect([added.hash === hash, added.commit]).toEqual([false, null])
+    rmSync(join(folder, 'server/src/b.ts'))
+    write(folder, { 'server/src/a.ts': 'export const a = 2\n' })
+    expect(readTree(folder).hash).not.toBe(hash)
+  })
+})
+
+describe('the check before a release', () => {
+  it('accepts the pages of the present tree and names the parts that did not run', () => {
+    const checked = checkProof(newCheckout([good, bad, gap]))
+    expect(checked.stale).toEqual([])
+    expect(checked.misses).toEqual(['drill/D2 misses memory grown'])
+    expect(checked.gaps).toContain('drill/D3 is incomplete')
+    expect(checked.gaps).toContain('drill/D4 did not run')
+    expect(checked.gaps).not.toContain('drill/D1 did not run')
+  })
+
+  it('refuses pages of another tree and pages that somebody edited', () => {
+    const folder = newCheckout([good])
+    write(folder, { 'server/src/a.ts': 'export const a = 2\n' })
+    expect(checkProof(folder).stale.join()).toMatch(/docs\/proof is of tree/)
+    const edited = newCheckout([bad])
+    const page = join(edited, 'docs/proof/drill.md')
+    writeFileSync(page, readFileSync(page, 'utf8').replace('162 MiB', '62 MiB'))
+    expect(checkProof(edited).stale).toEqual([
+      'docs/proof/drill.md differs from what docs/proof/proof.json gives: run "npm run prove -- --pages"',
+    ])
+    rmSync(join(edited, 'docs/proof/proof.json'))
+    expect(checkProof(edited).stale).toEqual(['docs/proof/proof.json is missing'])
+  })
+})
+
+describe('the command line', () => {
+  const prove = (...args: string[]) =>
+    spawnSync(process.execPath, [fromRoot('scripts/prove.ts'), ...args], { encoding: 'utf8' })
+
+  it('lists its parts, self-tests and the device measurement among them', () => {
+    const names = prove('--list').stdout.trim().split('\n')
+    expect(names).toEqual(expect.arrayContaining(['gate/fuzz', 'drill/D1', 'bench/1000000', 'bench/kernel', 'devices']))
+    expect(names).toContain('self-test/drill/D1')
+    expect(prove('--list', 'gate').stdout).not.toContain('drill/')
+    expect(partsNamed(['self-test/gate']).found.every(({ name }) => name.startsWith('self-test/gate/'))).toBe(true)
+  })
+
+  it('refuses names that do not exist', () => {
+    const { status, stderr } = prove('drill/D99')
+    expect([status, stderr.split('\n')[0]]).toEqual([2, 'Unknown parts: drill/D99'])
+  })
+
+  it('is an npm script', () => {
+    expect(JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')).scripts.prove).toBe(
+      'node scripts/bootstrap.mjs prove',
+    )
+    expect(existsSync(fromRoot('scripts/prove.ts'))).toBe(true)
+  })
+})
