@@ -22,7 +22,8 @@ export type GateWish =
   /** Free or delete this many hosts. */
   | { kind: 'release'; hosts: number }
   /** Allow devices by rules on this many hosts that blocked them. */
-  | { kind: 'allow'; hosts: number }
+  /** `isForLaterHosts`: attack tools are allowed on whatever host is enrolled later, too. */
+  | { kind: 'allow'; hosts: number; isForLaterHosts?: boolean }
   | { kind: 'limit'; limit: number | null }
   | { kind: 'account'; change: AccountChangeKind; isAdministrator: boolean; isOwn: boolean }
   /** Settings that decide who a directory or identity provider lets in, and as what. */
@@ -38,7 +39,7 @@ const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish):
     case 'release':
       return wish.hosts > 0 && limit !== null && released + wish.hosts > limit
     case 'allow':
-      return wish.hosts > 0 && limit !== null && allowed + wish.hosts > limit
+      return limit !== null && (wish.isForLaterHosts === true || (wish.hosts > 0 && allowed + wish.hosts > limit))
     case 'limit':
       return limit !== null && (wish.limit === null || wish.limit > limit)
     case 'account':

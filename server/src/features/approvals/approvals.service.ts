@@ -290,11 +290,17 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
 
   /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
-  const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number): Promise<boolean> => {
-    if (hosts === 0) return true
+  const take = async (
+    tx: Tx,
+    actor: Actor,
+    kind: Effect,
+    hosts: number,
+    isForLaterHosts = false,
+  ): Promise<boolean> => {
+    if (hosts === 0 && !isForLaterHosts) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
-    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts }) !== 'allow') return false
+    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow') return false
     // Also while the gate is off: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
@@ -332,9 +338,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
       }),
 
-    /** The same for hosts on which devices are newly allowed. Call it in the transaction that allows them. */
-    takeAllowed: async (tx: Tx, actor: Actor, hosts: number): Promise<number | null> =>
-      (await take(tx, actor, 'allow', hosts)) ? null : ((await limit()) ?? 0),
+    /**
+     * The same for hosts on which devices are newly allowed. `isForLaterHosts`: attack tools are allowed on hosts that are
+     * enrolled later, too, which needs a second approver whatever their number. Call it in the transaction that allows them.
+     */
+    takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
+      (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),
 
     /**
      * Stores that someone acted on the account of another person. The account that latches the gate is trusted: until

@@ -85,6 +85,19 @@ describe('finding 4c: nothing hides what an allow opens', () => {
     expect(code(await rule(alice, { ...tool, host: agents[1]?.agentId }))).toBe('second_person_required')
   })
 
+  it('finding 4c: a server without hosts allows an attack tool on later hosts by two people only', async () => {
+    const empty = await startTestApp()
+    try {
+      await person(empty, { profile: 10, userName: 'bob' })
+      const admin = await empty.admin()
+      const add = (change: object) => admin.post(`${base}/policy/rules`, { effect: 'allow', reason: 'test', ...change })
+      expect((await add(stick)).statusCode).toBe(200)
+      expect(code(await add({ vid: '03EB', pid: '2401', overrideAttackTool: true }))).toBe('second_person_required')
+    } finally {
+      await empty.close()
+    }
+  })
+
   it('finding 4c: a known attack tool is allowed by a fresh session only', async () => {
     const [host] = agents as [TestAgent]
     await host.session()

@@ -35,7 +35,7 @@ export interface ChangesDeps {
   audit: Pick<AuditApi, 'write'>
   hosts: Pick<PolicyHostsStore, 'giveJob'>
   affected: Affected
-  newlyAllowed: Pick<NewlyAllowed, 'hostsOf'>
+  newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Starts the job that makes decisions of so many hosts anew; null when they are few and done at once. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
@@ -241,7 +241,7 @@ export const createChanges = ({
         if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
           throw moved('A tag was deleted or created again.')
       }
-      const hosts = await newlyAllowed.hostsOf(tx, { gone: old, write }, new Date(clock.now()))
+      const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
       if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const remove = old.filter((r) => request.remove.includes(r.rule_id))
       const { summary, action, details } = request
@@ -260,8 +260,8 @@ export const createChanges = ({
     { remove, write, old }: RuleChanges & { old: readonly RuleRow[] },
     words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
   ): Promise<void> => {
-    const hosts = await newlyAllowed.hostsOf(tx, { gone: old, write }, new Date(clock.now()))
-    const limit = await approvals.takeAllowed(tx, actor, hosts)
+    const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
+    const limit = await approvals.takeAllowed(tx, actor, hosts, isForLaterHosts)
     if (limit === null) return
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
     const ids = [...remove, ...write].map((r) => r.rule_id)

@@ -101,11 +101,26 @@ export const createNewlyAllowed = ({
   }
 
   return {
-    /** Number of hosts on which a change of the rules newly allows devices. */
-    hostsOf: async (q: Queryable, change: MeasuredChange, now: Date): Promise<number> => {
+    /**
+     * Number of hosts on which a change of the rules newly allows devices, and whether it allows attack tools on hosts that
+     * are enrolled later, too.
+     */
+    measure: async (
+      q: Queryable,
+      change: MeasuredChange,
+      now: Date,
+    ): Promise<{ hosts: number; isForLaterHosts: boolean }> => {
       const found = await openedBy(q, change, now, false)
-      if (found === null) return read.hosts(q)
-      return found.hosts.size + found.opened.length === 0 ? 0 : read.count(q, found.opened, [...found.hosts])
+      if (found === null)
+        return {
+          hosts: await read.hosts(q),
+          isForLaterHosts: change.write.some((r) => r.effect === 'allow' && r.override_attack_tool),
+        }
+      const isNone = found.hosts.size + found.opened.length === 0
+      return {
+        hosts: isNone ? 0 : await read.count(q, found.opened, [...found.hosts]),
+        isForLaterHosts: false,
+      }
     },
 
     /** Those of some hosts on which devices are newly allowed when rules begin (`write`) or cease (`gone`) to apply to them. */
