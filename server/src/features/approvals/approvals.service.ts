@@ -290,17 +290,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
 
   /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
-  const take = async (
-    tx: Tx,
-    actor: Actor,
-    kind: Effect,
-    hosts: number,
-    isForLaterHosts = false,
-  ): Promise<boolean> => {
+  const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> => {
     if (hosts === 0 && !isForLaterHosts) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
-    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow') return false
+    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
+      return false
     // Also while the gate is off: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)

@@ -83,6 +83,23 @@ describe('heavy work', () => {
     expect(late.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
   })
 
+  it('finding B7: large pages of lists count as exports; small ones do not wait for them', async () => {
+    const [one, other] = [await person(t), await person(t)]
+    const page = (size: number) => one.api.get(`${base}/agents?pagesize=${size}`)
+    await lock('models')
+    const first = [0, 1].map(() => one.api.post(`${base}/agents/peripheralsAggExport`))
+    await expect.poll(waitingPools).toEqual(['portcullis export', 'portcullis export'])
+    const answers = collect(Array.from({ length: 22 }, () => page(2_001)))
+    await expect.poll(() => answers.length).toBe(2)
+    expectRefusals(answers)
+    expect((await page(2_000)).statusCode).toBe(200)
+    expect((await other.api.get(`${base}/agents?PageSize=1000000`)).statusCode).toBe(200)
+    await unlock()
+    await Promise.all(first)
+    await expect.poll(() => answers.length).toBe(22)
+    expect(answers.slice(2).every(({ statusCode }) => statusCode === 200)).toBe(true)
+  })
+
   it('finding B7: one account runs two exports at once; another account gets its turn', async () => {
     const [one, other] = [await person(t), await person(t)]
     const csv = () => one.api.post(`${base}/agents/peripheralsAggExport`)

@@ -31,7 +31,7 @@ import { type Actor, assertPermission, assertProfile, systemActor } from './acto
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
 import { assertFresh } from './fresh.ts'
-import { createHeavyWork } from './heavy-work.ts'
+import { createHeavyWork, largePage } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import { isLocalCaller } from './local-caller.ts'
@@ -466,7 +466,9 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       const { portcullisActor: actor, machine } = request as OurRequest
       if (isEndless && isHead(request)) return null
       const call = { actor, machine, params, query, body, request, reply }
-      return inSpan(request, () => handler(call as never))
+      const work = () => inSpan(request, () => handler(call as never))
+      const isLarge = known.heavy === undefined && Number((query as { PageSize?: number }).PageSize ?? 0) > largePage
+      return isLarge ? heavyWork('export', actor, reply.raw, work) : work()
     }
     operations.push(known)
     // A redirect of a sign-in uses up what it was given.

@@ -37,7 +37,8 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   if (operation.fresh !== undefined || operation.errors?.includes('second_person_required') === true)
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.errors?.includes('second_person_required') === true) codes.add('approval_queue_full')
-  if (operation.heavy !== undefined) codes.add('too_many_requests')
+  if (operation.heavy !== undefined || operation.query?.properties.PageSize !== undefined)
+    codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }

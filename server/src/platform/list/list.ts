@@ -3,12 +3,13 @@ import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'
 import { JsonStream, JsonText } from '../http/answer.ts'
+import { largePage } from '../http/heavy-work.ts'
 import { type CompiledList, compileList, countedPageStatement, type ListSpec, pageStatement } from './compile.ts'
 import { countStatement, createCounts } from './counts.ts'
 import { streamList } from './stream.ts'
 
 /** Pages above this many rows are streamed; below, one round trip is cheaper. */
-const streamFrom = 2_000
+const streamFrom = largePage
 /** Under this share of rows a filter is run first and its rows sorted, else the sort index is walked. */
 const filterFirstShare = 0.05
 const isFew = (filtered: number, total: number): boolean => filtered < Math.max(total * filterFirstShare, 500)
