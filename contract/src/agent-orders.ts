@@ -19,6 +19,9 @@ export const policyKinds = [
   'Wireless',
   'Communication',
   'HID',
+  'Biometric',
+  'Billboard',
+  'Firmware Update',
   'Unknown',
 ] as const
 

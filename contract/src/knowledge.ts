@@ -44,6 +44,7 @@ const AttackTool = closed({
   kind: text(500),
   when: optional(DeviceTest),
   support: optional(Type.Array(DeviceTest, { maxItems: 20 })),
+  sharedWith: optional(text(200, 1)),
   source: text(1_000, 1),
 })
 

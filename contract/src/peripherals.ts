@@ -19,6 +19,18 @@ export const icons = {
   12: 'Communication',
   13: 'Imaging',
   14: 'HID',
+  15: 'Biometric',
+  16: 'Billboard',
+  17: 'Firmware Update',
+  18: 'Tablet',
+  19: 'Touchscreen',
+  20: 'Modem',
+  21: 'Security Key',
+  22: 'Game Controller',
+  23: 'UPS',
+  24: 'Sensor',
+  25: 'Media Control',
+  26: 'Barcode Scanner',
   98: 'Unknown',
 } as const
 

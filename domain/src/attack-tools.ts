@@ -1,20 +1,14 @@
-import { isRootHub } from './device-id.ts'
+import { behaviour, looksLikeController } from './behaviour.ts'
 import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
 import { type Contradiction, compileGenuine } from './genuine.ts'
-import { claimsHub, isPlainHub } from './hub.ts'
 import type { AttackFinding, AttackToolRow, GenuineRow, Imitation } from './knowledge-types.ts'
 import { createRowIndex } from './row-index.ts'
-import { cleanText } from './text.ts'
 
 interface Tool {
   row: AttackToolRow
   when: CompiledTest
   support: CompiledTest[]
 }
-
-const BEHAVIOUR_SOURCE = 'behaviour of the device'
-/** A name that says keyboard or mouse on a device that also stores: found on disguised IP-KVMs in the field. */
-const INPUT_NAME = /keyboard|mouse|receiver|input device/i
 
 const idText = ({ vid, pid, pidTo }: AttackToolRow): string => `${vid}:${pid ?? 'any'}${pidTo ? `-${pidTo}` : ''}`
 
@@ -31,50 +25,17 @@ const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
     evidence.push('a developer board that acts as a keyboard')
   }
   const supported = tool.support.flatMap((test) => test(subject) ?? [])
+  // Ids that an ordinary product has as well say nothing of a device that can not type, and never which of both it is.
+  if (row.sharedWith !== undefined && supported.length === 0) {
+    if (!subject.kinds.includes('Keyboard')) return null
+    evidence.push(`${row.sharedWith} has the same ids`)
+  }
   return {
     level: supported.length > 0 ? 'confirmed' : 'suspected',
-    name: row.name,
+    name: row.sharedWith !== undefined && supported.length === 0 ? `${row.name} or ${row.sharedWith}` : row.name,
     evidence: [...evidence, ...supported],
     source: row.source,
   }
-}
-
-/** What a device does, whatever it calls itself. */
-const behaviour = ({ parsed, report, kinds }: Subject): AttackFinding | null => {
-  const has = (kind: Subject['kinds'][number]): boolean => kinds.includes(kind)
-  const finding = (level: AttackFinding['level'], name: string, evidence: string): AttackFinding => ({
-    level,
-    name,
-    evidence: [evidence],
-    source: BEHAVIOUR_SOURCE,
-  })
-  if (has('Keyboard') && (has('Mass Storage') || has('Network'))) {
-    const others = kinds.filter((kind) => kind === 'Mass Storage' || kind === 'Network')
-    return finding(
-      'confirmed',
-      `Keyboard with ${others.join(' and ').toLowerCase()}`,
-      `one device is keyboard and ${others.join(' and ').toLowerCase()}`,
-    )
-  }
-  // Hubs pass every policy, so one that can type or store is a way around it; genuine hubs keep such functions behind a port.
-  const hidden = kinds.filter((kind) => kind === 'Keyboard' || kind === 'Mass Storage' || kind === 'Network')
-  if (has('Hub') && hidden.length > 0)
-    return finding(
-      'confirmed',
-      'Hub with hidden functions',
-      `one device is hub and ${hidden.join(' and ').toLowerCase()}`,
-    )
-  if (parsed.isComplete && claimsHub(parsed) && !isPlainHub(parsed))
-    return finding('suspected', 'False hub', 'claims to be a hub but does not have the descriptors of one')
-  if (has('Mouse') && has('Mass Storage') && INPUT_NAME.test(report.product ?? ''))
-    return finding(
-      'suspected',
-      'Input device with mass storage',
-      `named "${cleanText(report.product ?? '', 80)}" and offers mass storage`,
-    )
-  if (isRootHub(parsed) && report.portPath.includes('-'))
-    return finding('suspected', 'False root hub', `claims the ids of a root hub at port ${report.portPath}`)
-  return null
 }
 
 /** 3 points are proof, 2 a suspicion, single differences of a new revision are nothing. */
@@ -134,7 +95,10 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
       }
       const acts = behaviour(subject)
       if (acts) findings.push(acts)
-      return { finding: merge(findings), contradicts }
+      const merged = merge(findings)
+      if (merged?.level === 'suspected' && looksLikeController(subject))
+        merged.name = `Management controller of the server, or ${merged.name}`
+      return { finding: merged, contradicts }
     },
   }
 }

@@ -1,17 +1,27 @@
 import type { DeviceReport } from '@portcullis/contract'
 import type { Interface, ParsedDescriptors } from './descriptors.ts'
-import { type HidFunctions, hidFunctions } from './hid.ts'
-import { iconOf, type Kind, kindPrecedence } from './icons.ts'
+import { type HidFunctions, hidFunctions, noFunctions } from './hid.ts'
+import { type CapabilityKind, capabilityKinds, iconOf, type Kind, kindPrecedence } from './icons.ts'
+import {
+  isApplePhone,
+  isFingerprintReader,
+  isModemVendor,
+  isSecurityKey,
+  isTabletVendor,
+  kindByWords,
+} from './known-kinds.ts'
 import { cameraVendors, phoneVendors, vendorSpecificKind } from './vendor-kinds.ts'
 
 /** What a device is, by what its interfaces can do. */
 export interface Classification {
   /** Icon number of the wire contract. */
   icon: number
-  /** The kind that names the device. */
+  /** The kind that people call the device by. */
   kind: Kind
-  /** All kinds the device is, in order of precedence, without duplicates; `['Unknown']` when there is none. */
+  /** That kind, then all others that the device is, without duplicates; `['Unknown']` when there is none. */
   kinds: Kind[]
+  /** What its interfaces can do, whatever it is called: what rules look at. */
+  capabilities: CapabilityKind[]
   /** An interface says nothing of what it does: a vendor's own, or of a class without a kind. */
   hasMore: boolean
   /** bInterfaceClass, -SubClass and -Protocol of the interface that gave the kind; of the device when none did. */
@@ -29,14 +39,14 @@ const HID_KEYBOARD = 1
 const MTP_WORDS = /\bMTP\b|phone|android/i
 const CAMERA_WORDS = /camera|powershot|\beos\b|coolpix|lumix/i
 
-const hidKind = (i: Interface, functions: HidFunctions | undefined): Kind => {
+const hidKind = (i: Interface, functions: HidFunctions | undefined): CapabilityKind => {
   // Protocol 1 without the boot subclass is a keyboard too: NanoKVM declares 03:00:01 unless told otherwise.
   if (i.protocol === HID_KEYBOARD || functions?.keyboard) return 'Keyboard'
   if (i.protocol === HID_MOUSE || functions?.mouse) return 'Mouse'
   return 'HID'
 }
 
-const imageKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): Kind => {
+const imageKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): CapabilityKind => {
   // PTP and MTP share 06:01:01. Cameras say so or come from a maker of cameras; the rest are phones and tablets.
   const isPtp = i.subclass === 1 && i.protocol === 1
   const isCamera = cameraVendors.has(parsed.vid) || CAMERA_WORDS.test(report.product ?? '')
@@ -55,7 +65,7 @@ const isNetwork = (i: Interface): boolean => {
   )
 }
 
-const vendorKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): Kind => {
+const vendorKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): CapabilityKind => {
   // ff:42:01 is the Android debug bridge, :03 its boot loader, ff:fe:02 Apple's multiplexer.
   if (i.subclass === 0x42 && (i.protocol === 1 || i.protocol === 3)) return 'Phone'
   if (i.subclass === 0xfe && i.protocol === 2 && parsed.vid === '05AC') return 'Phone'
@@ -70,7 +80,7 @@ const interfaceKind = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
   functions: HidFunctions | undefined,
-): Kind => {
+): CapabilityKind => {
   if (isNetwork(i)) return 'Network'
   switch (i.class) {
     case 0x01:
@@ -93,8 +103,12 @@ const interfaceKind = (
     case 0x0e:
     case 0x10:
       return 'Video'
+    case 0x11:
+      return 'Billboard'
     case 0x58:
       return 'HID'
+    case 0xfe:
+      return i.subclass === 1 ? 'Firmware Update' : 'Unknown'
     case 0xe0:
       return 'Wireless'
     case 0xff:
@@ -113,7 +127,7 @@ export const interfaceKinds = (
   report: DeviceReport,
   configuration: number,
   number: number,
-): { kinds: Kind[]; isVendorSpecific: boolean } | undefined => {
+): { kinds: CapabilityKind[]; isVendorSpecific: boolean } | undefined => {
   const interfaces = parsed.configurations.filter((c) => c.value === configuration).flatMap((c) => c.interfaces)
   const settings = interfaces.filter((i) => i.number === number)
   const setting = settings.find((i) => i.alternate === 0) ?? settings[0]
@@ -124,36 +138,88 @@ export const interfaceKinds = (
   return { kinds: isNetworkData ? ['Network', kind] : [kind], isVendorSpecific: setting.class === VENDOR_SPECIFIC }
 }
 
+const reportOrder = ['fido', 'pen', 'touchscreen', 'game', 'power', 'sensor', 'barcode', 'consumer'] as const
+const reportKinds: Readonly<Record<(typeof reportOrder)[number], Kind>> = {
+  fido: 'Security Key',
+  pen: 'Tablet',
+  touchscreen: 'Touchscreen',
+  game: 'Game Controller',
+  power: 'UPS',
+  sensor: 'Sensor',
+  barcode: 'Barcode Scanner',
+  consumer: 'Media Control',
+}
+
+/** Kinds that a report descriptor adds to an interface; media keys beside anything else add none. */
+const kindsOfReport = (f: HidFunctions): Kind[] => {
+  const found = reportOrder.filter((key) => f[key]).map((key) => reportKinds[key])
+  const isMore = f.keyboard || f.mouse || found.length > 1
+  return [...(f.mouse ? ['Mouse' as const] : []), ...found.filter((kind) => kind !== 'Media Control' || !isMore)]
+}
+
 /** Report descriptors belong to HID interfaces in order; with another count any of them may be anyone's. */
 const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
   const all = (report.reportDescriptors ?? []).map((text) => hidFunctions(Buffer.from(text, 'base64')))
   const found = new Map<Interface, HidFunctions>()
   if (all.length === 0) return found
   const numbers = [...new Set(hid.map((i) => i.number))]
-  const union = {
-    keyboard: all.some((f) => f.keyboard),
-    mouse: all.some((f) => f.mouse),
-    fido: all.some((f) => f.fido),
-  }
+  const union = { ...noFunctions }
+  for (const f of all) for (const key of Object.keys(union) as (keyof HidFunctions)[]) union[key] ||= f[key]
   for (const i of hid) found.set(i, all.length === numbers.length ? (all[numbers.indexOf(i.number)] ?? union) : union)
   return found
 }
 
+const isAtModem = (i: Interface): boolean => i.class === 0x02 && i.subclass === 2 && i.protocol >= 1 && i.protocol <= 6
+const isMbim = (i: Interface): boolean => i.class === 0x02 && i.subclass === 0x0e
+/** Linux gadgets put network and serial port side by side and are no modems. */
+const gadgetVendors: ReadonlySet<string> = new Set(['0525', '1D6B'])
+
+/** Names that follow from ids and from the set of interfaces; never instead of a kind, always beside it. */
+const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], kinds: ReadonlySet<Kind>): Kind[] => {
+  const { vid, pid } = parsed
+  const names: Kind[] = []
+  const has = (code: number): boolean => interfaces.some((i) => i.class === code)
+  const isOwn = has(VENDOR_SPECIFIC) || has(CDC_DATA) || has(0x02)
+  if (isSecurityKey(vid, pid) && (has(0x03) || has(0x0b))) names.push('Security Key')
+  if (isTabletVendor(vid, pid) && has(0x03)) names.push('Tablet')
+  if (isApplePhone(vid, pid) || kinds.has('Phone')) names.push('Phone')
+  if (isFingerprintReader(vid, pid) && isOwn && !kinds.has('Smart Card')) names.push('Biometric')
+  const isModemSet = kinds.has('Network') && interfaces.some(isAtModem) && !gadgetVendors.has(vid)
+  const isModem = interfaces.some(isMbim) || isModemSet || (isModemVendor(vid, pid) && (isOwn || kinds.has('Network')))
+  if (isModem && !names.includes('Phone') && !names.includes('Biometric')) names.push('Modem')
+  return names
+}
+
+/** A name by words, where interfaces and ids say nothing or little of what the device is. */
+const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control'])
+const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined =>
+  kindByWords(report.product ?? '') ?? kindByWords(knownName)
+
 /**
  * Classifies a device by the interfaces of all its configurations, never by the device class alone: a device that calls
  * itself a hub and has a keyboard interface is a keyboard to the kernel. Only a device without any interface is taken
- * at its device class.
+ * at its device class. It is called by what its first configuration is, which a kernel picks.
+ *
+ * @param knownName what the knowledge calls a product of these ids; it names a device whose interfaces say nothing
  */
-export const classify = (parsed: ParsedDescriptors, report: DeviceReport): Classification => {
+export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownName = ''): Classification => {
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
   const functions = functionsByInterface(
     interfaces.filter((i) => i.class === 0x03),
     report,
   )
   const by = new Map<Kind, Interface>()
-  for (const i of interfaces) {
-    const kind = interfaceKind(i, parsed, report, functions.get(i))
+  const able = new Set<CapabilityKind>()
+  const add = (kind: Kind, i: Interface): void => {
     if (!by.has(kind)) by.set(kind, i)
+  }
+  for (const i of interfaces) {
+    const f = functions.get(i)
+    const kind = interfaceKind(i, parsed, report, f)
+    able.add(kind)
+    const more = f === undefined ? [] : kindsOfReport(f)
+    if (kind !== 'HID' || more.length === 0) add(kind, i)
+    for (const other of more) add(other, i)
   }
   // The data interface belongs to the control interface beside it, and a vendor's own one says nothing where others do.
   const hasMore = by.has('Unknown')
@@ -161,13 +227,32 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport): Class
   if (by.has('Network') && by.get('Communication')?.class === 0x0a) by.delete('Communication')
   if (by.size === 0 && parsed.deviceClass === 0x09)
     by.set('Hub', { ...nothing, class: 9, subclass: parsed.deviceSubclass, protocol: parsed.deviceProtocol })
-  const kinds = kindPrecedence.filter((kind) => by.has(kind))
-  const kind = kinds[0] ?? 'Unknown'
+  for (const kind of ['Unknown', 'Communication'] as const) if (!by.has(kind)) able.delete(kind)
+  if (by.has('Hub')) able.add('Hub')
+  const capabilities = capabilityKinds.filter((kind) => able.has(kind))
+  const found = new Set(by.keys())
+  const first = parsed.configurations[0]?.interfaces ?? []
+  const [deciding] = interfaces
+  for (const name of namesOf(parsed, interfaces, found)) add(name, by.get(name) ?? deciding ?? nothing)
+  if ([...by.keys()].every((kind) => vague.has(kind))) {
+    const name = nameByWords(report, knownName)
+    if (name !== undefined && !by.has(name)) {
+      by.set(name, deciding ?? nothing)
+      by.delete('Unknown')
+    }
+  }
+  const all = kindPrecedence.filter((kind) => by.has(kind))
+  const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
+  // Whoever adds a FIDO collection to a keyboard does not make it a security key; that of a known maker is one.
+  const isPosing = able.has('Keyboard') && !isSecurityKey(parsed.vid, parsed.pid)
+  const kind =
+    all.find((k) => isFirst(k) && !vague.has(k) && !(isPosing && k === 'Security Key')) ?? all[0] ?? 'Unknown'
   const from = by.get(kind)
   return {
     icon: iconOf(kind),
     kind,
-    kinds: kinds.length > 0 ? kinds : ['Unknown'],
+    kinds: [kind, ...all.filter((other) => other !== kind)],
+    capabilities: capabilities.length > 0 ? capabilities : ['Unknown'],
     hasMore,
     classCode: from?.class ?? parsed.deviceClass,
     subclassCode: from?.subclass ?? parsed.deviceSubclass,

@@ -1,4 +1,4 @@
-import type { Kind } from './icons.ts'
+import type { CapabilityKind } from './icons.ts'
 
 /** Names of kernel drivers: `usb` as below /sys/bus/usb/drivers, `hid` as below /sys/bus/hid/drivers. */
 export interface Drivers {
@@ -80,12 +80,14 @@ const video = words(`
   uvcvideo gspca_main airspy go7007 hackrf msi2500 pwc s2255 s2255drv stk1160 stkwebcam usbtv zr364xx udl gud gm12u320
 `)
 
+const none: Drivers = { usb: [], hid: [] }
+
 /**
  * Kernel drivers that are allowed for each kind. A driver that is missing here is a mismatch, so a driver name that is new
  * in a kernel first shows on Free hosts and in the preview of arming. Drivers that send key events belong to `Keyboard`
  * alone, so a device that was allowed as another kind may not have them. `usbfs` is not listed: a program of the host uses it.
  */
-export const driverTable: Readonly<Record<Kind, Drivers>> = {
+export const driverTable: Readonly<Record<CapabilityKind, Drivers>> = {
   Hub: { usb: ['hub'], hid: [] },
   Keyboard: { usb: [...typing, ...keyEventDrivers], hid: inputHid },
   Mouse: { usb: typing, hid: inputHid },
@@ -115,5 +117,9 @@ export const driverTable: Readonly<Record<Kind, Drivers>> = {
     `),
     hid: [...inputHid, ...otherHid],
   },
-  Unknown: { usb: [], hid: [] },
+  // Programs speak to fingerprint readers and boot loaders through usbfs; a billboard has nothing to speak to.
+  Biometric: none,
+  Billboard: none,
+  'Firmware Update': none,
+  Unknown: none,
 }

@@ -2,7 +2,7 @@ import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contr
 import { interfaceKinds } from './classify.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { type Drivers, driverTable, keyEventDrivers } from './driver-table.ts'
-import type { Kind } from './icons.ts'
+import type { CapabilityKind } from './icons.ts'
 import type { PolicyDevice } from './policy.ts'
 
 /** An interface and the drivers that the kernel bound to it. */
@@ -21,7 +21,7 @@ export interface BoundInterface {
  * kinds. `identity`: a person named its model or fingerprint, or it was attached when the host was armed; the driver of a
  * vendor-specific interface then follows from the ids.
  */
-export type DriverScope = { by: 'kinds'; kinds: readonly Kind[] } | { by: 'identity' }
+export type DriverScope = { by: 'kinds'; kinds: readonly CapabilityKind[] } | { by: 'identity' }
 
 /**
  * What allowed a device that a rule allows. Kinds limit the drivers where the rule names them. A vendor id alone
@@ -53,15 +53,15 @@ const compiled = new Map(
 )
 
 /** Kernel drivers that devices of a kind may have: of USB interfaces, and of the HID devices below usbhid. */
-export const driversOf = (kind: Kind): Drivers => driverTable[kind]
+export const driversOf = (kind: CapabilityKind): Drivers => driverTable[kind]
 
-const allows = (kinds: readonly Kind[], bus: 'usb' | 'hid', driver: string): boolean =>
+const allows = (kinds: readonly CapabilityKind[], bus: 'usb' | 'hid', driver: string): boolean =>
   kinds.some((kind) => compiled.get(kind)?.[bus].has(plain(driver)))
 
 const keyEvents: ReadonlySet<string> = new Set(keyEventDrivers.map(plain))
 
 interface Claim {
-  kinds: readonly Kind[]
+  kinds: readonly CapabilityKind[]
   /** It claims HID, and its permission covers typing: remote controls and game controllers send keys without usbhid. */
   mayType: boolean
 }
@@ -93,7 +93,7 @@ export const driversFor = (
 ): readonly string[] | 'any' | undefined => {
   const claim = claimOf(parsed, report, bound, scope)
   if (claim === undefined || claim === 'any') return claim
-  const names = claim.kinds.flatMap((kind) => driverTable[kind].usb)
+  const names = claim.kinds.flatMap((kind) => driversOf(kind).usb)
   return [...new Set(claim.mayType ? [...names, ...keyEventDrivers] : names)]
 }
 

@@ -4,18 +4,78 @@ export interface HidFunctions {
   mouse: boolean
   /** FIDO authenticator (usage page F1D0). */
   fido: boolean
+  /** Digitizer or pen (usage page 0D). */
+  pen: boolean
+  /** Touch screen (usage page 0D, usage 04). */
+  touchscreen: boolean
+  /** Joystick, game pad or multi-axis controller. */
+  game: boolean
+  /** Power device or battery system (usage pages 84, 85). */
+  power: boolean
+  /** Sensor (usage page 20). */
+  sensor: boolean
+  /** Bar-code scanner (usage page 8C). */
+  barcode: boolean
+  /** Consumer control (usage page 0C). */
+  consumer: boolean
 }
 
 const PAGE_DESKTOP = 0x01
 const PAGE_KEYBOARD = 0x07
+const PAGE_CONSUMER = 0x0c
+const PAGE_DIGITIZER = 0x0d
+const PAGE_SENSOR = 0x20
+const PAGE_POWER = 0x84
+const PAGE_BATTERY = 0x85
+const PAGE_BARCODE = 0x8c
 const PAGE_FIDO = 0xf1d0
 
+/** A descriptor without any of them. */
+export const noFunctions: Readonly<HidFunctions> = {
+  keyboard: false,
+  mouse: false,
+  fido: false,
+  pen: false,
+  touchscreen: false,
+  game: false,
+  power: false,
+  sensor: false,
+  barcode: false,
+  consumer: false,
+}
+
+const desktopUsages: Readonly<Record<number, keyof HidFunctions>> = {
+  1: 'mouse',
+  2: 'mouse',
+  4: 'game',
+  5: 'game',
+  6: 'keyboard',
+  7: 'keyboard',
+  8: 'game',
+}
+/** Touch pads (05) come with a mouse collection and are none of these; 01 and 02 are tablets, 04 touch screens. */
+const digitizerUsages: Readonly<Record<number, keyof HidFunctions>> = { 1: 'pen', 2: 'pen', 4: 'touchscreen' }
+const pages: Readonly<Record<number, keyof HidFunctions>> = {
+  [PAGE_CONSUMER]: 'consumer',
+  [PAGE_SENSOR]: 'sensor',
+  [PAGE_POWER]: 'power',
+  [PAGE_BATTERY]: 'power',
+  [PAGE_BARCODE]: 'barcode',
+  [PAGE_FIDO]: 'fido',
+}
+
+const functionOf = (page: number, usage: number): keyof HidFunctions | undefined => {
+  if (page === PAGE_DESKTOP) return desktopUsages[usage]
+  if (page === PAGE_DIGITIZER) return digitizerUsages[usage]
+  return pages[page]
+}
+
 /**
- * Tells keyboard, mouse and security key apart by the report descriptor; any bytes are accepted. A keyboard is also
- * who sends items of the keyboard page under another name: what counts is that it can type.
+ * Tells what a HID interface is by its report descriptor; any bytes are accepted. A keyboard is also who sends items of the
+ * keyboard page under another name: what counts is that it can type.
  */
 export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
-  const found: HidFunctions = { keyboard: false, mouse: false, fido: false }
+  const found: HidFunctions = { ...noFunctions }
   let page = 0
   let usage = 0
   let isUsagePageOwn = false
@@ -34,11 +94,8 @@ export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
       usage = value
       isUsagePageOwn = size === 4
     } else if (item === 0xa0 && value === 1) {
-      const usagePage = isUsagePageOwn ? Math.floor(usage / 0x10000) : page
-      const id = usage & 0xffff
-      if (usagePage === PAGE_DESKTOP && (id === 6 || id === 7)) found.keyboard = true
-      else if (usagePage === PAGE_DESKTOP && (id === 1 || id === 2)) found.mouse = true
-      else if (usagePage === PAGE_FIDO) found.fido = true
+      const key = functionOf(isUsagePageOwn ? Math.floor(usage / 0x10000) : page, usage & 0xffff)
+      if (key !== undefined) found[key] = true
     } else if (item === 0x80 && page === PAGE_KEYBOARD && (value & 1) === 0) found.keyboard = true
     at += 1 + size
   }

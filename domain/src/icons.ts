@@ -15,14 +15,29 @@ export const icons = [
   { icon: 12, name: 'Communication' },
   { icon: 13, name: 'Imaging' },
   { icon: 14, name: 'HID' },
+  { icon: 15, name: 'Biometric' },
+  { icon: 16, name: 'Billboard' },
+  { icon: 17, name: 'Firmware Update' },
+  { icon: 18, name: 'Tablet' },
+  { icon: 19, name: 'Touchscreen' },
+  { icon: 20, name: 'Modem' },
+  { icon: 21, name: 'Security Key' },
+  { icon: 22, name: 'Game Controller' },
+  { icon: 23, name: 'UPS' },
+  { icon: 24, name: 'Sensor' },
+  { icon: 25, name: 'Media Control' },
+  { icon: 26, name: 'Barcode Scanner' },
   { icon: 98, name: 'Unknown' },
 ] as const
 
 /** What a device is for people: the name of its icon. */
 export type Kind = Exclude<(typeof icons)[number]['name'], 'NO_DEV'>
 
-/** Kinds from the one that names a device first to the one that names it last. */
-export const kindPrecedence = [
+/**
+ * What an interface can do by its descriptors and ids, before a driver binds: what rules name. The other kinds are names
+ * that follow from report descriptors and texts, which a device shows after it was let in or says at will.
+ */
+export const capabilityKinds = [
   'Hub',
   'Keyboard',
   'Mass Storage',
@@ -37,6 +52,42 @@ export const kindPrecedence = [
   'Wireless',
   'Communication',
   'HID',
+  'Biometric',
+  'Billboard',
+  'Firmware Update',
+  'Unknown',
+] as const satisfies readonly Kind[]
+
+export type CapabilityKind = (typeof capabilityKinds)[number]
+
+/** Kinds from the one that people call a device by first to the one that they call it by last. */
+export const kindPrecedence = [
+  'Hub',
+  'Security Key',
+  'Tablet',
+  'Keyboard',
+  'Phone',
+  'Modem',
+  'Printer',
+  'Biometric',
+  'Smart Card',
+  'Touchscreen',
+  'Video',
+  'Imaging',
+  'Mass Storage',
+  'Network',
+  'Mouse',
+  'Audio',
+  'Game Controller',
+  'Wireless',
+  'UPS',
+  'Barcode Scanner',
+  'Sensor',
+  'Communication',
+  'Media Control',
+  'HID',
+  'Billboard',
+  'Firmware Update',
   'Unknown',
 ] as const satisfies readonly Kind[]
 

@@ -37,6 +37,8 @@ export interface AttackToolRow {
   kind: string
   when?: DeviceTest
   support?: DeviceTest[]
+  /** An ordinary product with the same ids: both are named, unless one of `support` tells them apart. */
+  sharedWith?: string
   source: string
 }
 

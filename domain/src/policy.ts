@@ -4,7 +4,7 @@ import { classify } from './classify.ts'
 import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { fingerprints } from './fingerprint.ts'
 import { isPlainHub } from './hub.ts'
-import type { Kind } from './icons.ts'
+import type { CapabilityKind } from './icons.ts'
 import type { AttackLevel } from './risk.ts'
 import { cleanText } from './text.ts'
 
@@ -28,7 +28,7 @@ export interface PolicyDevice {
   /** Cleaned; empty when the device has none. */
   serial: string
   /** Kinds by the descriptors alone: what is known before a driver binds. `Unknown` is among them when not all is known. */
-  kinds: readonly Kind[]
+  kinds: readonly CapabilityKind[]
   /**
    * It may turn out to be a keyboard, so an allow by kind has to name keyboards. True of every HID interface, mice too:
    * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims. True
@@ -70,7 +70,7 @@ export const policyDevice = (
   const plain = steadyReport(report)
   const prints = fingerprints(parsed, plain)
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
-  const { kinds, hasMore } = classify(parsed, plain)
+  const { capabilities: kinds, hasMore } = classify(parsed, plain)
   const isUnknown = hasMore || !parsed.isComplete
   return {
     vid: parsed.vid,
@@ -86,12 +86,12 @@ export const policyDevice = (
 }
 
 /** Kinds that come along with keyboards (media keys, second collections) and add no way to do harm. */
-const companions: ReadonlySet<Kind> = new Set(['HID'])
+const companions: ReadonlySet<CapabilityKind> = new Set(['HID'])
 
 const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
   const { kinds } = rule
   if (kinds === undefined) return true
-  const named = (kind: Kind): boolean => kinds.includes(kind)
+  const named = (kind: CapabilityKind): boolean => kinds.includes(kind)
   if (rule.effect === 'deny') return device.kinds.some(named)
   // All that a device can do has to be allowed: a stick that also types is not covered by "allow Mass Storage".
   const canType = named('Keyboard')

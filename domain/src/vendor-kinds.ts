@@ -1,4 +1,5 @@
-import type { Kind } from './icons.ts'
+import type { CapabilityKind } from './icons.ts'
+import { isFingerprintReader } from './known-kinds.ts'
 
 /**
  * Hints for interfaces that say nothing of themselves (ff) or share a code (PTP). They only choose a name and an icon:
@@ -40,7 +41,7 @@ export const phoneVendors: ReadonlySet<string> = new Set([
   '2D95', // vivo
 ])
 
-const byModel = new Map<string, Kind>([
+const byModel = new Map<string, CapabilityKind>([
   ['0403:6001', 'Communication'],
   ['0403:6010', 'Communication'],
   ['0403:6011', 'Communication'],
@@ -53,19 +54,30 @@ const byModel = new Map<string, Kind>([
   ['0BDA:8152', 'Network'],
   ['0BDA:8153', 'Network'],
   ['0BDA:8156', 'Network'],
+  ['0BDA:0129', 'Mass Storage'], // card readers of drivers/misc/cardreader/rtsx_usb.c
+  ['0BDA:0139', 'Mass Storage'],
+  ['0BDA:0140', 'Mass Storage'],
   ['0424:7500', 'Network'],
   ['0424:7800', 'Network'],
   ['0424:9514', 'Network'],
   ['0424:EC00', 'Network'],
 ])
 
-const byVendor = new Map<string, Kind>([
+const byVendor = new Map<string, CapabilityKind>([
   ['0B95', 'Network'], // ASIX: Ethernet adapters
   ['17E9', 'Video'], // DisplayLink
   ['148F', 'Wireless'], // Ralink: Wi-Fi
   ['0CF3', 'Wireless'], // Qualcomm Atheros: Wi-Fi and Bluetooth
+  ['0A5C', 'Wireless'], // Broadcom: Bluetooth (drivers/bluetooth/btusb.c)
+  ['0489', 'Wireless'], // Foxconn: Bluetooth
+  ['04CA', 'Wireless'], // Lite-On: Bluetooth
+  ['105B', 'Wireless'], // Foxconn: Bluetooth
+  ['13D3', 'Wireless'], // IMC Networks: Wi-Fi and Bluetooth
+  ['8087', 'Wireless'], // Intel: Bluetooth, WiMAX
+  ['0E8D', 'Wireless'], // MediaTek: Wi-Fi and Bluetooth (drivers/net/wireless/mediatek)
+  ['7392', 'Wireless'], // Edimax: Wi-Fi
 ])
 
 /** The kind of a device whose interfaces are the vendor's own, when its model is a widely known one. */
-export const vendorSpecificKind = (vid: string, pid: string): Kind | undefined =>
-  byModel.get(`${vid}:${pid}`) ?? byVendor.get(vid)
+export const vendorSpecificKind = (vid: string, pid: string): CapabilityKind | undefined =>
+  byModel.get(`${vid}:${pid}`) ?? (isFingerprintReader(vid, pid) ? 'Biometric' : byVendor.get(vid))

@@ -1,5 +1,5 @@
 import { policyKinds } from '@portcullis/contract'
-import { classify, hidFunctions, icons, kindPrecedence, parseReport } from '@portcullis/domain'
+import { capabilityKinds, classify, hidFunctions, icons, kindPrecedence, parseReport } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec, hub } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -34,7 +34,7 @@ describe('classify', () => {
     ['02:06:00', 'Network'],
     ['02:0d:00', 'Network'],
     ['02:0c:07', 'Network'],
-    ['02:0e:00', 'Network'],
+    ['02:0e:00', 'Modem'],
     ['02:02:ff', 'Network'],
     ['e0:01:03', 'Network'],
     ['ef:04:01', 'Network'],
@@ -49,8 +49,9 @@ describe('classify', () => {
     ['e0:01:01', 'Wireless'],
     ['09:00:00', 'Hub'],
     ['58:42:00', 'HID'],
-    ['fe:01:01', 'Unknown'],
-    ['11:00:00', 'Unknown'],
+    ['fe:01:01', 'Firmware Update'],
+    ['11:00:00', 'Billboard'],
+    ['fe:03:01', 'Unknown'],
     ['ff:ff:ff', 'Unknown'],
   ])('takes %s for %s', (code, kind) => {
     expect(kindOf(code)).toBe(kind)
@@ -60,23 +61,26 @@ describe('classify', () => {
     const codes = new Map([
       ['Hub', '09:00:00'],
       ['Keyboard', '03:01:01'],
-      ['Mass Storage', '08:06:50'],
-      ['Network', '02:06:00'],
-      ['Mouse', '03:01:02'],
-      ['Video', '0e:01:00'],
-      ['Audio', '01:01:00'],
+      ['Phone', '06:01:01'],
       ['Printer', '07:01:02'],
       ['Smart Card', '0b:00:00'],
-      ['Phone', '06:01:01'],
+      ['Video', '0e:01:00'],
       ['Imaging', '06:02:01'],
+      ['Mass Storage', '08:06:50'],
+      ['Network', 'e0:01:03'],
+      ['Mouse', '03:01:02'],
+      ['Audio', '01:01:00'],
       ['Wireless', 'e0:01:01'],
-      ['Communication', '02:02:01'],
+      ['Communication', '02:02:00'],
       ['HID', '03:00:00'],
-      ['Unknown', 'fe:01:01'],
+      ['Billboard', '11:00:00'],
+      ['Firmware Update', 'fe:01:01'],
+      ['Unknown', 'fe:03:01'],
     ])
-    expect([...codes.keys()]).toEqual([...kindPrecedence])
+    expect([...codes.keys()]).toEqual(kindPrecedence.filter((kind) => codes.has(kind)))
     // Rules name kinds by the wire's own list, which the console has without the code that classifies.
-    expect([...policyKinds]).toEqual([...kindPrecedence])
+    expect([...policyKinds]).toEqual([...capabilityKinds])
+    expect(new Set(kindPrecedence)).toEqual(new Set(icons.map((i) => i.name).filter((name) => name !== 'NO_DEV')))
     fc.assert(
       fc.property(fc.subarray([...codes], { minLength: 1 }), fc.infiniteStream(fc.nat(1000)), (chosen, random) => {
         const expected = chosen[0]?.[0]
@@ -94,7 +98,7 @@ describe('classify', () => {
       subclassCode: 1,
       protocolCode: 1,
     })
-    expect(new Set(icons.map((i) => i.icon)).size).toBe(16)
+    expect(new Set(icons.map((i) => i.icon)).size).toBe(icons.length)
   })
 
   it('believes interfaces, not the device class', () => {
@@ -112,14 +116,15 @@ describe('classify', () => {
     expect(of('extended').kind).toBe('Keyboard')
     expect(of('disguised').kind).toBe('Keyboard')
     expect(of('mouse').kind).toBe('Mouse')
-    expect(of('fido')).toMatchObject({ kind: 'HID', isSecurityKey: true })
-    expect(of('consumer')).toMatchObject({ kind: 'HID', isSecurityKey: false })
+    expect(of('fido')).toMatchObject({ kind: 'Security Key', isSecurityKey: true })
+    expect(of('consumer')).toMatchObject({ kind: 'Media Control', isSecurityKey: false })
   })
 
   it('counts report descriptors in interface order, and trusts none when their number does not fit', () => {
     const interfaces = ['03:00:00', '08:06:50', '03:00:00']
     const ordered = classifySpec({ interfaces, reportDescriptors: [hidReport('consumer'), hidReport('mouse')] })
-    expect(ordered.kinds).toEqual(['Mass Storage', 'Mouse', 'HID'])
+    expect(ordered.kinds).toEqual(['Mass Storage', 'Mouse', 'Media Control'])
+    expect(ordered.capabilities).toEqual(['Mass Storage', 'Mouse', 'HID'])
     const partial = classifySpec({ interfaces, reportDescriptors: [hidReport('keyboard')] })
     expect(partial.kinds).toEqual(['Keyboard', 'Mass Storage'])
   })
@@ -129,6 +134,86 @@ describe('classify', () => {
     expect(classifySpec({ product: 'Digital Camera', interfaces: ['06:01:01'] }).kind).toBe('Imaging')
     expect(classifySpec({ vid: '0FCE', pid: '0166', interfaces: ['ff:ff:00'] }).kind).toBe('Phone')
     expect(classifySpec({ product: 'MTP device', interfaces: ['ff:ff:00'] }).kind).toBe('Phone')
+  })
+
+  it('names HID devices by their report descriptors, and keeps what rules look at', () => {
+    const report = (page: number, usage: number): string =>
+      Buffer.from([0x06, page & 0xff, page >> 8, 0x09, usage, 0xa1, 0x01, 0xc0]).toString('base64')
+    const of = (page: number, usage: number, ...more: string[]) =>
+      classifySpec({
+        interfaces: ['03:00:00'],
+        reportDescriptors: [report(page, usage)],
+        ...(more[0] ? { vid: more[0] } : {}),
+      })
+    const named: [number, number, string][] = [
+      [0x0d, 0x01, 'Tablet'],
+      [0x0d, 0x02, 'Tablet'],
+      [0x0d, 0x04, 'Touchscreen'],
+      [0x01, 0x05, 'Game Controller'],
+      [0x0c, 0x01, 'Media Control'],
+      [0x84, 0x04, 'UPS'],
+      [0x20, 0x01, 'Sensor'],
+      [0x8c, 0x02, 'Barcode Scanner'],
+      [0xff00, 0x01, 'HID'],
+    ]
+    for (const [page, usage, kind] of named)
+      expect(of(page, usage), kind).toMatchObject({ kind, capabilities: ['HID'] })
+    // A pen tablet that also moves the pointer; a keyboard with a FIDO collection of no known maker.
+    const pen = classifySpec({
+      interfaces: ['03:00:00', '03:01:02'],
+      reportDescriptors: [report(0x0d, 2), hidReport('mouse')],
+    })
+    expect(pen).toMatchObject({ kind: 'Tablet', kinds: ['Tablet', 'Mouse'] })
+    const posing = {
+      interfaces: ['03:01:01', '03:00:00'],
+      reportDescriptors: [hidReport('keyboard'), hidReport('fido')],
+    }
+    expect(classifySpec(posing)).toMatchObject({ kind: 'Keyboard' })
+    expect(classifySpec({ ...posing, vid: '1050', pid: '0407' })).toMatchObject({ kind: 'Security Key' })
+  })
+
+  it.each<[string, Partial<DeviceSpec>, string]>([
+    ['a fingerprint reader by its id', { vid: '27C6', pid: '5385', interfaces: ['ff:00:00'] }, 'Biometric'],
+    ['one with CDC interfaces', { vid: '27C6', pid: '5840', interfaces: ['02:02:01', '0a:00:00'] }, 'Biometric'],
+    ['a modem by MBIM', { interfaces: ['02:0e:00', '0a:00:02'] }, 'Modem'],
+    ['a modem by AT commands beside its network', { interfaces: ['02:06:00', '0a:00:00', '02:02:01'] }, 'Modem'],
+    [
+      'a modem of a maker of modules that also has audio',
+      { vid: '2CB7', pid: '0104', interfaces: ['ff:ff:30', '01:01:00'] },
+      'Modem',
+    ],
+    ['no modem in a gadget', { vid: '1D6B', pid: '0104', interfaces: ['02:06:00', '0a:00:00', '02:02:01'] }, 'Network'],
+    ['a phone that offers audio', { interfaces: ['06:01:01', '01:01:00', '01:02:00'] }, 'Phone'],
+    [
+      'a phone whose second configuration has audio',
+      { interfaces: ['06:01:01'], moreConfigurations: [['01:01:00']] },
+      'Phone',
+    ],
+    ['a printer with virtual media', { interfaces: ['07:01:02', '08:06:50', 'ff:ff:ff'] }, 'Printer'],
+    [
+      'an authenticator that types',
+      { vid: '1050', pid: '0407', interfaces: ['03:01:01', '03:00:00', '0b:00:00'] },
+      'Security Key',
+    ],
+    [
+      'a pen tablet by its maker',
+      { vid: '256C', pid: '006D', interfaces: ['03:00:00', '03:01:01', '03:01:02'] },
+      'Tablet',
+    ],
+    ['an adapter by its own words', { product: '802.11ac NIC', interfaces: ['ff:ff:ff'] }, 'Wireless'],
+    ['a keyboard, whatever its words', { product: 'Bluetooth adapter', interfaces: ['03:01:01'] }, 'Keyboard'],
+  ])('names %s', (_, spec, kind) => {
+    expect(classifySpec(spec).kind).toBe(kind)
+  })
+
+  it('takes what the knowledge calls a product where its interfaces say nothing', () => {
+    const report = buildDevice({ vid: '1111', pid: '2222', interfaces: ['ff:ff:ff'] })
+    expect(classify(parseReport(report), report, 'Fingerprint Reader')).toMatchObject({
+      kind: 'Biometric',
+      capabilities: ['Unknown'],
+    })
+    const stick = buildDevice({ vid: '1111', pid: '2222', interfaces: ['08:06:50'] })
+    expect(classify(parseReport(stick), stick, 'Fingerprint Reader').kind).toBe('Mass Storage')
   })
 
   it('looks at all configurations', () => {
@@ -142,7 +227,7 @@ describe('hidFunctions', () => {
   it('never throws, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        expect(Object.keys(hidFunctions(bytes))).toEqual(['keyboard', 'mouse', 'fido'])
+        expect(Object.keys(hidFunctions(bytes)).slice(0, 3)).toEqual(['keyboard', 'mouse', 'fido'])
       }),
     )
   })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type BoundInterface,
+  capabilityKinds,
   claimsHub,
   classify,
   createAttackTools,
@@ -11,7 +12,6 @@ import {
   driverScopeOf,
   driversOf,
   isPlainHub,
-  kindPrecedence,
   mismatchText,
   parseReport,
   policyDevice,
@@ -89,7 +89,11 @@ describe('a hub', () => {
   ])('finding 3: is none and suspicious %s', (_what, report) => {
     expect(decisionOf(report)).toMatchObject({ effect: 'block', source: 'default' })
     const parsed = parseReport(report)
-    const { finding } = createAttackTools([], []).assess({ parsed, report, kinds: classify(parsed, report).kinds })
+    const { finding } = createAttackTools([], []).assess({
+      parsed,
+      report,
+      kinds: classify(parsed, report).capabilities,
+    })
     expect(finding?.level).toMatch(/suspected|confirmed/)
     expect(claimsHub(parsed)).toBe(true)
   })
@@ -145,7 +149,7 @@ describe('a hub', () => {
 
 describe('drivers', () => {
   it('finding 3: a hub has the driver of hubs and no other, whatever the kernel bound', () => {
-    const others = kindPrecedence.flatMap((kind) => driversOf(kind).usb).filter((name) => name !== 'hub')
+    const others = capabilityKinds.flatMap((kind) => driversOf(kind).usb).filter((name) => name !== 'hub')
     fc.assert(
       fc.property(fc.constantFrom(...others, 'made_up'), (driver) => {
         expect(found(hub(), asHub, bound(0, driver))?.bound).toEqual([{ interface: 0, claims: 'Hub', driver }])
@@ -158,7 +162,7 @@ describe('drivers', () => {
   })
 
   it('finding 3: no driver belongs to hubs and to another kind', () => {
-    for (const kind of kindPrecedence) if (kind !== 'Hub') expect(driversOf(kind).usb).not.toContain('hub')
+    for (const kind of capabilityKinds) if (kind !== 'Hub') expect(driversOf(kind).usb).not.toContain('hub')
     expect(driversOf('Hub')).toEqual({ usb: ['hub'], hid: [] })
   })
 
@@ -185,7 +189,7 @@ describe('drivers', () => {
       ],
       [buildDevice({ vid: '03F0', pid: '0001', interfaces: ['07:01:02'] }), bound(0, 'usblp')],
     ] as const) {
-      const kinds = classify(parseReport(report), report).kinds
+      const kinds = classify(parseReport(report), report).capabilities
       expect(driverMismatch(parseReport(report), report, interfaces, { by: 'kinds', kinds })).toBeNull()
       expect(driverMismatch(parseReport(report), report, interfaces, identity)).toBeNull()
     }
@@ -263,14 +267,16 @@ describe('drivers', () => {
 
   it('finding C8: drivers that send keys belong to keyboards and to no other kind', () => {
     for (const driver of ['ati_remote', 'xpad', 'mceusb', 'em28xx', 'dvb_usb_dib0700', 'snd-usb-caiaq'])
-      expect(kindPrecedence.filter((kind) => driversOf(kind).usb.includes(driver))).toEqual(['Keyboard'])
+      expect(capabilityKinds.filter((kind) => driversOf(kind).usb.includes(driver))).toEqual(['Keyboard'])
     for (const [code, driver] of [
       ['0e:01:00', 'em28xx'],
       ['01:01:00', 'snd-usb-caiaq'],
     ] as const) {
       const report = buildDevice({ vid: '1234', pid: '0001', interfaces: [code] })
-      const { kinds } = classify(parseReport(report), report)
-      expect(driverMismatch(parseReport(report), report, [bound(0, driver)], { by: 'kinds', kinds })).not.toBeNull()
+      const { capabilities } = classify(parseReport(report), report)
+      expect(
+        driverMismatch(parseReport(report), report, [bound(0, driver)], { by: 'kinds', kinds: capabilities }),
+      ).not.toBeNull()
     }
   })
 

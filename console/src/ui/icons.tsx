@@ -114,6 +114,18 @@ const kindIcons: Readonly<Record<number, IconName>> = {
   12: 'comm',
   13: 'imaging',
   14: 'hid',
+  15: 'smartcard',
+  16: 'video',
+  17: 'unknown',
+  18: 'hid',
+  19: 'hid',
+  20: 'comm',
+  21: 'smartcard',
+  22: 'hid',
+  23: 'hid',
+  24: 'hid',
+  25: 'hid',
+  26: 'hid',
 }
 
 /** Icon of a device kind as numbered by the interface (`devIcon`, `peripheralIcon`). */

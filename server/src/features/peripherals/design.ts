@@ -174,7 +174,7 @@ export const judge = (
   key: DesignKey,
 ): NewDesign => {
   const report = judgedReport(given)
-  const kind = classify(parsed, report)
+  const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
   const verdict = verdictBy(knowledge, report, parsed, kind.kinds)
   const { manufacturer = '', product = '', configuration = '' } = report
   const device = { vid: parsed.vid, pid: parsed.pid, manufacturer, product }

@@ -41,7 +41,7 @@ export const judgeAgain = (knowledge: Knowledge, row: JudgedRow): Judged => {
     .map((sample): Judged => {
       const report = reportOf(row, sample)
       const parsed = parseReport(report)
-      const found = classified(classify(parsed, report))
+      const found = classified(classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? ''))
       const { icon, kinds, class_code, subclass_code, protocol_code } = row
       const kind =
         row.judged_by === null && row.saw_reports

@@ -55,7 +55,7 @@ beforeAll(async () => {
 /** What is said of a device that nothing was seen before. */
 const alone = (report: DeviceReport) => {
   const parsed = parseReport(report)
-  const kind = classify(parsed, report)
+  const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
   const { attackTool, vulnerabilities } = knowledge.assess(parsed, report, kind.kinds)
   return {
     icon: kind.icon,

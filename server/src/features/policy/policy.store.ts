@@ -1,5 +1,5 @@
 import type { PolicyRule, PolicyRuleResource } from '@portcullis/contract'
-import type { Kind } from '@portcullis/domain'
+import type { CapabilityKind } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
@@ -8,7 +8,7 @@ import type { SealedPart } from './seal.ts'
 
 /** A rule as it is stored. */
 export interface RuleRow extends SealedPart {
-  kinds: Kind[] | null
+  kinds: CapabilityKind[] | null
   effect: 'allow' | 'deny'
   /** null once the tag was deleted; the rule is inert then. */
   tag_id: number | null

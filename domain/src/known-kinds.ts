@@ -1,0 +1,154 @@
+import type { Kind } from './icons.ts'
+
+/** Products of a vendor, all of them or a range. */
+type Range = readonly [vid: string, from?: string, to?: string]
+
+const inRanges =
+  (ranges: readonly Range[]) =>
+  (vid: string, pid: string): boolean =>
+    ranges.some(([v, from = '0000', to = from === '0000' ? 'FFFF' : from]) => v === vid && from <= pid && pid <= to)
+
+/** Fingerprint readers: ids of libfprint's drivers and of those it knows without one (systemd hwdb.d/60-autosuspend-fingerprint-reader.hwdb, LGPL-2.1+). */
+export const isFingerprintReader = inRanges([
+  ['045E', '00BB', '00BD'],
+  ['045E', '00CA'],
+  ['0483', '2015', '2016'],
+  ['04F3', '0903'],
+  ['04F3', '0907'],
+  ['04F3', '0C00', '0CFF'],
+  ['05BA'],
+  ['061A', '0110'],
+  ['06CB', '0081', '01FF'],
+  ['08FF'],
+  ['0A5C', '5800', '58FF'],
+  ['10A5'],
+  ['1188', '9545'],
+  ['138A'],
+  ['147E'],
+  ['1491'],
+  ['16D1', '1027'],
+  ['1C7A'],
+  ['2541'],
+  ['27C6', '5000', '6FFF'],
+  ['2808', '9000', '9FFF'],
+  ['298D'],
+  ['3538'],
+  ['5501', '08FF'],
+])
+
+/** Authenticators: vendors and products of the U2F and FIDO2 rules of systemd and libfido2 (BSD), named so whatever else they offer. */
+export const isSecurityKey = inRanges([
+  ['1050', '0010', '0FFF'],
+  ['096E', '0850', '0880'],
+  ['18D1', '5026'],
+  ['18D1', '9470'],
+  ['20A0', '4108', '4109'],
+  ['20A0', '4211'],
+  ['20A0', '4287'],
+  ['20A0', '42B1', '42B4'],
+  ['1209', 'BEEE'],
+  ['0483', 'A2AC'],
+  ['0483', 'A2CA'],
+  ['10C4', '8ACF'],
+  ['1D50', '60FC'],
+  ['1EA8'],
+  ['2581', 'F1D0'],
+  ['2ABE', '1002'],
+  ['2CCF', '0850', '0880'],
+  ['311F'],
+  ['349E'],
+])
+
+/** Makers of pen tablets (Linux drivers/hid/hid-ids.h and libwacom's data, facts): the digitizer page is in report descriptors only. */
+export const isTabletVendor = inRanges([
+  ['056A'],
+  ['08CA', '0001', '00FF'],
+  ['08F2'],
+  ['0B57'],
+  ['172F'],
+  ['2179'],
+  ['256C'],
+  ['28BD'],
+  ['2FEB'],
+  ['5543'],
+  ['5544'],
+  ['0458', '5000', '50FF'],
+])
+
+/** Makers of mobile broadband modules (ids of ModemManager's port-type rules, facts). */
+export const isModemVendor = inRanges([
+  ['03F0', '0857', '0857'],
+  ['03F0', '4E1D', '581D'],
+  ['0489', 'E0A0', 'E0FF'],
+  ['0930', '0D45', '1319'],
+  ['0BDB'],
+  ['1199'],
+  ['12D1', '1000', '1FFF'],
+  ['1410'],
+  ['1519'],
+  ['1546', '1010', '11FF'],
+  ['19D2'],
+  ['1BC7'],
+  ['1C9E'],
+  ['1E0E'],
+  ['1E2D'],
+  ['2020'],
+  ['2C7C'],
+  ['2CB7'],
+  ['2DEE'],
+  ['305A'],
+  ['413C', '8101', '81FF'],
+])
+
+/** iPhones, iPads and iPods (libimobiledevice's udev rules, facts). */
+export const isApplePhone = inRanges([['05AC', '1290', '12AF']])
+
+/** Words by which vendors and usb.ids call devices whose interfaces are the vendor's own. They choose a name and nothing else. */
+const words: readonly (readonly [RegExp, Kind])[] = [
+  [/finger ?print|biometric|swipe sensor|touch ?strip/i, 'Biometric'],
+  [/bluetooth|wlan|wi-?fi|802\.11|wireless (?:lan|adapter|network|usb)|wimax|\bb\/g\/n\b|centrino/i, 'Wireless'],
+  [/\b(?:modem|hspa|hsdpa|lte|wwan|mobile broadband|umts|5g)\b/i, 'Modem'],
+  [/card ?reader|flash (?:reader|disk|drive)|mass storage|\bssd\b|sata bridge/i, 'Mass Storage'],
+  [/ethernet|\blan\b|gigabit|10\/100/i, 'Network'],
+  [/web ?cam|camera|quickcam|video|tv (?:stick|tuner|receiver)|dvb|displaylink|\bdisplay\b/i, 'Video'],
+  [/scanner|scan\b|perfection|canoscan/i, 'Imaging'],
+  [/printer|laserjet|deskjet/i, 'Printer'],
+  [/game ?pad|controller \(xbox|xbox|joystick|dualshock|dualsense/i, 'Game Controller'],
+  [/uart|serial|rs-?(?:232|485)|j-?link|st-?link|debug(?:ger)? probe|\bgps\b/i, 'Communication'],
+  [/audio|sound|\bdac\b|headset|microphone|midi/i, 'Audio'],
+  [/smart ?card|\bccid\b|hasp|token|dongle key/i, 'Smart Card'],
+  [/\bups\b|uninterruptible/i, 'UPS'],
+  [/bar-?code/i, 'Barcode Scanner'],
+  [/dfu|boot ?loader|\brecovery\b|fastboot|firmware/i, 'Firmware Update'],
+  [/touch ?(?:screen|panel)/i, 'Touchscreen'],
+  [/billboard|alternate mode/i, 'Billboard'],
+  [/\b(?:phone|android|mtp)\b/i, 'Phone'],
+]
+
+/** The kind that a name speaks of; undefined when it speaks of none. */
+export const kindByWords = (text: string): Kind | undefined => words.find(([pattern]) => pattern.test(text))?.[1]
+
+/** The bridges of Macs (T1, T2): keyboard, network and camera in one device inside the host (Linux drivers/hid/hid-ids.h, usb.ids). */
+export const isAppleBridge = inRanges([
+  ['05AC', '8102', '8104'],
+  ['05AC', '8233'],
+  ['05AC', '8262'],
+  ['05AC', '8302'],
+  ['05AC', '8514'],
+  ['05AC', '8600'],
+])
+
+/** Makers of boards whose usual firmware types and offers its program as a disk (usb.ids, lists of CircuitPython's and Arduino's boards). */
+const boardVendors: ReadonlySet<string> = new Set([
+  '16C0',
+  '1B4F',
+  '2341',
+  '2886',
+  '239A',
+  '2A03',
+  '2E8A',
+  '303A',
+  '16D0',
+  '1209',
+])
+export const isDeveloperBoard = (vid: string): boolean => boardVendors.has(vid)

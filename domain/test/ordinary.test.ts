@@ -1,0 +1,117 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { buildDevice, type DeviceSpec, plainKeyboard } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { judge } from './knowledge-data.ts'
+
+const pen = Buffer.from('050d0902a101c0', 'hex').toString('base64')
+const device = (spec: Partial<DeviceSpec>): DeviceReport => buildDevice({ vid: '1111', pid: '2222', ...spec })
+const level = (report: DeviceReport): string | null => judge(report).attackTool?.level ?? null
+const typesAndStores = ['03:01:01', '03:01:02', '08:06:50']
+
+describe('an ordinary device that is keyboard and disk or network', () => {
+  const bridge = { vid: '05AC', pid: '8233', interfaces: ['03:00:00', '03:01:01', '02:0d:00', '0a:00:01', '0e:01:00'] }
+  it.each<[string, DeviceReport, string | null]>([
+    ['the bridge of a Mac, inside it', device({ ...bridge, removable: 'fixed' }), null],
+    ['the bridge of a Mac at a port of unknown kind', device(bridge), 'suspected'],
+    ['what claims to be one at a port for people', device({ ...bridge, removable: 'removable' }), 'confirmed'],
+    [
+      'a pen tablet by its report descriptor',
+      device({ interfaces: ['03:00:00', ...typesAndStores], reportDescriptors: [pen, pen, pen] }),
+      'suspected',
+    ],
+    ['a pen tablet by its maker', device({ vid: '256C', pid: '006D', interfaces: typesAndStores }), 'suspected'],
+    ['a pen tablet by its name', device({ product: 'Graphics Tablet', interfaces: typesAndStores }), 'suspected'],
+    ['a keyboard with a CD-ROM of drivers', device({ interfaces: ['03:01:01', '08:02:50'] }), 'suspected'],
+    ['a keyboard with a CD-ROM and a disk', device({ interfaces: ['03:01:01', '08:02:50', '08:06:50'] }), 'confirmed'],
+    [
+      'a controller inside a server',
+      device({ manufacturer: 'OpenBMC', product: 'virtual_input', interfaces: typesAndStores }),
+      'suspected',
+    ],
+    [
+      'what is called so at a port for people',
+      device({ manufacturer: 'OpenBMC', removable: 'removable', interfaces: typesAndStores }),
+      'confirmed',
+    ],
+    ['something built in', device({ removable: 'fixed', interfaces: ['03:01:01', '02:0d:00'] }), 'suspected'],
+    [
+      'a board with its programs',
+      device({ vid: '239A', pid: '80F4', interfaces: ['02:02:01', '0a:00:00', '08:06:50', '03:00:00', '03:01:01'] }),
+      'suspected',
+    ],
+    ['anything else', device({ interfaces: typesAndStores }), 'confirmed'],
+  ])('%s', (_, report, expected) => {
+    expect(level(report)).toBe(expected)
+  })
+
+  it('is confirmed all the same when something contradicts its ids', () => {
+    const fixed = plainKeyboard({ vid: '046D', pid: 'C52B', removable: 'fixed', interfaces: ['03:01:01', '08:06:50'] })
+    expect(level(fixed)).toBe('confirmed')
+  })
+
+  it('says why it is no more than suspected', () => {
+    const { attackTool } = judge(device({ vid: '256C', pid: '006D', interfaces: typesAndStores }))
+    expect(attackTool?.evidence).toContain('pen tablets carry a small disk with their driver')
+  })
+})
+
+describe('ids that an ordinary product has as well', () => {
+  const board = { vid: '3346', pid: '1009' }
+  it('are no finding of a device that can not type', () => {
+    expect(level(device({ ...board, interfaces: ['02:02:ff', '0a:00:00'] }))).toBeNull()
+  })
+  it('name both products until something tells them apart', () => {
+    expect(judge(device({ ...board, interfaces: ['03:01:01'] })).attackTool).toMatchObject({
+      level: 'suspected',
+      name: 'Sipeed NanoKVM default or a Milk-V board',
+    })
+    expect(judge(device({ ...board, product: 'NanoKVM', interfaces: ['03:01:01'] })).attackTool?.name).not.toContain(
+      'Milk',
+    )
+  })
+  it('name the controller of a server first', () => {
+    const controller = device({
+      vid: '1D6B',
+      pid: '0104',
+      manufacturer: 'OpenBMC',
+      product: 'virtual_input',
+      interfaces: ['03:01:01', '03:01:02'],
+    })
+    expect(judge(controller).attackTool).toMatchObject({ level: 'suspected' })
+    expect(judge(controller).attackTool?.name).toMatch(/^Management controller of the server, or /)
+  })
+})
+
+describe('what a tool calls itself', () => {
+  it.each<[string, Partial<DeviceSpec>, string | null]>([
+    [
+      'Hak5',
+      { vid: '05AC', pid: '0250', manufacturer: 'HAK5', product: 'DUCKY', interfaces: ['03:01:01'] },
+      'suspected',
+    ],
+    [
+      'Flipper as authenticator',
+      { vid: '0483', pid: '5741', manufacturer: 'Flipper Devices Inc.', interfaces: ['03:00:00'] },
+      'suspected',
+    ],
+    [
+      'LAN Turtle by its serial number',
+      { vid: '0BDA', pid: '8152', serial: '00E04C3659E9', interfaces: ['ff:ff:00'] },
+      'suspected',
+    ],
+    [
+      'an adapter with the usual serial number',
+      { vid: '0BDA', pid: '8152', serial: '00E04C360001', interfaces: ['ff:ff:00'] },
+      null,
+    ],
+    [
+      'a keyboard of the maker Ducky',
+      { vid: '04D9', pid: '0348', manufacturer: 'Ducky', product: 'Ducky One2 Mini', interfaces: ['03:01:01'] },
+      null,
+    ],
+    ['a keyboard with a debug bridge', { vid: '18D1', pid: '4EE7', interfaces: ['ff:42:01', '03:01:01'] }, 'suspected'],
+    ['a phone with a debug bridge', { vid: '18D1', pid: '4EE7', interfaces: ['ff:42:01', '06:01:01'] }, null],
+  ])('%s', (_, spec, expected) => {
+    expect(level(device(spec))).toBe(expected)
+  })
+})
