@@ -1,15 +1,18 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { shell } from './vite/shell.ts'
 import { slimContract } from './vite/slim-contract.ts'
 
 export default defineConfig({
-  plugins: [slimContract(), react()],
+  plugins: [slimContract(), react(), shell()],
   build: {
     outDir: '../build/console',
     emptyOutDir: true,
     target: 'es2022',
     // The polyfill is an inline-able script that no browser we target needs.
     modulePreload: { polyfill: false },
+    // One stylesheet at the start: a page whose styles do not arrive later can neither fail nor be drawn without them.
+    cssCodeSplit: false,
     // Never data: URIs for scripts or styles: the content security policy names 'self' only.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,

@@ -1,4 +1,6 @@
+import { useSyncExternalStore } from 'react'
 import { relativeTime } from '../lib/time.ts'
+import { code } from '../ui/code.ts'
 import { useLiveStatus } from '../ui/useLive.ts'
 import { useNow } from '../ui/useNow.ts'
 import classes from './ConnectionBanner.module.css'
@@ -6,14 +8,16 @@ import classes from './ConnectionBanner.module.css'
 // A reconnect within this time is nothing to read about.
 const patience = 6_000
 
-/** A quiet strip while the live channel is away, with the age of what is shown. */
+/** A strip while the server is away, with the age of what is shown. */
 export const ConnectionBanner = () => {
   const { state, lastHeard } = useLiveStatus()
   const now = useNow()
-  if (state !== 'lost' || lastHeard === null || now - lastHeard < patience) return null
+  const isWaiting = useSyncExternalStore(code.watch, code.isWaiting)
+  const isLost = state === 'lost' && lastHeard !== null && now - lastHeard >= patience
+  if (!isLost && !isWaiting) return null
   return (
     <output className={classes.banner}>
-      Connection to the server lost. What you see is {relativeTime(lastHeard, now)} old; reconnecting by itself.
+      Can't reach the server. {isLost ? `This page is ${relativeTime(lastHeard, now)} old. ` : ''}Retrying…
     </output>
   )
 }

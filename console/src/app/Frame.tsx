@@ -1,11 +1,12 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Bell } from '../features/notices/Bell.tsx'
 import { useServices } from '../lib/services.tsx'
 import type { Confirmation } from '../ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { useLiveNac } from '../ui/nac/useNac.ts'
 import { useLiveNotices } from '../ui/notices/useNotices.ts'
 import { useKeys } from '../ui/useKeys.ts'
@@ -19,19 +20,19 @@ import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
 
 // Loaded at their first use: nobody needs them to see the page.
-const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
-
-const KeysHelp = lazy(async () => ({ default: (await import('./KeysHelp.tsx')).KeysHelp }))
-const JobTray = lazy(async () => ({ default: (await import('../features/jobs/JobTray.tsx')).JobTray }))
-const RequestsBadge = lazy(async () => ({
-  default: (await import('../features/requests/RequestsBadge.tsx')).RequestsBadge,
-}))
-const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog }))
+const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
+const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
+const JobTray = lazily(async () => (await import('../features/jobs/JobTray.tsx')).JobTray)
+const RequestsBadge = lazily(async () => (await import('../features/requests/RequestsBadge.tsx')).RequestsBadge)
+const ConfirmDialog = lazily(async () => (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog)
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/** The one frame of the console: rail, top bar with search and live state, and the place that is open. */
-export const Frame = ({ isReady }: { isReady: boolean }) => {
+/**
+ * The one frame of the console: rail, top bar with search and live state, and the place that is open. Until the session
+ * is ready, `children` take that place.
+ */
+export const Frame = ({ isReady, children }: { isReady: boolean; children?: ReactNode }) => {
   const { session } = useServices()
   const { pathname } = useLocation()
   const navigate = useNavigate()
@@ -116,7 +117,7 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
           <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
         </button>
         <div className={classes.tools}>
-          <Suspense>{isReady && session.may('fleet:write') ? <RequestsBadge /> : null}</Suspense>
+          {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
           <LiveDot />
           {isReady && session.may('notices:read') ? <Bell /> : null}
           <button type="button" className={classes.tool} onClick={() => setHelp(true)} aria-label="Keyboard shortcuts">
@@ -128,16 +129,12 @@ export const Frame = ({ isReady }: { isReady: boolean }) => {
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
         <SecondFactorBanner />
-        {isReady ? <OpenPlace among={places} /> : null}
+        {isReady ? <OpenPlace among={places} /> : children}
       </main>
-      <div className={classes.foot}>
-        <Suspense>{isReady && session.may('fleet:read') ? <JobTray /> : null}</Suspense>
-      </div>
-      <Suspense>
-        {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
-        {help === undefined ? null : <KeysHelp opened={help} close={() => setHelp(false)} />}
-        {question === undefined ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
-      </Suspense>
+      <div className={classes.foot}>{isReady && session.may('fleet:read') ? <JobTray /> : null}</div>
+      {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
+      {help === undefined ? null : <KeysHelp opened={help} close={() => setHelp(false)} />}
+      {question === undefined ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
     </div>
   )
 }

@@ -1,17 +1,21 @@
 import { useRouter } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect, useRef } from 'react'
+import { CallFailure } from '../lib/problem.ts'
 import { useServices, useSession } from '../lib/services.tsx'
 import { isFactorDue } from '../lib/session.ts'
 import { ErrorState } from '../ui/ErrorState.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Frame } from './Frame.tsx'
 
-const ChangePassword = lazy(async () => ({
-  default: (await import('../features/sign-in/MustChangePage.tsx')).MustChangePage,
-}))
+const ChangePassword = lazily(async () => (await import('../features/sign-in/MustChangePage.tsx')).MustChangePage)
+const EnrolFactor = lazily(async () => (await import('../features/accounts/second-factor/EnrolPage.tsx')).EnrolPage)
 
-const EnrolFactor = lazy(async () => ({
-  default: (await import('../features/accounts/second-factor/EnrolPage.tsx')).EnrolPage,
-}))
+/** Milliseconds between two attempts to ask a server that is away who is signed in. */
+const retryGap = 3_000
+
+const isAway = (failure: unknown): boolean =>
+  failure instanceof CallFailure &&
+  (failure.code === 'network' || failure.code === 'unreadable' || failure.status >= 500)
 
 /** Shows the frame to who is signed in, the way to the sign-in to everybody else. */
 export const Gate = () => {
@@ -31,21 +35,25 @@ export const Gate = () => {
       replace: true,
     })
   }, [why, router])
-  if (state.phase === 'failed') return <ErrorState failure={state.failure} retry={() => void session.start()} />
+  // What went wrong stays while it is tried again.
+  const failure = useRef<unknown>(null)
+  if (state.phase === 'failed') failure.current = state.failure
+  else if (state.phase !== 'starting') failure.current = null
+  useEffect(() => {
+    if (state.phase !== 'failed' || !isAway(state.failure)) return
+    const timer = setTimeout(() => void session.start(), retryGap)
+    return () => clearTimeout(timer)
+  }, [state, session])
   if (why !== null) return null
   if (state.phase === 'in' && state.profile.account.mustChangePassword) {
-    return (
-      <Suspense>
-        <ChangePassword />
-      </Suspense>
-    )
+    return <ChangePassword />
   }
   if (state.phase === 'in' && isFactorDue(state.profile, clock.now())) {
-    return (
-      <Suspense>
-        <EnrolFactor />
-      </Suspense>
-    )
+    return <EnrolFactor />
   }
-  return <Frame isReady={state.phase === 'in'} />
+  return (
+    <Frame isReady={state.phase === 'in'}>
+      {failure.current === null ? null : <ErrorState failure={failure.current} retry={() => void session.start()} />}
+    </Frame>
+  )
 }

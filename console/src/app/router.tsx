@@ -8,8 +8,10 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { parseSearchText, searchText } from '../lib/view-state.ts'
+import { code } from '../ui/code.ts'
 import { Gate } from './Gate.tsx'
 import { NotFound } from './NotFound.tsx'
+import { PendingPage } from './PendingPage.tsx'
 import { RouteFailure } from './RouteFailure.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
@@ -17,18 +19,24 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, e
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('../features/sign-in/SignInPage.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => code.load(() => import('../features/sign-in/SignInPage.tsx')), 'SignInPage'),
 })
 const setPassword = createRoute({
   getParentRoute: () => root,
   path: '/set-password',
-  component: lazyRouteComponent(() => import('../features/sign-in/SetPasswordPage.tsx'), 'SetPasswordPage'),
+  component: lazyRouteComponent(
+    () => code.load(() => import('../features/sign-in/SetPasswordPage.tsx')),
+    'SetPasswordPage',
+  ),
 })
 
 const identityConfirmed = createRoute({
   getParentRoute: () => root,
   path: identityConfirmedPage,
-  component: lazyRouteComponent(() => import('../features/sign-in/IdentityConfirmedPage.tsx'), 'IdentityConfirmedPage'),
+  component: lazyRouteComponent(
+    () => code.load(() => import('../features/sign-in/IdentityConfirmedPage.tsx')),
+    'IdentityConfirmedPage',
+  ),
 })
 
 /** Everything that needs a session stands behind the gate, inside the frame. */
@@ -38,20 +46,20 @@ const page = (path: string, load: () => Promise<Record<string, unknown>>, name: 
   createRoute({
     getParentRoute: () => inside,
     path,
-    component: lazyRouteComponent(load as never, name as never) as never,
+    component: lazyRouteComponent((() => code.load(load)) as never, name as never) as never,
     errorComponent: RouteFailure,
   })
 
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./SettingsFrame.tsx'), 'SettingsFrame'),
+  component: lazyRouteComponent(() => code.load(() => import('./SettingsFrame.tsx')), 'SettingsFrame'),
 })
 const settingsPage = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({
     getParentRoute: () => settings,
     path,
-    component: lazyRouteComponent(load as never, name as never) as never,
+    component: lazyRouteComponent((() => code.load(load)) as never, name as never) as never,
     errorComponent: RouteFailure,
   })
 const settingsStart = createRoute({
@@ -65,13 +73,13 @@ const settingsStart = createRoute({
 const policy = createRoute({
   getParentRoute: () => inside,
   path: '/policy',
-  component: lazyRouteComponent(() => import('./PolicyFrame.tsx'), 'PolicyFrame'),
+  component: lazyRouteComponent(() => code.load(() => import('./PolicyFrame.tsx')), 'PolicyFrame'),
 })
 const policyPage = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({
     getParentRoute: () => policy,
     path,
-    component: lazyRouteComponent(load as never, name as never) as never,
+    component: lazyRouteComponent((() => code.load(load)) as never, name as never) as never,
     errorComponent: RouteFailure,
   })
 
@@ -140,5 +148,7 @@ export const createAppRouter = () =>
     stringifySearch: searchText,
     defaultPreload: 'intent',
     defaultPendingMs: 300,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PendingPage,
     scrollRestoration: false,
   })

@@ -95,7 +95,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       })
     } catch (cause) {
       if (input.signal?.aborted) throw cause
-      throw new CallFailure('network', 'No answer came back.')
+      throw new CallFailure('network', 'No response.')
     }
     if (!response.ok) throw await failureOf(response)
     return response

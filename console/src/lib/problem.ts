@@ -1,4 +1,5 @@
 import { type ErrorCode, errorTable, type FieldError, type Problem } from '@portcullis/contract'
+import { isLoadFailure } from './code.ts'
 
 /** What a failed call is, for code: the server's problem code, or a failure before there was an answer. */
 export type FailureCode = ErrorCode | 'network' | 'unreadable' | 'not_confirmed'
@@ -38,6 +39,13 @@ const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, co
 
 /** Turns anything thrown by a call into words. */
 export const messageOf = (failure: unknown): Message => {
+  if (isLoadFailure(failure)) {
+    return {
+      title: "Can't reach the server",
+      detail: 'A part of the console did not arrive.',
+      cure: 'Check the network and that the server is running, then reload the page.',
+    }
+  }
   if (!(failure instanceof CallFailure)) {
     return {
       title: 'Something went wrong in the console',
@@ -47,9 +55,9 @@ export const messageOf = (failure: unknown): Message => {
   }
   if (failure.code === 'network') {
     return {
-      title: 'The server can not be reached',
+      title: "Can't reach the server",
       detail: failure.message,
-      cure: 'Check the network and that the server runs; what you entered is kept.',
+      cure: 'Check the network and that the server is running. What you entered is kept.',
     }
   }
   if (failure.code === 'unreadable') {

@@ -1,14 +1,15 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react'
+import { code } from './code.ts'
 
 /**
  * A component whose code is not part of the first load: it comes when the page is idle, so that it is there when it is
- * needed, or at once when it is needed earlier.
+ * needed, or at once when it is needed earlier. While the server is away it waits.
  */
 export const lazily = <Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   fallback: React.ReactNode = null,
 ) => {
-  const Loaded = lazy(async () => ({ default: await load() }))
+  const Loaded = lazy(async () => ({ default: await code.load(load) }))
   const Lazily = (props: Props) => (
     <Suspense fallback={fallback}>
       <Loaded {...props} />

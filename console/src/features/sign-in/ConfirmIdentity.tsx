@@ -1,8 +1,9 @@
 import { Modal } from '@mantine/core'
-import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 import { useServices, useSession } from '../../lib/services.tsx'
+import { lazily } from '../../ui/lazily.tsx'
 
-const IdentityForm = lazy(async () => ({ default: (await import('./IdentityForm.tsx')).IdentityForm }))
+const IdentityForm = lazily(async () => (await import('./IdentityForm.tsx')).IdentityForm)
 
 /**
  * The dialog "Confirm it’s you", above everything else. Input below it is kept, and the call that asked continues once
@@ -23,11 +24,7 @@ export const ConfirmIdentity = () => {
       title="Confirm it’s you"
       zIndex={1000}
     >
-      {isOpen ? (
-        <Suspense>
-          <IdentityForm account={state.profile.account} settle={identity.settle} />
-        </Suspense>
-      ) : null}
+      {isOpen ? <IdentityForm account={state.profile.account} settle={identity.settle} /> : null}
     </Modal>
   )
 }
