@@ -98,4 +98,24 @@ describe('traps of the console', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it('names the hosts of an alert, opens them, and approves a device that waits', async () => {
+    const { page, context, wrong } = await open('/notices')
+    await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
+    await desk.plug(rubberDucky({ portPath: '3-1', serial: 'second' }))
+    await page.getByRole('grid', { name: 'Risk notices' }).getByText('Attack tool').first().click()
+    const hosts = page.getByRole('complementary', { name: 'Notice' }).getByRole('region', { name: 'Hosts' })
+    expect(await hosts.getByRole('link', { name: 'front-desk', exact: true }).getAttribute('href')).toBe(
+      `/agents/${desk.agentId}`,
+    )
+    await hosts.getByRole('button', { name: 'Approve…' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('attack tool', { exact: true }).first().waitFor()
+    await dialog.locator('button:focus').getByText('Cancel').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await hosts.getByRole('link', { name: 'Open host front-desk' }).click()
+    await page.waitForURL(new RegExp(`/agents/${desk.agentId}`))
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

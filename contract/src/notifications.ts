@@ -290,6 +290,26 @@ export const readHealthNotices = operation({
   permission: 'notices:own',
 })
 
+/** A host behind a notice, with the devices that its events speak of. */
+const NoticeHost = closed({
+  uuid: Type.String(),
+  hostIdentifier: Type.String(),
+  hashtags: Type.String({ description: 'Tag names joined by commas.' }),
+  devices: Type.Array(
+    closed({
+      deviceID: Type.String(),
+      name: Type.String({ description: 'Vendor and product.' }),
+      vid: Type.String(),
+      pid: Type.String(),
+      serialNumber: Type.String({ description: 'Empty when the device has none.' }),
+      isKnownAttackTool: Type.Boolean(),
+      waits: Type.Boolean({ description: 'It waits for an approval, as the list of approvals counts it.' }),
+    }),
+    { description: 'Attack tools first.' },
+  ),
+})
+export type NoticeHost = Static<typeof NoticeHost>
+
 export const getNotice = operation({
   id: 'getNotice',
   method: 'GET',
@@ -308,6 +328,10 @@ export const getNotice = operation({
         'Of an attack tool, the entry of the list and what gave it away; of a vulnerable peripheral, id and weakness of each advisory: as they are known now of the devices behind it. Empty for other kinds, and when those devices are gone from the inventory.',
     }),
     count: Type.Integer({ minimum: 1, description: 'Events that were folded into it.' }),
+    hosts: Type.Array(NoticeHost, {
+      description:
+        'Hosts of the newest events behind it that still exist, at most 20, those of the newest events first.',
+    }),
     events: Type.Array(
       closed({
         eventID: Type.Integer(),

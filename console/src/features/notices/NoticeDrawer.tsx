@@ -18,6 +18,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Line, lineOfHealth, lineOfRisk, type NoticeList } from './line.ts'
+import { NoticeHosts } from './NoticeHosts.tsx'
 import classes from './notices.module.css'
 
 export interface NoticeDrawerProps {
@@ -109,6 +110,15 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
           <p className={classes.quiet} role="note">
             Dismissed for all by <DeviceText value={data.dismissedBy} />. It comes back when it happens again.
           </p>
+        )}
+        {data.hosts.length === 0 ? null : (
+          <section aria-label="Hosts" className={classes.section}>
+            <h3>{data.hosts.length === 1 ? 'Host' : 'Hosts'}</h3>
+            <NoticeHosts hosts={data.hosts} evidence={data.matched} />
+            {line?.about?.words === 'Devices of this model' ? (
+              <PlainLink href={line.about.href}>All hosts with this model</PlainLink>
+            ) : null}
+          </section>
         )}
         <section aria-label="Why" className={classes.section}>
           <h3>Why did I get this?</h3>

@@ -1,5 +1,6 @@
 import {
   type NoticeCounts,
+  type NoticeHost,
   noticeEntities,
   noticeKinds,
   type RiskFilter,
@@ -9,6 +10,7 @@ import {
   severityNames,
 } from '@portcullis/contract'
 import type { Db, Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { JsonText } from '#platform/http/answer.ts'
 import { queryReader, validationError } from '#platform/http/read-query.ts'
@@ -171,9 +173,35 @@ export const createNoticesRead = (db: Db) => ({
         count: number
         events: number[]
         dismissed_by: string
+        entity_type: string
+        entity_id: string
       }>(sql`
-        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by from notices n where n.notice_id = ${id}::int`)
+        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by, n.entity_type, n.entity_id from notices n where n.notice_id = ${id}::int`)
     )[0],
+
+  /** The hosts that still exist, in the order given, with those of the named devices that they have. */
+  hosts: (
+    agentIds: readonly string[],
+    devices: readonly { agentId: string; deviceId: string }[],
+    since: Date,
+  ): Promise<NoticeHost[]> =>
+    db.query<NoticeHost>(sql`
+      select a.agent_id as "uuid", a.host as "hostIdentifier", r.tags as "hashtags", (
+        select coalesce(jsonb_agg(jsonb_build_object('deviceID', p.device_id,
+            'name', coalesce(nullif(trim(m.vendor || ' ' || coalesce(nullif(m.product, ''), d.product)), ''), m.vid || ':' || m.pid),
+            'vid', m.vid, 'pid', m.pid, 'serialNumber', p.serial, 'isKnownAttackTool', d.attack_tool > 0,
+            'waits', r.armed and p.source in (1, 7)
+              and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since})))
+          order by d.attack_tool desc, p.device_id), '[]')
+        from peripherals p join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
+        where p.agent_id = a.agent_id and (p.agent_id, p.device_id) in (
+          select e.agent_id, e.device_id from ${unnestOf([
+            [devices.map((one) => one.agentId), 'uuid[]'],
+            [devices.map((one) => one.deviceId), 'text[]'],
+          ])} e(agent_id, device_id))) as "devices"
+      from ${unnestOf([[agentIds, 'uuid[]']])} with ordinality g(id, n)
+        join agents a on a.agent_id = g.id join agent_rows r on r.agent_id = a.agent_id
+      order by g.n`),
 
   /** Notices as they are told, by id. */
   some: (q: Queryable, ids: readonly number[]): Promise<ToldNotice[]> =>

@@ -6,6 +6,7 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
 import { kindTexts } from './groups.ts'
 import { type Findings, matchedOf } from './matched.ts'
 import type { NoticesRead } from './notices.read.ts'
@@ -13,6 +14,10 @@ import type { NoticesStore } from './notices.store.ts'
 
 /** Health notices that are well for so long are over. */
 const wellMs = 24 * 3_600_000
+/** Hosts that an answer names. */
+const hostsShown = 20
+/** A device that is gone waits for an approval so long, as in the list of approvals. */
+const waitingMs = 7 * 86_400_000
 
 export interface NoticesDeps {
   db: Db
@@ -91,7 +96,19 @@ export const createNotices = (deps: NoticesDeps) => {
       const notice = await read.story(id)
       if (notice === undefined) throw new AppError('not_found', { detail: `There is no notice ${id}.` })
       const [some, told] = await Promise.all([events.some(notice.events), deliveries.about(id)])
-      const matched = await matchedOf(notice.kind, some, deps.findings)
+      const agentIds = [
+        ...new Set([
+          ...some.flatMap(({ agent_id }) => agent_id ?? []),
+          ...(notice.entity_type === 'Agent' && isId(notice.entity_id) ? [notice.entity_id] : []),
+        ]),
+      ]
+      const devices = some.flatMap(({ agent_id, device_id }) =>
+        agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
+      )
+      const [matched, hosts] = await Promise.all([
+        matchedOf(notice.kind, some, deps.findings),
+        read.hosts(agentIds.slice(0, hostsShown), devices, new Date(clock.now() - waitingMs)),
+      ])
       return {
         id,
         title: notice.title,
@@ -101,6 +118,7 @@ export const createNotices = (deps: NoticesDeps) => {
             : kindTexts[notice.kind as NoticeKind].why,
         matched,
         count: notice.count,
+        hosts,
         events: some.map((event) => ({
           eventID: event.event_id,
           creationTime: event.created_at.toISOString(),

@@ -1,0 +1,81 @@
+import { Button } from '@mantine/core'
+import type { NoticeHost } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { DeviceIds } from '../../ui/device/Device.tsx'
+import { lazily } from '../../ui/lazily.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
+import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import classes from './notices.module.css'
+
+const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
+
+/** The hosts behind an alert, each with its page and, where a device waits, the decision about it. */
+export const NoticeHosts = ({
+  hosts,
+  evidence,
+}: {
+  hosts: readonly NoticeHost[]
+  /** Why a device is taken for an attack tool. */
+  evidence: readonly string[]
+}) => {
+  const { session } = useServices()
+  const [question, setQuestion] = useState<DecideQuestion | null>(null)
+  const canDecide = session.may('fleet:write')
+  const ask = ({ uuid, hostIdentifier, hashtags }: NoticeHost, device: NoticeHost['devices'][number]) =>
+    setQuestion({
+      subject: {
+        name: device.name,
+        vid: device.vid,
+        pid: device.pid,
+        devices: [{ uuid, hostIdentifier, deviceID: device.deviceID, serialNumber: device.serialNumber }],
+        tags: hashtags.split(',').filter((tag) => tag !== ''),
+        isAttackTool: device.isKnownAttackTool,
+        evidence: device.isKnownAttackTool ? evidence : [],
+      },
+      start: { effect: 'allow', scope: 'host' },
+    })
+  return (
+    <>
+      <ul className={classes.hosts}>
+        {hosts.map((host) => (
+          <li key={host.uuid}>
+            <div className={classes.host}>
+              <PlainLink href={agentAddress(host.uuid)}>
+                <DeviceText value={host.hostIdentifier} />
+              </PlainLink>
+              <Button
+                size="compact-xs"
+                variant="default"
+                component={Link}
+                to={agentAddress(host.uuid)}
+                aria-label={`Open host ${host.hostIdentifier}`}
+              >
+                Open host
+              </Button>
+            </div>
+            {host.devices.map((device) => (
+              <div key={device.deviceID} className={classes.device}>
+                <PlainLink href={deviceAddress(host.uuid, device.deviceID)}>
+                  <DeviceText value={device.name} />
+                </PlainLink>
+                <DeviceIds device={device} />
+                {device.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
+                {device.waits && canDecide ? (
+                  <Button size="compact-xs" variant="default" onClick={() => ask(host, device)}>
+                    Approve…
+                  </Button>
+                ) : null}
+              </div>
+            ))}
+          </li>
+        ))}
+      </ul>
+      <DecideDialog question={question} close={() => setQuestion(null)} />
+    </>
+  )
+}
