@@ -160,6 +160,57 @@ describe('a driver mismatch', () => {
   })
 })
 
+/** An armed host with 65 devices that lie: it can hold the ports of 64. */
+const overrun = async () => {
+  const liars = Array.from({ length: 65 }, (_, i) => ({ ...liar, portPath: `1-${10 + i}` }))
+  const host = await startHost({ devices: [keyboard, ...liars] })
+  for (const { portPath } of liars) host.tree.bind(`${portPath}:1.0`, 'rtl8150')
+  await host.arm()
+  for (const { portPath } of liars) await works(host, portPath, false)
+  await until('told', () => heldOf(host).length === 64)
+  return host
+}
+const heldPortsOf = (host: Host) => heldOf(host).map(({ portPath }) => portPath)
+
+describe('a host that holds as many ports as it can', () => {
+  it('finding 7: gives none up for another, authorises nothing new and reports it', async () => {
+    const host = await overrun()
+    expect(heldPortsOf(host)).toContain('1-10')
+    expect(heldPortsOf(host)).not.toContain('1-74')
+    expect(host.errors()).toContain('held_ports_full')
+    for (const port of ['1-10', '1-90']) {
+      host.tree.unplug(port)
+      await until('gone', () => host.reported(port) === undefined)
+      host.tree.plug(hub({ portPath: port }))
+      await until('judged', () => host.reported(port)?.enforced?.held === true)
+      expect(host.tree.isAuthorized(port)).toBe(false)
+    }
+    expect(host.tree.isAuthorized('1-1')).toBe(true)
+  })
+
+  it('finding 7: stays closed after a restart, and judges what waits after a release', async () => {
+    const host = await overrun()
+    await host.restart()
+    host.tree.plug(hub({ portPath: '1-90' }))
+    await until('judged', () => host.reported('1-90')?.enforced?.held === true)
+    expect(host.tree.isAuthorized('1-90')).toBe(false)
+    const releaseOne = (port: string) =>
+      host.order('release-ports', {
+        releases: heldOf(host)
+          .filter(({ portPath }) => portPath === port)
+          .map(({ id }) => ({ id, accept: false })),
+      })
+    host.tree.unplug('1-11')
+    await releaseOne('1-11')
+    // The device that still lies comes first, and takes the free place.
+    await until('held', () => heldPortsOf(host).includes('1-74'))
+    await works(host, '1-90', false)
+    host.tree.unplug('1-12')
+    await releaseOne('1-12')
+    await works(host, '1-90', true)
+  })
+})
+
 const replugOnFree = async (host: Host) => {
   host.tree.unplug('1-3')
   await until('gone', () => host.reported('1-3') === undefined)

@@ -49,6 +49,12 @@ export const eventCodes = {
     category: 'Agent',
     description: 'Agent refused a build that its release key did not sign',
   },
+  heldPortsFull: {
+    code: '0x120031',
+    severity: 2,
+    category: 'Agent',
+    description: 'Host can hold no further USB port',
+  },
   polled: { code: '0x140001', severity: 5, category: 'Agentless', description: 'Computer polled for the first time' },
   pollFailing: {
     code: '0x140002',

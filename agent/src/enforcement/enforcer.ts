@@ -1,4 +1,10 @@
-import type { DeviceReport, DriverMismatch, Enforced, EnforcementState } from '@portcullis/contract/agent-protocol'
+import {
+  agentLimits,
+  type DeviceReport,
+  type DriverMismatch,
+  type Enforced,
+  type EnforcementState,
+} from '@portcullis/contract/agent-protocol'
 import { caseNumber, mismatchText } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { ScannedDevice, SysfsCollector } from '../collectors/sysfs.ts'
@@ -53,6 +59,8 @@ export interface EnforcerDeps {
 /** An armed host that nobody can reach would stay armed by a mistake nobody can correct. */
 const CONTACT_MS = 10 * 60_000
 const NO_CONTACT = 'Reverted: the server could not be reached within 10 minutes of arming.'
+
+const tooManyHeld = `This host holds ${agentLimits.heldPorts} ports and authorises no further device.`
 
 const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
   a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard && a.held === b.held
@@ -126,13 +134,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     for (const problem of taken) reports.add('default_refused', problem)
   }
 
-  const enforcedOf = ({ judged, decision, guard, hold }: Outcome): Enforced | undefined => {
+  const enforcedOf = ({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined => {
     if (judge.policy === undefined) return undefined
     const enforced = {
       ...decision,
       policyVersion: judge.policy.version,
       ...(guard === undefined ? {} : { guard }),
-      ...(hold === undefined ? {} : { held: true }),
+      ...(hold === undefined && !isKeptOut ? {} : { held: true }),
     }
     const before = known.get(judged.portPath)
     // The version by which it was first decided so: a new one that changes nothing here is no news to the server.
@@ -146,20 +154,26 @@ export const createEnforcer = (deps: EnforcerDeps) => {
 
   const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))
 
+  const reasonOf = ({ decision, hold, isKeptOut }: Outcome): string => {
+    if (hold !== undefined) return `Its port is held: ${mismatchText(hold.mismatch)}.`
+    return isKeptOut ? tooManyHeld : judge.reasonOf(decision)
+  }
+
   /** Who is blocked now; a new one is told to whoever sits there. */
   const tellBlocked = (): void => {
     if (judge.policy === undefined) return
     const blocked: BlockedDevice[] = []
     for (const { outcome } of known.values()) {
-      const { judged, decision, guard, hold, isWorking } = outcome
-      if ((decision.effect === 'allow' && hold === undefined) || guard !== undefined || isWorking) continue
+      const { judged, decision, guard, hold, isKeptOut, isWorking } = outcome
+      if (isWorking) continue
+      if (!isKeptOut && ((decision.effect === 'allow' && hold === undefined) || guard !== undefined)) continue
       const number = caseNumber(agentId, { ...judged.device, portPath: judged.portPath })
       const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === judged.portPath)
       const entry = {
         portPath: judged.portPath,
         caseNumber: number,
         name: judged.name,
-        reason: hold === undefined ? judge.reasonOf(decision) : `Its port is held: ${mismatchText(hold.mismatch)}.`,
+        reason: reasonOf(outcome),
         since: before?.since ?? new Date(clock.now()).toISOString(),
       }
       blocked.push(entry)

@@ -38,14 +38,17 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
 
   return {
     find,
+    /** Whether no further port can be held: nothing new may be authorised then. */
+    isFull: (): boolean => held.length >= agentLimits.heldPorts,
     list: (): HeldPort[] => held.map(({ peer: _, ...hold }) => hold),
     isAccepted: ({ device }: JudgedDevice, mismatch: DriverMismatch): boolean => {
       const known = accepted.find(({ fingerprint }) => fingerprint === device.fingerprint)?.drivers
       return known !== undefined && driversIn(mismatch).every((driver) => known.includes(driver))
     },
-    /** Holds the port of a device and keeps the first evidence. Returns whether the port was not held yet. */
-    add({ portPath, device, name }: JudgedDevice, mismatch: DriverMismatch): boolean {
-      if (find(portPath) !== undefined) return false
+    /** Holds the port of a device and keeps the first evidence. It never gives up another port for it. */
+    add({ portPath, device, name }: JudgedDevice, mismatch: DriverMismatch): 'held' | 'known' | 'full' {
+      if (find(portPath) !== undefined) return 'known'
+      if (held.length >= agentLimits.heldPorts) return 'full'
       const peer = peerOf(portPath)
       const hold: Hold = {
         id: randomUUID(),
@@ -59,9 +62,9 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
         name,
         fingerprint: device.fingerprint,
       }
-      held = [...held.slice(-(agentLimits.heldPorts - 1)), hold]
+      held = [...held, hold]
       onChange(held, accepted)
-      return true
+      return 'held'
     },
     /** Releases a port. `isAccepted`: the held device may use these drivers on this host from now on. */
     release(id: string, isAccepted: boolean): void {

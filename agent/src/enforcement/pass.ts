@@ -1,4 +1,4 @@
-import type { Enforced, HeldPort } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '@portcullis/contract/agent-protocol'
 import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { ScannedDevice } from '../collectors/sysfs.ts'
@@ -20,6 +20,8 @@ export interface Outcome {
   guard: Guard | undefined
   /** Set while its port is held because of a driver mismatch, of this device or of an earlier one. */
   hold: HeldPort | undefined
+  /** True if it would pass, but the host holds as many ports as it can and authorises nothing new. */
+  isKeptOut: boolean
   /** As the kernel said last. */
   isWorking: boolean
 }
@@ -35,7 +37,7 @@ export interface PassDeps {
   /** Whether a key is of a device that worked when the host was armed. */
   wasPresent: (key: string) => boolean
   truth: Truth
-  holds: Pick<Holds, 'find' | 'add'>
+  holds: Pick<Holds, 'find' | 'add' | 'isFull'>
   /** Whether the last keyboard is spared on this host. */
   sparesLastKeyboard: () => boolean
 }
@@ -69,6 +71,13 @@ export const createPass = (deps: PassDeps) => {
     reports.add(code, `${judged.portPath}: ${reason}`)
   }
 
+  const tellFull = (outcome: Outcome, found: DriverMismatch, isHeld: boolean): void =>
+    tellOnce(
+      'held_ports_full',
+      outcome,
+      `${mismatchText(found)}; ${isHeld ? 'the port is held' : 'the port cannot be held'}. The host holds ${agentLimits.heldPorts} ports and authorises no further device until a person releases one.`,
+    )
+
   const look = (scanned: ScannedDevice): Outcome => {
     const judged = judge.identify(scanned)
     const decision = judge.decide(judged.device, clock.now())
@@ -77,6 +86,7 @@ export const createPass = (deps: PassDeps) => {
       decision,
       guard: undefined,
       hold: holds.find(judged.portPath),
+      isKeptOut: false,
       isWorking: scanned.report.authorized !== false,
     }
     // Only the implicit block has exceptions: what was denied by name, or is an attack tool, has none.
@@ -123,8 +133,10 @@ export const createPass = (deps: PassDeps) => {
     if (found === null) return false
     outcome.guard = needs.bootPorts().has(outcome.judged.portPath) ? 'boot-disk' : undefined
     if (outcome.guard === undefined) deauthorise(outcome)
-    holds.add(outcome.judged, found)
+    const added = holds.add(outcome.judged, found)
     outcome.hold = holds.find(outcome.judged.portPath)
+    outcome.isKeptOut = added === 'full'
+    if (added !== 'known' && holds.isFull()) tellFull(outcome, found, added === 'held')
     log.error('driver_mismatch', { portPath: outcome.judged.portPath, evidence: mismatchText(found) })
     return true
   }
@@ -177,7 +189,9 @@ export const createPass = (deps: PassDeps) => {
       for (const outcome of outcomes) {
         if (!passes(outcome)) continue
         if (!outcome.isWorking) {
-          if (!authorise(outcome)) continue
+          // A lie of a further device could not be held against its port.
+          outcome.isKeptOut = holds.isFull()
+          if (outcome.isKeptOut || !authorise(outcome)) continue
           hasWritten = true
         }
         // Before the next device is authorised: what the kernel bound counts, not the claim.

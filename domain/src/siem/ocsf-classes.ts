@@ -60,6 +60,7 @@ const ocsfMappings = {
   vulnerable: finding,
   keyClone: finding,
   updateRefused: finding,
+  heldPortsFull: finding,
   duplicate: finding,
   hostKeyChanged: finding,
   uncommon: finding,

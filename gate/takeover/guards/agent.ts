@@ -99,6 +99,20 @@ export const agentGuards = defineGuards({
       },
     ],
   },
+  heldPortsKept: {
+    does: 'A host never gives up a held port: with 64 it authorises no further device and reports it',
+    test: {
+      file: 'agent/test/kernel-truth.test.ts',
+      name: 'finding 7: gives none up for another, authorises nothing new and reports it',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/enforcement/holds.ts',
+        find: "if (held.length >= agentLimits.heldPorts) return 'full'",
+        replace: 'held = held.slice(-(agentLimits.heldPorts - 1))',
+      },
+    ],
+  },
   hubShape: {
     does: 'Only a device with the exact shape of a hub passes as a hub without a rule',
     test: {

@@ -71,7 +71,7 @@ export const hostRoot: Row = {
 
 export const device: Row = {
   runProgram: refused(
-    ['driverMismatch', 'hubShape', 'attackToolNeverSpared'],
+    ['driverMismatch', 'heldPortsKept', 'hubShape', 'attackToolNeverSpared'],
     'On a Free host the device works, and the host reports the mismatch.',
   ),
   freeHost: refused(['driverMismatch', 'attackToolNeverSpared']),
@@ -83,7 +83,10 @@ export const device: Row = {
   impersonateHost: notApplicable,
   forgeEvent: refused(['deviceText']),
   forgeTrail: refused(['deviceText']),
-  denyService: refused(['agentQuota']),
+  denyService: refused(
+    ['agentQuota'],
+    'A device that claims 64 false identities at 64 ports keeps new devices of its host from working until a person releases a port. The server raises a critical event.',
+  ),
   lockOut: notApplicable,
 }
 

@@ -15,6 +15,16 @@ export const eventBase = (host: EventHost) => ({
   hashtags: host.hashtags,
 })
 
+/** Errors of agents that are critical events of their own. */
+const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
+  // Nobody signs a build with a foreign key by mistake, so an attacker may command this host.
+  ['update_refused', 'updateRefused'],
+  ['held_ports_full', 'heldPortsFull'],
+])
+
+/** The event that an error of an agent becomes. */
+export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
+
 /** The kernel keeps the device from being used, and did not before. */
 const isBlocking = ({ what, peripheral, wasUsable }: HostChange): boolean =>
   what !== 'gone' && !peripheral.authorized && (what === 'attached' || wasUsable)

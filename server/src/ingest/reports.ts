@@ -28,7 +28,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { applyReport, type HostChange, type JudgedChange, storedHash } from './apply-report.ts'
 import { createCounterMoves } from './counter-moves.ts'
-import { eventBase, eventsOf, modeEvent } from './report-events.ts'
+import { errorEventKind, eventBase, eventsOf, modeEvent } from './report-events.ts'
 
 /** A check-in that was authenticated and has the documented shape. */
 export interface CheckIn {
@@ -241,9 +241,7 @@ export const createReports = (deps: ReportsDeps) => {
               code: cleanText(error.code, 64),
               message,
             })
-            // Nobody signs a build with a foreign key by mistake, so an attacker may command this host.
-            const kind = error.code === 'update_refused' ? 'updateRefused' : 'agentError'
-            write.events.push({ ...eventBase(seen), kind, details: message })
+            write.events.push({ ...eventBase(seen), kind: errorEventKind(error.code), details: message })
           }
           if (request.acks !== undefined) write.acks.push({ agentId, acks: request.acks })
           const newFacts = request.facts === undefined ? null : factsHash(request.facts)

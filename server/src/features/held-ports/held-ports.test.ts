@@ -93,6 +93,13 @@ describe('held ports', () => {
     expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
   })
 
+  it('finding 7: a host that can hold no further port is a critical event', async () => {
+    const agent = await enrolAgent(t)
+    await agent.checkIn({ errors: [{ at: 1, code: 'held_ports_full', message: '1-90: the port cannot be held' }] })
+    const event = (await agent.events()).find(({ eventCode }) => eventCode === '0x120031')
+    expect(event).toMatchObject({ severity: 2, details: '1-90: the port cannot be held' })
+  })
+
   it('finding 4c: drivers are accepted on more hosts than the limit by two people only', async () => {
     const agents = [await enrolAgent(t), await enrolAgent(t)] as const
     const holds = [hold(), hold()] as const
