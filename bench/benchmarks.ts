@@ -8,6 +8,7 @@ import type { Prepared } from './fleet.ts'
 import { benchInsights } from './insights.ts'
 import { benchKernel } from './kernel.ts'
 import { benchList } from './list.ts'
+import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
@@ -21,6 +22,7 @@ export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<Be
   export: benchExport,
   insights: benchInsights,
   console: benchConsole,
+  mixed: benchMixed,
   'check-in': benchCheckIn,
   replicas: benchReplicas,
   command: benchCommand,

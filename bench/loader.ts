@@ -17,7 +17,7 @@ import {
 export interface LoadOptions {
   agents: number
   peripheralsPerAgent: number
-  /** Hosts at the start of the fleet that get real keys, to be played by a benchmark. */
+  /** Hosts that get real keys, to be played by a benchmark. They are drawn uniformly from the whole fleet. */
   played?: number
   seed?: number
   nowMs: number
@@ -111,6 +111,17 @@ const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Pr
     FROM agents a ON CONFLICT DO NOTHING`)
 }
 
+/** Draws so many different numbers below n, each as likely as any other. */
+export const drawUniformly = (n: number, count: number, seed: number): ReadonlySet<number> => {
+  const random = createRandom(seed ^ 0x5eed)
+  const drawn = new Set<number>()
+  for (let top = Math.max(0, n - count); top < n; top++) {
+    const one = Math.floor(random.next() * (top + 1))
+    drawn.add(drawn.has(one) ? top : one)
+  }
+  return drawn
+}
+
 /** Loads a fleet into a migrated database that knows some designs. 100,000 agents with 12 peripherals take about a minute. */
 export const loadFleet = async (connection: pg.ClientConfig, options: LoadOptions): Promise<LoadedFleet> => {
   const client = new pg.Client(connection)
@@ -127,6 +138,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
     const rareNames = Array.from({ length: rareTagCount }, (_, i) => `project-${String(i + 1).padStart(3, '0')}`)
     const tagOf = await ensureTags(client, [...departments.map((d) => d.name), ...rareNames])
     const played: PlayedHost[] = []
+    const isPlayed = drawUniformly(options.agents, options.played ?? 0, options.seed ?? 1)
     let peripherals = 0
     const counters = createCounters()
     const copyAll = async (): Promise<void> => {
@@ -135,7 +147,6 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
         const end = Math.min(options.agents, start + hostsPerCopy)
         for (let index = start; index < end; index++) {
           const count = Math.max(1, options.peripheralsPerAgent + random.between(-2, 2))
-          const isPlayed = index < (options.played ?? 0)
           const host = addHost(rows, {
             index,
             agents: options.agents,
@@ -146,7 +157,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
             tagOf,
             rareTags: rareNames,
             nowMs: options.nowMs,
-            isPlayed,
+            isPlayed: isPlayed.has(index),
             count: counters.add,
           })
           if (host !== undefined) played.push(host)

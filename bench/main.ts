@@ -14,7 +14,7 @@ const usage = `Usage: npm run bench -- [${names.join('|')}] [--quick] [--agents 
 
   --quick       a fleet of 100,000 hosts and fewer rounds, with the same limits, in five minutes
   --agents N,…  fleets of these sizes, from 100 to 1,000,000 hosts; by default 10,000, 100,000 and 1,000,000
-  --seed N      repeats the fleet and the order of its hosts; by default a new number
+  --seed N      repeats the fleet and the hosts that check in; by default a new number
   --json FILE   write the results as JSON
 
 Exit code: 0 all limits are met, 1 a limit was missed, 2 wrong arguments, 3 incomplete (a part did not run)`

@@ -3,6 +3,8 @@
 export interface Combination {
   name: string
   query: string
+  /** Whether it leaves some of the hosts out. */
+  isFiltered: boolean
 }
 
 const sorts = [
@@ -78,4 +80,8 @@ export const combinations: readonly Combination[] = [
   { name: 'default', query: '' },
   ...sorts.map((key) => ({ name: `by ${key}`, query: `SortBy=${key}_desc` })),
   ...[...filters, ...mixes].map(([name, query]) => ({ name, query })),
-].map(({ name, query }) => ({ name, query: `PageSize=50${query === '' ? '' : `&${query}`}` }))
+].map(({ name, query }) => ({
+  name,
+  query: `PageSize=50${query === '' ? '' : `&${query}`}`,
+  isFiltered: query.split('&').some((one) => one !== '' && !/^(?:SortBy|PageNumber)=/.test(one)),
+}))

@@ -20,6 +20,31 @@ const open = (host: string, port: number, secureContext: SecureContext | undefin
     })
   })
 
+/** Sends one request over a connection and returns the answer. */
+const askOnce = (socket: Socket, bytes: Buffer): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    let pending = ''
+    const closed = (): void => reject(new Error('the server closed a connection that was in use'))
+    const hear = (chunk: Buffer): void => {
+      pending += chunk.toString('latin1')
+      const answer = answerIn(pending)
+      if (answer === undefined) return
+      socket.off('data', hear).off('error', reject).off('close', closed)
+      resolve(answer)
+    }
+    socket.on('data', hear).on('error', reject).on('close', closed)
+    socket.write(bytes)
+  })
+
+/** The first answer of what came, once all of it is there. */
+const answerIn = (text: string): { status: number; body: string } | undefined => {
+  const head = text.indexOf('\r\n\r\n')
+  if (head < 0) return undefined
+  const at = text.search(/content-length: /i)
+  const length = at < 0 ? 0 : Number.parseInt(text.slice(at + 16, at + 26), 10)
+  return text.length < head + 4 + length ? undefined : { status: Number(text.slice(9, 12)), body: text.slice(head + 4) }
+}
+
 /** Runs `work` over one connection until it has no more. */
 const runConnection = (socket: Socket, work: Work): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -39,15 +64,10 @@ const runConnection = (socket: Socket, work: Work): Promise<void> =>
     }
     socket.on('data', (chunk: Buffer) => {
       pending = pending === '' ? chunk.toString('latin1') : pending + chunk.toString('latin1')
-      const head = pending.indexOf('\r\n\r\n')
-      if (head < 0) return
-      const at = pending.search(/content-length: /i)
-      const length = at < 0 ? 0 : Number.parseInt(pending.slice(at + 16, at + 26), 10)
-      if (pending.length < head + 4 + length) return
-      const status = Number(pending.slice(9, 12))
-      const body = pending.slice(head + 4)
+      const answer = answerIn(pending)
+      if (answer === undefined) return
       pending = ''
-      work.answered(status, body, performance.now() - sentAt)
+      work.answered(answer.status, answer.body, performance.now() - sentAt)
       send()
     })
     socket.on('error', reject)
@@ -73,4 +93,56 @@ export const runRaw = async (
   const sockets = await Promise.all(works.map(() => open(hostname, Number(port), secureContext)))
   ready()
   await Promise.all(works.map((work, i) => runConnection(sockets[i] as Socket, work)))
+}
+
+/** As `runRaw`, with a connection and a handshake for each request; both are part of its time. */
+export const runFresh: typeof runRaw = async (url, ca, works, ready) => {
+  const { hostname, port } = new URL(url)
+  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
+  ready()
+  await Promise.all(
+    works.map(async (work) => {
+      for (let bytes = work.next(); bytes !== undefined; bytes = work.next()) {
+        const startedAt = performance.now()
+        const socket = await open(hostname, Number(port), secureContext)
+        const { status, body } = await askOnce(socket, bytes)
+        work.answered(status, body, performance.now() - startedAt)
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+/**
+ * Runs each work at a steady pace, `perSecond` requests over its one connection. A time counts from the moment that the
+ * request was due, so that a server that stalls is not asked less.
+ */
+export const runPaced = async (
+  url: string,
+  ca: string | undefined,
+  works: readonly Work[],
+  perSecond: number,
+  seconds: number,
+): Promise<void> => {
+  const { hostname, port } = new URL(url)
+  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
+  const sockets = await Promise.all(works.map(() => open(hostname, Number(port), secureContext)))
+  const startedAt = performance.now()
+  await Promise.all(
+    works.map(async (work, lane) => {
+      const socket = sockets[lane] as Socket
+      // Not all at the same moment.
+      const offset = (lane / works.length / perSecond) * 1_000
+      for (let n = 0; n < perSecond * seconds; n++) {
+        const dueAt = startedAt + offset + (n / perSecond) * 1_000
+        const wait = dueAt - performance.now()
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+        const bytes = work.next()
+        if (bytes === undefined) break
+        const { status, body } = await askOnce(socket, bytes)
+        work.answered(status, body, performance.now() - dueAt)
+      }
+      socket.destroy()
+    }),
+  )
 }

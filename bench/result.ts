@@ -70,7 +70,7 @@ export const percentile = (values: readonly number[], share: number): number => 
 export const tableOf = ({ name, conditions, figures, notRun = [] }: BenchResult): string => {
   const rows = figures.map((f) => [
     f.what,
-    `${f.value} ${f.unit}${f.beside === undefined ? '' : `, ${f.beside}`}`.trim(),
+    `${`${f.value} ${f.unit}`.trim()}${f.beside === undefined ? '' : `, ${f.beside}`}`,
     f.limit === undefined ? '' : `${f.better === 'more' ? '>=' : '<='} ${f.limit}`,
     ratioOf(f) === null ? '' : String(ratioOf(f)),
     (ratioOf(f) ?? 1) < 1 ? 'MISSED' : '',

@@ -120,13 +120,25 @@ const warm = async (open: () => Socket, hello: string): Promise<void> => {
   await pause(500)
 }
 
-const weighWake = (count: number, isQuick: boolean, root: string): Promise<Finding[]> =>
+const opener = (server: { url: string; ca: string | undefined }, isTls: boolean): (() => Socket) => {
+  const { hostname, port } = new URL(server.url)
+  const secureContext = isTls ? createSecureContext({ ca: server.ca as string }) : undefined
+  return () =>
+    secureContext === undefined
+      ? connect({ host: hostname, port: Number(port) })
+      : connectTls({ host: hostname, port: Number(port), secureContext })
+}
+
+const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean, root: string): Promise<Finding[]> =>
   withInside(async (inside) => {
-    const { server, hosts } = await startLoaded({ root, agents: count, env: inside.env })
+    const { server, hosts } = await startLoaded({ root, agents: count, isTls, env: inside.env })
     try {
-      const { hostname, port } = new URL(server.url)
-      const open = (): Socket => connect({ host: hostname, port: Number(port) })
-      const transport = createTransport({ server: new URL(server.url), connections: 32 })
+      const open = opener(server, isTls)
+      const transport = createTransport({
+        server: new URL(server.url),
+        connections: 32,
+        ...(server.ca === undefined ? {} : { ca: server.ca }),
+      })
       const tokens: string[] = []
       for (let at = 0; at < hosts.length; at += 200)
         tokens.push(
@@ -138,7 +150,7 @@ const weighWake = (count: number, isQuick: boolean, root: string): Promise<Findi
         )
       transport.close()
       await warm(open, wakeHello(tokens[0] as string))
-      return await weigh('wake sockets', count, isQuick, mostKb, server, inside, () =>
+      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
         gather(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
       )
     } finally {
@@ -150,12 +162,7 @@ const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean
   withInside(async (inside) => {
     const server = await startServer({ databaseUrl: undefined, root, isTls, env: inside.env })
     try {
-      const { hostname, port } = new URL(server.url)
-      const secureContext = isTls ? createSecureContext({ ca: server.ca as string }) : undefined
-      const open = (): Socket =>
-        secureContext === undefined
-          ? connect({ host: hostname, port: Number(port) })
-          : connectTls({ host: hostname, port: Number(port), secureContext })
+      const open = opener(server, isTls)
       await warm(open, plain)
       return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
         gather(count, open, () => plain, 'HTTP/1.1 200'),
@@ -169,14 +176,15 @@ const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean
 export const idleConnections: Check = {
   name: 'D10',
   isWaiting: true,
-  what: 'Ten thousand connections that were used once and are kept alive, then as many wake sockets of hosts, then connections over TLS: what each costs the server (growth of its resident memory or of what lives in its heap and buffers after a collection of garbage, whichever is more), and how a healthy client fares beside them. TLS is told for information.',
+  what: 'Ten thousand connections that were used once and are kept alive, then as many wake sockets of hosts, then both over TLS: what each costs the server (growth of its resident memory or of what lives in its heap and buffers after a collection of garbage, whichever is more), and how a healthy client fares beside them. TLS is told for information.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     // Of fewer kept ones the heap's room for what is young, 29 MB however many there are, would be most of what is seen.
     const counts = isQuick ? { kept: 10_000, wake: 2_000, tls: 300 } : { kept: 10_000, wake: 10_000, tls: 10_000 }
     return {
       findings: [
-        ...(await weighWake(counts.wake, isQuick, root)),
+        ...(await weighWake('wake sockets', counts.wake, isQuick, false, root)),
         ...(await weighKept('kept alive', counts.kept, isQuick, false, root)),
+        ...(await weighWake('wake sockets over TLS', counts.tls, isQuick, true, root)),
         ...(await weighKept('kept alive over TLS', counts.tls, isQuick, true, root)),
       ],
     }
