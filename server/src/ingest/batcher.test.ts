@@ -115,8 +115,9 @@ it('takes as many items as it has places for, refuses the next, and takes more w
   // What runs takes no place.
   const waiting = [outcome('c'), outcome('d'), outcome('e')]
   expect(batcher.depth()).toBe(3)
-  expect([await outcome('f'), await outcome('g')]).toEqual(['full', 'full'])
+  const refused = [outcome('f'), outcome('g')]
   expect(batcher.depth()).toBe(3)
+  expect(await Promise.all(refused)).toEqual(['full', 'full'])
   end(['a', 'b'])
   expect(await Promise.all(running)).toEqual(['taken', 'taken'])
   await expect.poll(() => runs.length).toBe(2)

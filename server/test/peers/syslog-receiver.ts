@@ -49,9 +49,11 @@ const createFrames = (take: (message: Buffer) => void) => {
 /** A syslog receiver on 127.0.0.1 that remembers whole messages; `state.behaviour` may change while it runs. */
 export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
   const { protocol, certificate, port = 0, keep = true } = options
-  const state: { behaviour: SyslogBehaviour; leave: () => void } = {
+  const state: { behaviour: SyslogBehaviour; leave: () => void; hasEnded: boolean } = {
     behaviour: options.behaviour ?? 'normal',
     leave: () => {},
+    /** Whether its own side has ended (`halfCloses`). */
+    hasEnded: false,
   }
   const messages: Buffer[] = []
   const faults: Error[] = []
@@ -124,7 +126,9 @@ export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
       else if (typeof behaviour === 'object' && 'closesEarly' in behaviour && seen >= behaviour.closesEarly)
         socket.pause().destroy()
       else if (typeof behaviour === 'object' && 'halfCloses' in behaviour && seen >= behaviour.halfCloses) {
-        socket.pause().end()
+        socket.pause().end(() => {
+          state.hasEnded = true
+        })
         state.leave = () => void socket.destroy()
       } else read(bytes)
     })

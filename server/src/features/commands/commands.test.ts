@@ -135,17 +135,32 @@ describe('a command', () => {
 
   it('goes by counters that never go back, also when the clock does', async () => {
     const agent = await enrol()
-    await queue(arm(agent))
-    await queue(arm(agent, 'Free'))
+    const collect = { agentId: agent.agentId, kind: 'collect-logs', title: 'Collect logs', body: {} } as const
+    let acks: { commandId: string; outcome: 'confirmed'; message: '' }[] = []
+    const ordered = async (...specs: CommandSpec[]): Promise<[string, number][]> => {
+      for (const spec of specs) await queue(spec)
+      const commands = payloads(await agent.checkIn({ acks }))
+      acks = commands.map(({ id }) => ({ commandId: id, outcome: 'confirmed', message: '' }))
+      return commands.map(({ kind, counter }) => [kind, counter])
+    }
+    const now = t.clock.now()
+    // A later command replaces one that waits; its counter is of the present.
+    const [first] = await ordered(arm(agent), arm(agent, 'Free'))
+    expect(first).toEqual(['configure', expect.any(Number)])
+    const counter = first?.[1] ?? 0
+    expect(counter).toBeGreaterThanOrEqual(now)
+    expect(counter).toBeLessThanOrEqual(t.clock.now() + 2)
+    // The clock of the test stands still.
+    expect(await ordered(collect)).toEqual([['collect-logs', counter + 1]])
+    // What a clock that has since gone back left.
     await t.db.execute(
       sql`update agent_heartbeats set command_counter = 9000000000000 where agent_id = ${agent.agentId}::uuid`,
     )
-    await queue({ agentId: agent.agentId, kind: 'collect-logs', title: 'Collect logs', body: {} })
-    const commands = payloads(await agent.checkIn())
-    expect(commands.map((c) => [c.kind, c.counter])).toEqual([
-      ['configure', expect.any(Number)],
-      ['collect-logs', 9_000_000_000_001],
+    expect(await ordered(arm(agent), collect)).toEqual([
+      ['configure', 9_000_000_000_001],
+      ['collect-logs', 9_000_000_000_002],
     ])
+    expect(await ordered()).toEqual([])
   })
 
   it('is answered again to a repeated check-in', async () => {

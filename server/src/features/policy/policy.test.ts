@@ -108,7 +108,10 @@ describe('decisions', () => {
       }),
     )
     expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'allow', rule: grant.rule?.id })
-    t.clock.advance(3_600_001)
+    t.clock.advance(3_599_999)
+    expect(await t.server.policy.endOver()).toBe(0)
+    expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'allow' })
+    t.clock.advance(1)
     expect(await t.server.policy.endOver()).toBe(1)
     expect((await byPort(agent))['1-1']).toMatchObject({ decision: 'block', rule: 'default' })
     await noRules()

@@ -25,8 +25,17 @@ describe('prepared statements', () => {
     named.delete(undefined)
     expect(named.size).toBe(159)
     expect(nameOf('hot')).toBeDefined()
-    const once = createStatementNames()
-    for (let i = 0; i < 100_000; i++) expect(once(`list ${i}`)).toBeUndefined()
+  })
+
+  it('are counted in a bounded number of texts: among very many, two requests for one are forgotten', () => {
+    const nameOf = createStatementNames()
+    for (let i = 0; i < 100_000; i++) expect(nameOf(`list ${i}`)).toBeUndefined()
+    const few = createStatementNames()
+    const many = createStatementNames()
+    for (const names of [few, many]) expect([names('cold'), names('cold')]).toEqual([undefined, undefined])
+    for (let i = 0; i < 1_999; i++) few(`list ${i}`)
+    for (let i = 0; i < 2_001; i++) many(`list ${i}`)
+    expect([few('cold'), many('cold')]).toEqual([expect.stringMatching(/^p/), undefined])
   })
 })
 

@@ -153,7 +153,8 @@ it('a receiver that ends its side while messages are under way has not taken the
   const peer = await receiver({ protocol: 'tcp', behaviour: { halfCloses: 1 } })
   // More than its kernel takes, less than ours: all is written, our end too, and its end comes before the rest left.
   const sending = faultOf(sender('tcp', peer.port).send(batch(1_000, 1_000)))
-  setTimeout(() => peer.state.leave(), 200)
+  await expect.poll(() => peer.state.hasEnded).toBe(true)
+  peer.state.leave()
   expect(await sending).toBe('reset')
 })
 
