@@ -1,20 +1,19 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FleetEvent, Peripheral } from '@portcullis/contract'
 import {
   flipperBadUsb,
   hostileStrings,
   hub,
+  keyboardBehindHubs,
   phone,
   plainKeyboard,
   rubberDucky,
+  securityKeyBehindHub,
   spoofedUnifying,
   storageStick,
   unifyingReceiver1207,
 } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKernelTree } from '../agent/test/harness.ts'
 import {
   createTree,
   type RunningServer,
@@ -205,19 +204,12 @@ describe('a device that is plugged in while the agent runs', () => {
   })
 })
 
-describe('recorded trees of real hosts', () => {
-  const recordings =
-    process.env.PORTCULLIS_RECORDINGS ?? fileURLToPath(new URL('../../shared/data/recordings', import.meta.url))
-  const archives = join(recordings, 'sysfs-tree')
-
-  it.for<[string, ...string[]]>([
-    ['usbkbd.tar.gz', '05F3:0007', '05F3:0081'],
-    ['fido2.tar.gz', '1050:0120'],
-  ])('%s is shown with its devices', async ([name, ...expected], ctx) => {
-    if (!existsSync(join(archives, name))) ctx.skip(`no recordings at ${archives}`)
-    const dir = folder()
-    execFileSync('tar', ['-xzf', join(archives, name), '-C', dir, '--no-same-owner'])
-    const { uuid } = await host({ dir })
+describe('a tree with links, as a kernel has it', () => {
+  it.each([
+    ['a keyboard behind hubs', keyboardBehindHubs(), ['05F3:0007', '05F3:0081']],
+    ['a security key behind a hub', securityKeyBehindHub(), ['1050:0120']],
+  ])('is shown with its devices: %s', async (_what, devices, expected) => {
+    const { uuid } = await host({ dir: createKernelTree(devices, folder()) })
     const rows = (await server.agent(uuid)).peripherals
     expect(rows.map((p) => `${p.vid}:${p.pid}`)).toEqual(expect.arrayContaining(expected))
     for (const row of rows) {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
-import { describeSysfs } from '@portcullis/domain/testing'
+import { describeKernelTree, describeSysfs } from '@portcullis/domain/testing'
 import { onTestFinished } from 'vitest'
 import { type AgentDeps, type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'
 import { systemClock } from '../src/clock.ts'
@@ -25,6 +25,16 @@ export const temporaryDir = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-agent-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return dir
+}
+
+/** A fake `/sys` with these devices, directories and links as a kernel has them; `root` is made by default. */
+export const createKernelTree = (devices: readonly DeviceReport[], root = temporaryDir()): string => {
+  for (const [path, content] of describeKernelTree(devices)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    if (typeof content === 'object' && 'link' in content) symlinkSync(content.link, join(root, path))
+    else writeFileSync(join(root, path), content)
+  }
+  return root
 }
 
 /** A fake `/sys` whose devices come and go. */

@@ -4,6 +4,7 @@
  */
 export * from './testing-build.ts'
 export * from './testing-host.ts'
+export * from './testing-kernel-tree.ts'
 export * from './testing-presets.ts'
 export * from './testing-release-keys.ts'
 export * from './testing-sysfs.ts'

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { SysfsEntry } from '@portcullis/domain/testing'
 import { posixScript } from '../../src/platforms/scripts.ts'
 
 const shells = ['sh', 'bash', 'busybox'] as const
@@ -23,28 +24,17 @@ const runScript = (root: string, shell = 'sh'): Buffer => {
   return execFileSync(command as string, args, { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 })
 }
 
-/** Runs the script over a recorded `/sys` (a gzipped tar archive). */
-export const pollArchive = (archive: string): Buffer => {
-  const root = mkdtempSync(join(tmpdir(), 'polled-'))
-  try {
-    mkdirSync(join(root, 'sys'))
-    execFileSync('tar', ['-xzf', archive, '-C', join(root, 'sys')])
-    return runScript(root)
-  } finally {
-    rmSync(root, { recursive: true, force: true })
-  }
-}
-
 /** Runs the real script by a shell over a made-up `/sys` and `/etc`, and gives what it printed. */
 export const pollLinux = (
-  sysfs: Iterable<[path: string, content: Buffer | string]>,
+  sysfs: Iterable<[path: string, content: SysfsEntry]>,
   { shell = 'sh', etc = [] }: { shell?: string; etc?: [string, string][] } = {},
 ): Buffer => {
   const root = mkdtempSync(join(tmpdir(), 'polled-'))
   try {
-    const write = (path: string, content: Buffer | string): void => {
+    const write = (path: string, content: SysfsEntry): void => {
       mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, content)
+      if (typeof content === 'object' && 'link' in content) symlinkSync(content.link, path)
+      else writeFileSync(path, content)
     }
     for (const [path, content] of sysfs) write(join(root, 'sys', path), content)
     for (const [path, content] of etc) write(join(root, 'etc', path), content)

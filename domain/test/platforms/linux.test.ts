@@ -1,11 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { comparePortPaths } from '@portcullis/domain'
-import { describeSysfs, hub, plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import {
+  describeKernelTree,
+  describeSysfs,
+  hub,
+  keyboardBehindHubs,
+  plainKeyboard,
+  securityKeyBehindHub,
+  storageStick,
+} from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { POSIX_COMMAND, readPoll } from '../../src/platforms/index.ts'
-import { readSysfsTree, recordings, whyNoRecordings } from '../recordings.ts'
-import { pollArchive, pollLinux, presentShells } from './linux-host.ts'
+import { pollLinux, presentShells } from './linux-host.ts'
 
 const etc: [string, string][] = [
   ['os-release', 'ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\n'],
@@ -150,15 +155,14 @@ describe('an answer', () => {
   })
 })
 
-describe('recorded sysfs trees', unless(whyNoRecordings), () => {
-  it.each(['usbkbd', 'fido2'])('are understood when polled: %s', (name) => {
-    const { reading } = readPoll(pollArchive(join(recordings ?? '', `sysfs-tree/${name}.tar.gz`)))
-    const recorded = [...readSysfsTree(name)].filter(([path]) => path.includes('-')).map(([, report]) => report)
-    expect(recorded.length).toBeGreaterThan(1)
+describe('sysfs trees with links, as kernels have them', () => {
+  it.each([
+    ['a keyboard behind hubs', keyboardBehindHubs()],
+    ['a security key behind a hub', securityKeyBehindHub()],
+  ])('are understood when polled: %s', (_what, reports) => {
+    const { reading } = readPoll(pollLinux(describeKernelTree(reports)))
     expect(reading.ok && reading.devices).toEqual(
-      recorded
-        .sort((a, b) => comparePortPaths(a.portPath, b.portPath))
-        .map((report) => expect.objectContaining({ authorized: true, ...report })),
+      reports.map((report) => expect.objectContaining({ authorized: true, ...report })),
     )
   })
 })

@@ -34,12 +34,3 @@ const element = (value: Value): string => {
 /** A property list as `ioreg -a` writes it. */
 export const plist = (value: Value): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n${element(value)}\n</plist>`
-
-/** The nodes with properties of a recorded `ioreg -l` text, as `ioreg -a` would give them. */
-export const nodesOfText = (text: string): { [key: string]: Value }[] =>
-  text.split(/^[ |]*\+-o /m).map((node) => {
-    const members: { [key: string]: Value } = {}
-    for (const [, key = '', string, digits] of node.matchAll(/^[ |]*"([^"]+)" = (?:"([^"]*)"|(\d+))$/gm))
-      members[key] = string ?? BigInt(digits ?? 0)
-    return members
-  })

@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { interfaceSet, parseReport } from '@portcullis/domain'
-import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { readPoll } from '../../src/platforms/index.ts'
 import { parsePlist } from '../../src/platforms/tree.ts'
 import { judge } from '../knowledge-data.ts'
-import { recordings, whyNoRecordings } from '../recordings.ts'
-import { macAnswer, nodesOfText, plist } from './macos-host.ts'
+import { macAnswer, plist } from './macos-host.ts'
 
 const devicesOf = (output: Buffer) => {
   const { platform, reading } = readPoll(output)
@@ -178,50 +174,132 @@ describe('a Mac', () => {
   })
 })
 
-describe('recorded Macs', unless(whyNoRecordings), () => {
-  const read = (file: string): string => readFileSync(join(recordings ?? '', 'macos', file), 'utf8')
+describe('a Mac with many devices', () => {
+  /** A device of system_profiler: its place with its address, its ids as the tool writes them, its name. */
+  const item = (location_id: string, vendor_id: string, product_id: string, _name: string, more: object = {}) => ({
+    ...{ _name, bcd_device: '1.00', bus_power: '500', bus_power_used: '100', device_speed: 'high_speed' },
+    ...{ extra_current_used: '0', location_id, product_id, vendor_id, manufacturer: 'A maker' },
+    ...more,
+  })
+  const bus = (host_controller: string, ..._items: object[]) => ({
+    ...{ _name: 'USB31Bus', host_controller, pci_device: '0xa36d ', pci_revision: '0x0010 ', pci_vendor: '0x8086 ' },
+    ...(_items.length === 0 ? {} : { _items }),
+  })
+  const hidden = { serial_num: '********' }
+  const chips = '0x0bda  (A maker of chips)'
+  const screens = '0x043e  (A maker of screens)'
+  const own = 'apple_vendor_id'
+  const probe = item('0x14330000 / 6', '0x1d50', '0x6018', 'Probe  v1.8.2', { ...hidden, device_speed: 'full_speed' })
+  const phone = item('0x14313000 / 5', '0x05c6  (Another maker)', '0x9091', 'Phone', hidden)
+  const innerHub = item('0x14310000 / 2', chips, '0x5411', 'Hub', { _items: [phone] })
+  const outerHub = item('0x14300000 / 1', chips, '0x5411', 'Hub', { _items: [probe, innerHub] })
+  const headphones = item('0x14100000 / 4', own, '0x1109', 'Headphones', { bcd_device: '9b.00', ...hidden })
+  const disk = item('0x02320000 / 8', '0x0781  (SanDisk Corporation)', '0x558c', 'A disk', {
+    ...{ bcd_device: '10.12', device_speed: 'super_speed', manufacturer: 'SanDisk', ...hidden },
+    Media: [{ _name: 'A disk', bsd_name: 'disk2', 'Logical Unit': 0, size_in_bytes: 1_000_204_140_544, volumes: [{}] }],
+  })
+  const camera = item('0x02343000 / 9', screens, '0x9a68', 'Camera of a screen')
+  const { manufacturer: _, ...nameless } = item('0x02340000 / 6', screens, '0x9a71', 'hub_device', { _items: [camera] })
+  const padded = item('0x02330000 / 4', '0x2109  (A maker)', '0x0817', 'USB3.0 Hub             ', {
+    ...{ manufacturer: 'A maker, Inc.         ', bcd_device: '4.53' },
+  })
+  const screen = item('0x02300000 / 2', screens, '0x9a60', 'USB3.1 Hub', {
+    ...{ bcd_device: '52.50', _items: [padded, disk, nameless] },
+  })
+  // A bus inside the machine has no addresses, speeds or power.
+  const inside = (location_id: string, product_id: string, _name: string) => ({
+    ...{ _name, bcd_device: '2.01', location_id, manufacturer: 'A maker', product_id, vendor_id: own, ...hidden },
+  })
+  const profiler = JSON.stringify({
+    SPUSBDataType: [
+      bus('AppleIntelCNLUSBXHCI', outerHub, headphones),
+      bus('AppleUSBXHCITR'),
+      bus('AppleUSBXHCITR', item('0x00100000 / 1', chips, '0x0411', 'Hub', { device_speed: 'super_speed' })),
+      bus('AppleUSBXHCITR', screen),
+      { _name: 'T2Bus', host_controller: 'AppleUSBVHCIBCE', _items: [inside('0x80500000', '0x027c', 'Keyboard')] },
+    ],
+  })
 
-  it('say all their devices, none of which is an attack tool', () => {
-    const devices = devicesOf(macAnswer({ profiler: read('cyme__SPUSBDataType.json') }))
+  it('says all of them, none of which is an attack tool', () => {
+    const devices = devicesOf(macAnswer({ profiler }))
     expect(devices.map((d) => `${d.portPath} ${d.vid}:${d.pid}`)).toEqual([
-      ...['0-1 0BDA:0411', '0-1.1 0BDA:0411', '2-2 043E:9A61', '2-2.3 2109:2817', '2-2.3.1 1915:520C'],
-      ...['2-2.3.3 1366:0101', '2-2.3.5 2109:8817', '2-2.4 043E:9A73', '2-2.4.1 043E:9A66', '2-2.4.2 043E:9A70'],
-      ...['2-3 043E:9A60', '2-3.1 0BDA:8153', '2-3.2 0781:558C', '2-3.3 2109:0817', '2-3.4 043E:9A71'],
+      ...['0-1 0BDA:0411', '2-3 043E:9A60', '2-3.2 0781:558C', '2-3.3 2109:0817', '2-3.4 043E:9A71'],
       ...['2-3.4.3 043E:9A68', '20-1 05AC:1109', '20-3 0BDA:5411', '20-3.1 0BDA:5411', '20-3.1.3 05C6:9091'],
-      ...['20-3.3 1D50:6018', '128-1 05AC:8233', '128-2 05AC:8514', '128-3 05AC:8262', '128-4 05AC:8103'],
-      ...['128-5 05AC:027C', '128-6 05AC:8302', '128-7 05AC:8102'],
+      ...['20-3.3 1D50:6018', '128-5 05AC:027C'],
     ])
     for (const { report, problems } of devices) {
       expect(problems).toEqual([])
       expect(judge(report).attackTool?.name, report.product).toBeUndefined()
     }
-    expect(devices.find((d) => d.portPath === '2-3.2')).toMatchObject({
-      ...{ bcdDevice: 0x1012, manufacturer: 'SanDisk', product: 'Extreme SSD', speedMbps: 5_000 },
+    const at = (portPath: string) => devices.find((d) => d.portPath === portPath)
+    expect(at('2-3.2')).toMatchObject({
+      ...{ bcdDevice: 0x1012, manufacturer: 'SanDisk', product: 'A disk', speedMbps: 5_000 },
     })
-    const nameless = devices.find((d) => d.portPath === '2-3.4')
-    expect([nameless?.deviceClass, nameless?.product]).toEqual([9, undefined])
+    expect([at('2-3.4')?.deviceClass, at('2-3.4')?.product]).toEqual([9, undefined])
+    expect([at('20-1')?.bcdDevice, at('20-3.3')?.speedMbps]).toEqual([0x9b00, 12])
   })
 
-  it('say them in a property list as well', () => {
-    const list = parsePlist(read('glpi-agent__SPUSBDataType.xml'))
-    const devices = devicesOf(macAnswer({ profiler: JSON.stringify(list) }))
-    expect(devices.map((d) => `${d.portPath} ${d.vid}:${d.pid} ${d.serial ?? '-'}`)).toEqual([
+  it('says them in a property list as well', () => {
+    const dict = (members: string) => `<dict>${members}</dict>`
+    const said = (...pairs: [string, string][]) =>
+      pairs.map(([key, text]) => `<key>${key}</key><string>${text}</string>`).join('')
+    const device = (place: string, product: string, vendor: string, name: string, serial = '', items = '') =>
+      dict(
+        `<key>Built-in_Device</key><string>Yes</string>${items && `<key>_items</key><array>${items}</array>`}
+        ${said(['_name', name], ['bcd_device', '2.08'], ['device_speed', 'full_speed'], ['location_id', place])}
+        ${said(['product_id', product], ['vendor_id', vendor])}${serial && said(['serial_num', serial])}`,
+      )
+    const radio = device('0x1a110000 / 2', '0x820f', own, 'Radio', '00231241D46C')
+    const mouse = device('0x3a210000 / 3', '0x0304', own, 'Mouse')
+    const keyboard = device('0x3a230000 / 2', '0x020c', own, 'Keyboard')
+    const devices = [
+      device('0x1a100000 / 1', '0x4500', '0x0a5c  (A maker)', 'Hub', '', radio),
+      device('0x3a200000 / 1', '0x1003', own, 'Hub in a keyboard', '', mouse + keyboard),
+      device('0xfa200000 / 1', '0xa00c', '0x0480  (A maker &amp; another)', 'Disk', '20150123045944'),
+      device('0xfd400000 / 1', '0x8502', own, 'Camera', '8T8AH11BE0003L00'),
+    ]
+    const text = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><array>${dict(
+      `<key>_SPCommandLineArguments</key><array><string>/usr/sbin/system_profiler</string></array>
+      <key>_SPCompletionInterval</key><real>1.4819530248641968</real>
+      <key>_timeStamp</key><date>2017-06-28T13:40:08Z</date>
+      <key>_detailLevel</key><integer>-1</integer><key>_dataType</key><string>SPUSBDataType</string>
+      <key>_items</key><array>${dict(said(['_name', 'USBBus'], ['host_controller', 'AppleUSBUHCIPCI']))}
+      ${devices.map((one) => dict(`<key>_items</key><array>${one}</array>${said(['_name', 'USBBus'])}`)).join('\n')}</array>`,
+    )}</array></plist>`
+    const found = devicesOf(macAnswer({ profiler: JSON.stringify(parsePlist(text)) }))
+    expect(found.map((d) => `${d.portPath} ${d.vid}:${d.pid} ${d.serial ?? '-'}`)).toEqual([
       ...['26-1 0A5C:4500 -', '26-1.1 05AC:820F 00231241D46C', '58-2 05AC:1003 -', '58-2.1 05AC:0304 -'],
-      ...['58-2.3 05AC:020C -', '93-1 05AC:8242 -', '250-2 0480:A00C 20150123045944'],
-      '253-4 05AC:8502 8T8AH11BE0003L00',
+      ...['58-2.3 05AC:020C -', '250-2 0480:A00C 20150123045944', '253-4 05AC:8502 8T8AH11BE0003L00'],
     ])
   })
 
-  it('say them in the registry, root hubs left out', () => {
-    const registry = plist(nodesOfText(read('glpi-agent__ioreg_IOUSBDevice1.txt')))
+  it('says them in the registry of older systems, root hubs left out', () => {
+    const entry = (locationID: bigint, idVendor: number, idProduct: number, name: string, code = [0, 0, 0]) => ({
+      ...{ locationID, idVendor, idProduct, bcdDevice: 0x0110, bNumConfigurations: 1, 'Device Speed': 1 },
+      ...{ bDeviceClass: code[0] as number, bDeviceSubClass: code[1] as number, bDeviceProtocol: code[2] as number },
+      ...{ 'USB Product Name': name, 'USB Vendor Name': 'A maker' },
+    })
+    const registry = plist([
+      entry(0x1d000000n, 1452, 0x8005, 'Root hub', [9, 0, 0]),
+      entry(0x1d200000n, 1452, 0x021b, 'Keyboard and trackpad'),
+      entry(0x5d200000n, 1452, 0x8240, 'Receiver of a remote control'),
+      entry(0x7d100000n, 1452, 0x8205, 'Radio', [224, 1, 1]),
+      // Addresses above the first half are written with 64 bits.
+      entry(0xffff_ffff_fd00_0000n, 1452, 0x8006, 'Root hub', [9, 0, 1]),
+      { ...entry(0xffff_ffff_fd30_0000n, 6518, 0x6025, 'Stick'), 'USB Serial Number': '16270078C5C90000' },
+      entry(0xffff_ffff_fd40_0000n, 1452, 0x8501, 'Camera', [255, 255, 255]),
+    ])
     const devices = devicesOf(macAnswer({ profiler: '', registry }))
     expect(devices.map((d) => `${d.portPath} ${d.vid}:${d.pid} ${d.product}`)).toEqual([
-      '29-2 05AC:021B Apple Internal Keyboard / Trackpad',
-      '93-2 05AC:8240 IR Receiver',
-      '125-1 05AC:8205 Bluetooth USB Host Controller',
-      '253-3 1976:6025 Flash Disk',
-      '253-4 05AC:8501 Built-in iSight',
+      '29-2 05AC:021B Keyboard and trackpad',
+      '93-2 05AC:8240 Receiver of a remote control',
+      '125-1 05AC:8205 Radio',
+      '253-3 1976:6025 Stick',
+      '253-4 05AC:8501 Camera',
     ])
+    expect(devices.map((d) => d.serial)).toEqual([undefined, undefined, undefined, '16270078C5C90000', undefined])
     for (const { report } of devices) expect(judge(report).attackTool).toBeNull()
   })
 })

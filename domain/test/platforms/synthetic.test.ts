@@ -1,10 +1,10 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { decide, isSynthetic, type ParsedDescriptors, parseReport, policyDevice } from '@portcullis/domain'
-import { plainKeyboard, storageStick, unifyingReceiver1207, unless } from '@portcullis/domain/testing'
+import { plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { type SaidOfDevice, syntheticReport } from '../../src/platforms/synthetic.ts'
+import { genuineDevices } from '../genuine-devices.ts'
 import { judge } from '../knowledge-data.ts'
-import { readLsusb, readSysfsTree, whyNoRecordings } from '../recordings.ts'
 
 /** What a Mac or Windows host says of a device: never its descriptors, perhaps its interfaces. */
 const polled = (report: DeviceReport, interfaces: 'known' | 'unknown'): DeviceReport => {
@@ -72,16 +72,9 @@ describe('descriptors made of what a host says', () => {
   })
 })
 
-describe('genuine devices that were recorded', unless(whyNoRecordings), () => {
+describe('genuine devices', () => {
   it.each(['known', 'unknown'] as const)('are no imitations when polled with interfaces %s', (interfaces) => {
-    const devices = [
-      ...['cyme__lsusb_verbose.txt', 'fwupd__logitech-hidpp_lsusb-U0007.txt', 'fwupd__usi-dock_lsusb.txt'],
-      'fwupd__logitech-hidpp_lsusb-U0008.txt',
-    ].flatMap(readLsusb)
-    const trees = ['usbkbd', 'fido2'].flatMap((name) => [...readSysfsTree(name)].filter(([path]) => path.includes('-')))
-    const all = [...devices, ...trees.map(([, report]) => report)]
-    expect(all.length).toBeGreaterThan(15)
-    for (const report of all) {
+    for (const report of genuineDevices()) {
       const whole = judge(report)
       const part = judge(polled(report, interfaces))
       expect([part.parsed.vid, part.parsed.pid, part.attackTool]).toEqual([

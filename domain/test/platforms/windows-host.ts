@@ -28,28 +28,3 @@ export const windowsAnswer = (devices: unknown, more: Record<string, unknown> = 
     ...more,
     Devices: devices,
   })}\nend\n`
-
-const decode = (text: string): string => text.replaceAll('&amp;', '&')
-
-/** The Win32_PnPEntity blocks of USB nodes in a recorded WMI text (UTF-16). */
-export const nodesOfWmi = (bytes: Buffer): WindowsNode[] =>
-  new TextDecoder('utf-16le')
-    .decode(bytes)
-    .split(/(?:\r?\n){2,}/)
-    .map(
-      (block) => new Map([...block.matchAll(/^(\w+)=(.*?)\r?$/gm)].map(([, key, value]) => [key, decode(value ?? '')])),
-    )
-    .filter(
-      (fields) => fields.get('CreationClassName') === 'Win32_PnPEntity' && fields.get('DeviceID')?.startsWith('USB\\'),
-    )
-    .map((fields) => {
-      const list = (key: string): string[] =>
-        [...(fields.get(key) ?? '').matchAll(/"([^"]*)"/g)].map(([, text]) => text ?? '')
-      return {
-        DeviceID: fields.get('DeviceID') ?? '',
-        HardwareID: list('HardwareID'),
-        CompatibleID: list('CompatibleID'),
-        ClassGuid: fields.get('ClassGuid') ?? '',
-        Service: fields.get('Service') ?? null,
-      }
-    })

@@ -62,7 +62,6 @@ const known = [
   'PORTCULLIS_DRAIN_SECONDS',
   'PORTCULLIS_NO_NODE_DOWNLOAD',
   'PORTCULLIS_CHROMIUM',
-  'PORTCULLIS_RECORDINGS',
 ] as const
 
 /** systemd kills a service 90 s after it asked it to stop. */

@@ -1,0 +1,109 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { parseReport } from './descriptors.ts'
+import { buildDevice } from './testing-build.ts'
+import { describeSysfs } from './testing-sysfs.ts'
+
+/** A file of a sysfs tree, or a symbolic link in it. */
+export type SysfsEntry = Buffer | string | { link: string }
+
+const devicesDir = 'bus/usb/devices'
+const HID_CLASS = 0x03
+
+/** Where the kernel keeps a device or interface: below its controller, hub by hub. */
+const homeOf = (name: string): string => {
+  const [portPath = '', configuration] = name.split(':')
+  const bus = /^usb(\d+)$/.exec(portPath)?.[1] ?? portPath.slice(0, portPath.indexOf('-'))
+  const home = [`devices/pci0000:00/0000:00:14.${bus}`, `usb${bus}`]
+  if (!portPath.startsWith('usb')) {
+    const ports = portPath.slice(portPath.indexOf('-') + 1).split('.')
+    home.push(...ports.map((_, i) => `${bus}-${ports.slice(0, i + 1).join('.')}`))
+  }
+  if (configuration !== undefined) home.push(name)
+  return home.join('/')
+}
+
+/** Report descriptors, one for each HID interface, where its driver shows them. */
+const hidFiles = (report: DeviceReport): [path: string, content: Buffer][] => {
+  const parsed = parseReport(report)
+  const first = parsed.configurations[0]
+  const hid = first?.interfaces.filter((i) => i.class === HID_CLASS && i.alternate === 0) ?? []
+  return (report.reportDescriptors ?? []).flatMap((text, i) => {
+    const part = hid[i]
+    if (part === undefined) return []
+    const home = homeOf(`${report.portPath}:${first?.value}.${part.number}`)
+    return [[`${home}/0003:${parsed.vid}:${parsed.pid}.000${i + 1}/report_descriptor`, Buffer.from(text, 'base64')]]
+  })
+}
+
+/**
+ * The sysfs tree of these devices as a kernel has it: directories below their hubs, symbolic links to them in
+ * `bus/usb/devices`, and report descriptors below the HID interfaces. By path below the sysfs root.
+ */
+export const describeKernelTree = (reports: readonly DeviceReport[]): Map<string, SysfsEntry> => {
+  const entries = new Map<string, SysfsEntry>()
+  for (const [path, content] of describeSysfs(reports)) {
+    const [name = '', ...rest] = path.slice(devicesDir.length + 1).split('/')
+    entries.set(`${homeOf(name)}/${rest.join('/')}`, content)
+    entries.set(`${devicesDir}/${name}`, { link: `../../../${homeOf(name)}` })
+  }
+  for (const [path, content] of reports.flatMap(hidFiles)) entries.set(path, content)
+  return entries
+}
+
+const intervalIn = (interval: number, maxPacketSize = 1) => [{ address: 0x81, maxPacketSize, interval }]
+const twoTranslators = [
+  { code: '09:00:01', number: 0, endpoints: intervalIn(12) },
+  { code: '09:00:02', number: 0, alternate: 1, endpoints: intervalIn(12) },
+]
+
+/** A keyboard that is behind a hub of its own, that is behind a monitor's, that is behind the chipset's. */
+export const keyboardBehindHubs = (): DeviceReport[] => [
+  buildDevice({
+    ...{ portPath: '1-1', vid: '8087', pid: '0020', bcdDevice: '0000', deviceCode: '09:00:01', speedMbps: 480 },
+    interfaces: [{ code: '09:00:00', endpoints: intervalIn(12) }],
+  }),
+  buildDevice({
+    ...{ portPath: '1-1.5', vid: '17EF', pid: '1005', bcdDevice: '0001', deviceCode: '09:00:02', speedMbps: 480 },
+    interfaces: twoTranslators,
+  }),
+  buildDevice({
+    ...{ portPath: '1-1.5.4', vid: '05F3', pid: '0081', bcdDevice: '0320', bcdUsb: 0x0110, maxPacketSize0: 8 },
+    ...{ deviceCode: '09:00:00', manufacturer: 'A maker', product: 'Keyboard hub', speedMbps: 12 },
+    interfaces: [{ code: '09:00:00', endpoints: intervalIn(255) }],
+  }),
+  buildDevice({
+    ...{ portPath: '1-1.5.4.2', vid: '05F3', pid: '0007', bcdDevice: '0320', bcdUsb: 0x0110, maxPacketSize0: 8 },
+    speedMbps: 12,
+    interfaces: [
+      { code: '03:01:01', endpoints: intervalIn(8, 8) },
+      { code: '03:00:00', endpoints: [{ address: 0x82, maxPacketSize: 4, interval: 8 }] },
+    ],
+  }),
+]
+
+/** The collection of FIDO as the CTAP standard writes it: usage page 0xF1D0, one report of 64 bytes in and one out. */
+const fidoReport = Buffer.from('06d0f10901a1010920150026ff007508954081020921150026ff00750895409102c0', 'hex')
+
+/** A security key with FIDO alone, behind a hub. */
+export const securityKeyBehindHub = (): DeviceReport[] => [
+  buildDevice({
+    ...{ portPath: '1-2', vid: '0BDA', pid: '5411', bcdDevice: '0104', bcdUsb: 0x0210, deviceCode: '09:00:02' },
+    ...{ manufacturer: 'Generic', product: 'Four-port hub', speedMbps: 480 },
+    interfaces: twoTranslators,
+  }),
+  buildDevice({
+    ...{ portPath: '1-2.3', vid: '1050', pid: '0120', bcdDevice: '0512' },
+    ...{ manufacturer: 'A maker of keys', product: 'Security key', speedMbps: 12 },
+    interfaces: [
+      {
+        code: '03:00:00',
+        reportLength: fidoReport.length,
+        endpoints: [
+          { address: 0x04, maxPacketSize: 64, interval: 2 },
+          { address: 0x84, maxPacketSize: 64, interval: 2 },
+        ],
+      },
+    ],
+    reportDescriptors: [fidoReport.toString('base64')],
+  }),
+]
