@@ -6,6 +6,9 @@ import type { Secret } from '#platform/secret.ts'
 /** The trail or its checkpoints are not as this server wrote them: nothing is signed until a person has looked. */
 export class TrailFault extends Error {}
 
+/** A file beside the key file cannot be read now. That says nothing about the trail. */
+export class AnchorUnreadable extends Error {}
+
 /** The newest checkpoint that this server knows of, kept where the role of the database does not reach. */
 export interface Anchor {
   /** 0: there was none yet, and the first may be signed. */
@@ -18,6 +21,23 @@ export interface Anchor {
 export type CheckpointAnchor = ReturnType<typeof createCheckpointAnchor>
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'
+/** The process or the machine lacks something: the file may be as it was. */
+const passing: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+  'ENOMEM',
+  'EAGAIN',
+  'EBUSY',
+  'ETIMEDOUT',
+  'ESTALE',
+])
+
+const unreadable = (what: string, code: string): Error =>
+  passing.has(code)
+    ? new AnchorUnreadable(`${what} cannot be read now (${code}).`)
+    : new TrailFault(`${what} can not be read (${code}).`)
+
 const pem = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
 /** Public keys of former key files; a person puts them beside the present one. */
@@ -48,7 +68,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
         text = await readFile(file, 'utf8')
       } catch (error) {
         if (codeOf(error) === 'ENOENT') return kept
-        throw new TrailFault(`The anchor ${file} can not be read (${codeOf(error)}).`)
+        throw unreadable(`The anchor ${file}`, codeOf(error))
       }
       try {
         const { mac, number, auditTrailID, hash } = JSON.parse(text) as Anchor & { mac: string }
@@ -85,7 +105,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
       try {
         for (const [id, one] of publicKeysOf(await readFile(former, 'utf8'))) keys.set(id, one)
       } catch (error) {
-        if (codeOf(error) !== 'ENOENT') throw new TrailFault(`${former} can not be read (${codeOf(error)}).`)
+        if (codeOf(error) !== 'ENOENT') throw unreadable(former, codeOf(error))
       }
       return keys
     },

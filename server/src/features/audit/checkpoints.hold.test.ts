@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signCheckpoint } from '@portcullis/domain'
@@ -302,6 +302,32 @@ describe('the anchor beside the key file', () => {
       await turn(app, 0)
       expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
     }))
+
+  it.each(['key.audit-anchor', 'key.former.pem'])(
+    'finding 5: %s that cannot be read now is a warning, and no changed trail',
+    (name) =>
+      withApp(async (app) => {
+        await change(app, 'a')
+        await turn(app, 0)
+        const file = join(app.keyDir, name)
+        const kept = `${file}.kept`
+        if (existsSync(file)) renameSync(file, kept)
+        // The kernel answers EIO for it, whoever reads.
+        symlinkSync('/proc/self/mem', file)
+        await change(app, 'b')
+        await turn(app, minute)
+        expect(await app.server.checkpoints.health()).toEqual({
+          status: 'Warning',
+          description: expect.stringMatching(/ cannot be read now \(EIO\)\.$/),
+        })
+        expect(await auditStatusOf(app)).toMatchObject({ lastCheckpoint: { number: 1 } })
+        rmSync(file)
+        if (existsSync(kept)) renameSync(kept, file)
+        await turn(app, 0)
+        expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
+        expect(await auditStatusOf(app)).toMatchObject({ lastCheckpoint: { number: 2 }, problem: '' })
+      }),
+  )
 
   it('that can not be written is a warning, and the server signs on', () =>
     withApp(async (app) => {

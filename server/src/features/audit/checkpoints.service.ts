@@ -19,7 +19,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { AuditService } from './audit.service.ts'
-import { type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
+import { AnchorUnreadable, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import { checkpointOf, createHold } from './checkpoints.hold.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
 import type { CheckpointsStore } from './checkpoints.store.ts'
@@ -66,6 +66,8 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   const keyId = checkpointKeyId(key.publicKey)
   const anchored = createHold({ db, store, anchor, publicKey: key.publicKey, audit })
   let fault = ''
+  /** Why nothing can be signed now, though nothing is known to be wrong with the trail. */
+  let obstacle = ''
   let sinkFault = ''
   let sinkNumber = 0
   let isLockMissed = false
@@ -231,7 +233,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         if (position.line === null) await anchored.hold(db, position)
       } catch (error) {
         // Health says it with the next look.
-        if (!(error instanceof TrailFault)) throw error
+        if (!(error instanceof TrailFault || error instanceof AnchorUnreadable)) throw error
       }
     },
 
@@ -244,7 +246,14 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       try {
         await work()
         fault = ''
+        obstacle = ''
       } catch (error) {
+        if (error instanceof AnchorUnreadable) {
+          // A fault that was seen stays: it is not refuted by a file that cannot be read.
+          if (obstacle === '') log.warn({ err: error }, 'the audit trail is not signed for now')
+          obstacle = error.message
+          return
+        }
         if (!(error instanceof TrailFault)) throw error
         if (fault === '') log.error({ err: error }, 'the audit trail is not as it was written')
         fault = error.message
@@ -271,13 +280,14 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         keyId,
         publicKey: String(key.publicKey.export({ type: 'spki', format: 'pem' })),
         secondSink: { upTo: sinkNumber, isCurrent: sinkFault === '' && sinkNumber === (last?.number ?? 0) },
-        problem: fault || sinkFault || anchored.fault(),
+        problem: fault || obstacle || sinkFault || anchored.fault(),
       }
     },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       const { last, newest, uncovered } = await look()
       if (fault !== '') return { status: 'Error', description: fault }
+      if (obstacle !== '') return { status: 'Warning', description: obstacle }
       if (sinkFault !== '') return { status: 'Warning', description: sinkFault }
       if (anchored.fault() !== '') return { status: 'Warning', description: anchored.fault() }
       const late = waiting === null ? 0 : clock.now() - waiting.since
