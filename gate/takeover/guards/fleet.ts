@@ -41,6 +41,20 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  oneWakeSocket: {
+    does: 'An agent has one wake socket: a new one ends the one before at once',
+    test: {
+      file: 'server/src/ingest/wake.test.ts',
+      name: 'finding 5: a new one ends the one before, also when its peer never answers',
+    },
+    removedBy: [
+      {
+        file: 'server/src/ingest/wake.ts',
+        find: 'sockets.get(session.agentId)?.terminate()',
+        replace: 'sockets.get(session.agentId)?.close(1000)',
+      },
+    ],
+  },
   agentQuota: {
     does: 'Each host has a quota of reports; a host over its quota does not slow others down',
     test: { file: 'server/src/ingest/shares.test.ts', name: 'must wait, while others are served' },

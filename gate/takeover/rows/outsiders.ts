@@ -65,7 +65,7 @@ export const hostRoot: Row = {
     'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
   ),
   forgeTrail: refused(['agentAudience']),
-  denyService: refused(['agentQuota', 'machineCredentialFirst']),
+  denyService: refused(['agentQuota', 'oneWakeSocket', 'machineCredentialFirst']),
   lockOut: refused(['fairSignIn']),
 }
 

@@ -8,10 +8,13 @@ import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** What a peer has to read a refusal. */
 const refusedMs = 2_000
+/** Sockets that one agent may open at once, and how long it waits for each further one. It opens one and keeps it. */
+const openings = { most: 10, everyMs: 5_000 } as const
 
 /**
  * Wake sockets: one idle WebSocket per agent that carries nothing but "check in now". No compression and small buffers,
- * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in.
+ * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in. An agent has one
+ * at most: a new one ends the one before at once, whether its peer answers or not.
  */
 export const createWake = ({
   clock,
@@ -28,7 +31,33 @@ export const createWake = ({
     clientTracking: false,
   })
 
-  const refuse = (socket: Duplex, status: 401 | 403 | 404): void => {
+  const openedBy = new Map<string, { level: number; at: number }>()
+  let tidyAt = 10_000
+
+  const levelOf = ({ level, at }: { level: number; at: number }, now: number): number =>
+    Math.min(openings.most, level + (now - at) / openings.everyMs)
+
+  /** Counts an opening; false when the agent opens more than its share. */
+  const mayOpen = (agentId: string): boolean => {
+    const now = clock.now()
+    const known = openedBy.get(agentId)
+    const level = known === undefined ? openings.most : levelOf(known, now)
+    if (level < 1) return false
+    openedBy.set(agentId, { level: level - 1, at: now })
+    if (openedBy.size >= tidyAt) {
+      for (const [id, one] of openedBy) if (levelOf(one, now) >= openings.most) openedBy.delete(id)
+      tidyAt = Math.max(10_000, openedBy.size * 2)
+    }
+    return true
+  }
+
+  /** Says why, and waits no longer than a moment for a peer that does not close its side. */
+  const end = (ws: WebSocket, code: number, reason: string): void => {
+    ws.close(code, reason)
+    setTimeout(() => ws.terminate(), refusedMs).unref()
+  }
+
+  const refuse = (socket: Duplex, status: 401 | 403 | 404 | 429): void => {
     socket.end(bareAnswer(socket, status))
     // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side would
     // keep it open forever.
@@ -55,8 +84,13 @@ export const createWake = ({
       refuse(socket, 401)
       return
     }
+    if (!mayOpen(session.agentId)) {
+      refuse(socket, 429)
+      return
+    }
     server.handleUpgrade(request, socket, head, (ws) => {
-      sockets.get(session.agentId)?.close(1000)
+      // An orderly close would wait for a peer that may never answer.
+      sockets.get(session.agentId)?.terminate()
       sockets.set(session.agentId, ws)
       ws.on('error', () => ws.terminate())
       ws.on('close', () => {
@@ -77,7 +111,10 @@ export const createWake = ({
     },
     /** Closes the sockets of removed agents. */
     drop: (agentIds: readonly string[]): void => {
-      for (const id of agentIds) sockets.get(id)?.close(4003, 'removed')
+      for (const id of agentIds) {
+        const ws = sockets.get(id)
+        if (ws !== undefined) end(ws, 4003, 'removed')
+      }
     },
     size: (): number => sockets.size,
     close: (): void => {

@@ -1,0 +1,70 @@
+import { connect, type Socket } from 'node:net'
+import { agentPaths } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+
+let t: TestApp
+const opened: Socket[] = []
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(async () => {
+  for (const socket of opened) socket.destroy()
+  await t.close()
+})
+
+/** A wake socket of a peer that reads what comes and never closes its side. */
+const open = (agent: TestAgent): Promise<{ status: number; ended: Promise<void> }> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(t.address)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    opened.push(socket)
+    const ended = new Promise<void>((done) => {
+      socket.once('end', done)
+      socket.once('close', () => done())
+    })
+    socket.once('data', (data) => resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(String(data))?.[1]), ended }))
+    socket.on('error', reject)
+    socket.write(
+      `GET ${agentPaths.wake} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nauthorization: Bearer ${agent.state.session}\r\n\r\n`,
+    )
+  })
+
+/** The close of RFC 6455 would wait half a minute for the answer of the peer. */
+const endsSoon = (ended: Promise<void>): Promise<boolean> =>
+  Promise.race([
+    ended.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 10_000).unref()),
+  ])
+
+describe('wake sockets of one agent', () => {
+  it('finding 5: a new one ends the one before, also when its peer never answers', async () => {
+    const agent = await enrolAgent(t)
+    const first = await open(agent)
+    const second = await open(agent)
+    expect([first.status, second.status]).toEqual([101, 101])
+    expect(await endsSoon(first.ended)).toBe(true)
+    expect(t.server.ingest.wake.wake(agent.agentId)).toBe(true)
+  })
+
+  it('finding 5: are opened in a small number at once, and one in five seconds after that', async () => {
+    const agent = await enrolAgent(t)
+    const other = await enrolAgent(t)
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) statuses.push((await open(agent)).status)
+    expect(statuses).toEqual([...Array(10).fill(101), 429, 429])
+    expect((await open(other)).status).toBe(101)
+    t.clock.advance(5_000)
+    expect([(await open(agent)).status, (await open(agent)).status]).toEqual([101, 429])
+  })
+
+  it('finding 5: the one of a removed agent ends, also when its peer never answers', async () => {
+    const agent = await enrolAgent(t)
+    const { status, ended } = await open(agent)
+    expect(status).toBe(101)
+    t.server.ingest.wake.drop([agent.agentId])
+    expect(await endsSoon(ended)).toBe(true)
+  })
+})
