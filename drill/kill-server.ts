@@ -29,8 +29,8 @@ const takenAgain: Sabotage = {
     },
     {
       file: 'server/src/ingest/apply-report.ts',
-      find: 'if (there !== undefined && there.design.id === design.id && there.serial === serial) {',
-      replace: 'if (there !== undefined && there.design.id === design.id && serial === "") {',
+      find: 'if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {',
+      replace: 'if (there !== undefined && serial === "" && isSameDevice(there.design, design)) {',
     },
   ],
 }

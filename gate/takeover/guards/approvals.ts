@@ -33,8 +33,8 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'domain/src/approval-gate.ts',
-        find: 'limit !== null && allowed + wish.hosts > limit',
-        replace: 'limit !== null && allowed < 0',
+        find: '(wish.hosts > 0 && allowed + wish.hosts > limit)',
+        replace: 'allowed < 0',
       },
     ],
   },
@@ -206,6 +206,76 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  laterHosts: {
+    does: 'A known attack tool is allowed on hosts that are added later only with a second approver',
+    test: {
+      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      name: 'finding 4c: a server without hosts allows an attack tool on later hosts by two people only',
+    },
+    removedBy: [
+      {
+        file: 'domain/src/approval-gate.ts',
+        find: 'wish.isForLaterHosts === true ||',
+        replace: '',
+      },
+    ],
+  },
+  guardedDevices: {
+    does: 'Deleting a deny counts the armed hosts whose agents may let its devices work',
+    test: {
+      file: 'server/src/features/approvals/late-orders.test.ts',
+      name: 'finding 4: deleting a deny counts armed hosts, whose guards may let its devices work',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/policy/newly-allowed.ts',
+        find: 'opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.designId) })))',
+        replace: 'opened.push(...denied.filter((one) => allowed.has(one.designId)))',
+      },
+    ],
+  },
+  lateOrders: {
+    does: 'A job allows devices on no more hosts than were counted when it was ordered',
+    test: {
+      file: 'server/src/features/approvals/late-orders.test.ts',
+      name: 'finding 4: approving what is attached allows no more hosts when the rules changed before the job ran',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/actions/bulk.service.ts',
+        find: 'await approvePresent(tx, actor, agentIds, async () => {}, granted)',
+        replace: 'await approvePresent(tx, actor, agentIds, async () => {}, Number.POSITIVE_INFINITY)',
+      },
+    ],
+  },
+  countedRevert: {
+    does: 'Reverting a rollout counts every host that it frees, also those armed meanwhile',
+    test: {
+      file: 'server/src/features/rollouts/rollouts.test.ts',
+      name: 'finding 4: hosts that it arms while it is reverted are counted, too',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/rollouts/rollouts.service.ts',
+        find: 'if (hosts > counted) return { name: row.name, hosts }',
+        replace: '',
+      },
+    ],
+  },
+  countedUpdate: {
+    does: 'An update reaches only hosts that the gate was asked about',
+    test: {
+      file: 'server/src/features/packages/packages.approval.test.ts',
+      name: 'finding 1: a host that is removed meanwhile opens no way around the second approver',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/actions/on-ids.service.ts',
+        find: '      refuseAgentless(asked)\n      await refuseUpdate(',
+        replace: '      if (!asked.some((target) => target.agentless)) await refuseUpdate(',
+      },
+    ],
+  },
   approverForTags: {
     does: 'Tags that rules use are changed on more hosts than the limit only with a second approver',
     test: {
@@ -243,7 +313,7 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/policy/changes.service.ts',
-        find: 'if (!isApproved && write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())',
+        find: 'if (write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())',
         replace: '',
       },
     ],

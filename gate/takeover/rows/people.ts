@@ -18,9 +18,20 @@ export const userSession: Row = {
 }
 
 export const managerSession: Row = {
-  runProgram: refused(['profile', 'agentReleaseKey']),
-  freeHost: needsApprover(['approverForFree'], 'Up to the limit, a Manager can free hosts alone.'),
-  allowDevice: needsApprover(['approverForRules', 'hiddenAllows', 'approverForTags', 'approverForDrivers'], onlyKnown),
+  runProgram: refused(['profile', 'agentReleaseKey', 'countedUpdate']),
+  freeHost: needsApprover(['approverForFree', 'countedRevert'], 'Up to the limit, a Manager can free hosts alone.'),
+  allowDevice: needsApprover(
+    [
+      'approverForRules',
+      'hiddenAllows',
+      'laterHosts',
+      'guardedDevices',
+      'lateOrders',
+      'approverForTags',
+      'approverForDrivers',
+    ],
+    onlyKnown,
+  ),
   readSecret: refused(['maskedSecrets']),
   impersonateHost: refused(['profile']),
   forgeEvent: detected(
@@ -43,6 +54,7 @@ export const administratorSession: Row = {
   freeHost: needsApprover(
     [
       'approverForFree',
+      'countedRevert',
       'latchedGate',
       'independentApprover',
       'approverForLinks',
@@ -54,7 +66,16 @@ export const administratorSession: Row = {
     'Up to the limit, an Administrator can free hosts alone.',
   ),
   allowDevice: needsApprover(
-    ['approverForRules', 'hiddenAllows', 'approverForTags', 'approverForDrivers', 'approverForKnowledge'],
+    [
+      'approverForRules',
+      'hiddenAllows',
+      'laterHosts',
+      'guardedDevices',
+      'lateOrders',
+      'approverForTags',
+      'approverForDrivers',
+      'approverForKnowledge',
+    ],
     onlyKnown,
   ),
   readSecret: needsApprover(
@@ -88,7 +109,16 @@ export const managerToken: Row = {
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
-    ['approverForRules', 'hiddenAllows', 'approverForTags', 'freshOverride', 'tokenScope'],
+    [
+      'approverForRules',
+      'hiddenAllows',
+      'laterHosts',
+      'guardedDevices',
+      'lateOrders',
+      'approverForTags',
+      'freshOverride',
+      'tokenScope',
+    ],
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
   ),
   lockOut: detected(['auditWithChange', 'tokenScope'], ownAccounts),
@@ -102,7 +132,17 @@ export const administratorToken: Row = {
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
   allowDevice: refused(
-    ['approverForRules', 'hiddenAllows', 'approverForTags', 'freshOverride', 'tokenCannotMoveFleet', 'tokenScope'],
+    [
+      'approverForRules',
+      'hiddenAllows',
+      'laterHosts',
+      'guardedDevices',
+      'lateOrders',
+      'approverForTags',
+      'freshOverride',
+      'tokenCannotMoveFleet',
+      'tokenScope',
+    ],
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(

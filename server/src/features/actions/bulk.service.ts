@@ -9,7 +9,7 @@ import {
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
 import { agentsList } from '#features/agents/index.ts'
-import type { ApprovalsApi } from '#features/approvals/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
@@ -53,6 +53,8 @@ interface BulkJob {
   uuids: string[]
   /** For tags alone. */
   hashtags?: string[]
+  /** Hosts on which the order was counted as newly allowing devices; absent: a second approver agreed to all. */
+  counted?: number
   actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'> & {
     /** Permissions of the credential that ordered the job; absent in jobs from before scopes. */
     permissions?: readonly Permission[]
@@ -75,11 +77,16 @@ export interface BulkDeps {
     actor: Actor,
     agentIds: readonly string[],
     orders: () => Promise<unknown>,
-    isApproved: boolean,
-  ): Promise<unknown>
+    granted: number,
+  ): Promise<number>
   tagGate: {
     measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number>
-    take(tx: Tx, actor: Actor, changes: readonly HostTagChange[]): Promise<{ limit: number | null }>
+    take(
+      tx: Tx,
+      actor: Actor,
+      changes: readonly HostTagChange[],
+      granted?: number,
+    ): Promise<{ hosts: number; limit: number | null }>
   }
   /** Hosts with a present device that approving newly allows. */
   approvable(agentIds: readonly string[]): Promise<number>
@@ -87,6 +94,11 @@ export interface BulkDeps {
 
 /** Actions that end with the last step; others wait for what hosts say. */
 const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', 'approveAll', 'tag', 'untag'])
+
+const opensMore = (): AppError =>
+  new AppError('conflict', {
+    detail: 'The rules changed after this was ordered. It would newly allow devices on more hosts; order it again.',
+  })
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
@@ -234,19 +246,23 @@ export const createBulk = (deps: BulkDeps) => {
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
     if (action === 'update') await refuseUpdate(approvals, actor, uuids)
+    let counted = 0
     if (action === 'approveAll') {
-      const hosts = await approvable(uuids)
-      const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, hosts))
+      counted = await approvable(uuids)
+      const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, counted))
       if (limit !== null)
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
     if (action === 'tag' || action === 'untag') {
-      const { limit } = await db.transaction((tx) => tagGate.take(tx, actor, tagChanges(action, hashtags, uuids)))
+      const { hosts, limit } = await db.transaction((tx) =>
+        tagGate.take(tx, actor, tagChanges(action, hashtags, uuids)),
+      )
+      counted = hosts
       if (limit !== null)
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, hashtags }, limit })
     }
     const jobId = await db.transaction(async (tx) => {
-      const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags }
+      const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags, counted }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
       await audit.write(tx, actor, {
         action: 'bulk.ordered',
@@ -258,30 +274,37 @@ export const createBulk = (deps: BulkDeps) => {
     return { accepted: uuids.length, skipped, jobId }
   }
 
-  /** One step of a job, in one transaction. Returns how many hosts got what they were to get, here and now or by a command. */
-  const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[]) => {
+  /**
+   * One step of a job, in one transaction. Returns how many hosts got what they were to get, here and now or by a command,
+   * and on how many of them devices are newly allowed. Rules may have changed since the order, so hosts beyond the `granted`
+   * ones are counted again.
+   */
+  const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) => {
     const targets = await read.targets(tx, read.named(some))
     if (job.action === 'cancelCommands') {
       await commands.cancel(tx, actor, some)
-      return { ended: targets.length, queued: [], order: targets }
+      return { ended: targets.length, queued: [], order: targets, opened: 0 }
     }
     if (job.action === 'approveAll') {
-      await approvePresent(
-        tx,
-        actor,
-        targets.map((target) => target.agent_id),
-        async () => {},
-        // It was checked for all hosts of the job when the job was ordered.
-        true,
-      )
-      return { ended: targets.length, queued: [], order: targets }
+      const agentIds = targets.map((target) => target.agent_id)
+      const opened = await approvePresent(tx, actor, agentIds, async () => {}, granted).catch((error: unknown) => {
+        throw error instanceof NeedsApprover ? opensMore() : error
+      })
+      return { ended: targets.length, queued: [], order: targets, opened }
     }
     if (job.action === 'tag' || job.action === 'untag') {
       const ids = await tags.ensureTags(tx, job.hashtags ?? [])
       const hosts = targets.map((target) => target.agent_id)
+      const { hosts: opened, limit } = await tagGate.take(
+        tx,
+        actor,
+        tagChanges(job.action, job.hashtags ?? [], hosts),
+        granted,
+      )
+      if (limit !== null) throw opensMore()
       if (job.action === 'tag') await tags.tagAgents(tx, hosts, ids)
       else await tags.untagAgents(tx, hosts, ids)
-      return { ended: targets.length, queued: [], order: targets }
+      return { ended: targets.length, queued: [], order: targets, opened }
     }
     const builds = await buildsFor(job.action, targets)
     const able = targets.filter((target) => impossible(job.action, target, builds) === null)
@@ -289,7 +312,7 @@ export const createBulk = (deps: BulkDeps) => {
       (target) => commandFor(job.action, target, { applyToPresent: job.applyToPresent, builds, jobId }) ?? [],
     )
     const { queued } = await commands.queue(tx, actor, specs)
-    return { ended: 0, queued, order: able }
+    return { ended: 0, queued, order: able, opened: 0 }
   }
 
   const work = async (run: JobRun): Promise<'done' | 'waits'> => {
@@ -304,19 +327,28 @@ export const createBulk = (deps: BulkDeps) => {
       secondFactorDueAt: null,
       authenticatedAt: null,
     }
-    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
+    // A number: a cursor of the previous release.
+    const cursor = run.cursor as { at: number; opened: number } | number | null
+    let opened = typeof cursor === 'object' ? (cursor?.opened ?? 0) : 0
+    for (let at = typeof cursor === 'object' ? (cursor?.at ?? 0) : cursor; at < job.uuids.length; at += hostsPerStep) {
       const some = job.uuids.slice(at, at + hostsPerStep)
-      const cursor = at + hostsPerStep
+      const next = at + hostsPerStep
       if (job.action === 'delete') {
         // In a transaction of its own; done again after a crash it finds nothing more to do.
         await agents.remove(actor, some)
-        await db.transaction((tx) => run.save(tx, { done: some.length, cursor }))
+        await db.transaction((tx) => run.save(tx, { done: some.length, cursor: { at: next, opened } }))
         continue
       }
-      await transactionAgain(db, async (tx) => {
-        const { ended, queued, order } = await step(tx, job, actor, run.id, some)
-        await run.save(tx, { done: ended, failed: some.length - ended - queued.length, cursor })
-        await recordOrder(audit, tx, actor, actionTitles[job.action], order)
+      const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
+      opened += await transactionAgain(db, async (tx) => {
+        const done = await step(tx, job, actor, run.id, some, granted)
+        await run.save(tx, {
+          done: done.ended,
+          failed: some.length - done.ended - done.queued.length,
+          cursor: { at: next, opened: opened + done.opened },
+        })
+        await recordOrder(audit, tx, actor, actionTitles[job.action], done.order)
+        return done.opened
       })
     }
     return endsHere.has(job.action) ? 'done' : 'waits'

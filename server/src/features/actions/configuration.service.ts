@@ -27,7 +27,7 @@ export interface ConfigurationDeps {
     actor: Actor,
     agentIds: readonly string[],
     orders: () => Promise<unknown>,
-    isApproved: boolean,
+    granted: number,
   ): Promise<unknown>
   /** Makes decisions anew that approvals changed; never fails. */
   settle(): Promise<unknown>
@@ -72,7 +72,7 @@ export const createConfiguration = ({
     tx: Tx,
     actor: Actor,
     items: readonly ConfigurationItem[],
-    isApproved: boolean,
+    granted: number,
   ): Promise<void> => {
     const targets = new Map<string, Target>(
       (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
@@ -87,7 +87,7 @@ export const createConfiguration = ({
     const order = async () => {
       if (specs.length > 0) await commands.queue(tx, actor, specs)
     }
-    if (approving.length > 0) await approvePresent(tx, actor, approving, order, isApproved)
+    if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
     for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
       const title = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
@@ -102,7 +102,8 @@ export const createConfiguration = ({
   }
 
   return {
-    carryOut: (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) => carryOut(tx, actor, items, true),
+    carryOut: (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) =>
+      carryOut(tx, actor, items, Number.POSITIVE_INFINITY),
 
     configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
       const given = body ?? []
@@ -133,7 +134,7 @@ export const createConfiguration = ({
       }
       const outcome = await transactionAgain(db, async (tx) => {
         const planned = await plan(tx)
-        await carryOut(tx, actor, planned.items, false)
+        await carryOut(tx, actor, planned.items, 0)
         return planned
       }).catch(async (error: unknown) => {
         if (!(error instanceof NeedsApprover)) throw error

@@ -76,19 +76,22 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
       const builds = new Map<string, Build | null>()
       for (const architecture of architectures) builds.set(architecture, await latestPackage(architecture))
       const wanted = asked.filter((target) => impossible('update', target, builds) === null)
-      if (!asked.some((target) => target.agentless))
-        await refuseUpdate(
-          approvals,
-          actor,
-          wanted.map((target) => target.agent_id),
-        )
+      refuseAgentless(asked)
+      await refuseUpdate(
+        approvals,
+        actor,
+        wanted.map((target) => target.agent_id),
+      )
+      const asGated = new Set(wanted.map((target) => target.agent_id))
       const skipped = { current: [] as string[], notPublished: [] as string[] }
       const result = await over(uuids, async (tx, targets) => {
         refuseAgentless(targets)
         const published = targets.filter((target) => builds.get(target.architecture) != null)
         if (published.length === 0)
           throw new AppError('conflict', { detail: 'No agent build is published for these hosts.' })
-        const able = published.filter((target) => impossible('update', target, builds) === null)
+        const able = published.filter(
+          (target) => asGated.has(target.agent_id) && impossible('update', target, builds) === null,
+        )
         if (able.length === 0) throw new AppError('conflict', { detail: 'These agents are current already.' })
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)

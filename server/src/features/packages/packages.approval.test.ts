@@ -1,5 +1,6 @@
 import { type AgentCommand, agentPaths } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
+import type { LightMyRequestResponse as Response } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -36,6 +37,12 @@ const upload = async (version = '1.2.0', executable?: Buffer) => {
 }
 const commandsOf = async (agent: TestAgent): Promise<AgentCommand[]> =>
   ((await agent.checkIn()).commands ?? []).map(({ payload }) => JSON.parse(payload) as AgentCommand)
+
+const isWaiting = async (): Promise<boolean> =>
+  (
+    await t.db.query(sql`
+      select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'`)
+  ).length > 0
 
 /** What no host may get before the approval: an update, a rollout, the bytes. */
 const assertNotOffered = async (agent: TestAgent) => {
@@ -108,6 +115,24 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect((await (await t.admin()).delete(`${url}/${id}`)).json()).toMatchObject({ state: 'Withdrawn' })
     expect((await decide(request.id, 'approve')).statusCode).toBe(409)
     expect(await list()).toEqual([])
+  })
+
+  it('finding 1: a host that is removed meanwhile opens no way around the second approver', async () => {
+    const { request } = await upload()
+    await decide(request.id, 'approve')
+    const [agent, polled] = (await rolloutsOf(t).hosts(2, 'x', { agentVersion: '1.0.0' })) as [TestAgent, TestAgent]
+    await t.db.execute(sql`update agent_rows set agentless = true where agent_id = ${polled.agentId}::uuid`)
+    let order: Promise<Response> | undefined
+    const admin = await t.admin()
+    await t.db.transaction(async (tx) => {
+      await tx.execute(sql`lock table agent_packages in access exclusive mode`)
+      order = admin.post('/prime/webui/agents/updateAgents', [agent.agentId, polled.agentId])
+      // It has read both hosts and looks for a build.
+      await expect.poll(isWaiting).toBe(true)
+      await tx.execute(sql`delete from agents where agent_id = ${polled.agentId}::uuid`)
+    })
+    expect((await order)?.statusCode).toBe(409)
+    expect(await commandsOf(agent)).toEqual([])
   })
 
   it('finding 1: an update of named hosts, in bulk or in rings needs a second approver', async () => {

@@ -82,7 +82,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     action: string,
     details: string,
     orders: (version: number) => Promise<unknown>,
-    isApproved = false,
+    granted = 0,
   ) => {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
     // The newest word about a device counts: what was made by hand before about the same one goes.
@@ -96,7 +96,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
-    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, isApproved)
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, granted)
   }
 
   return {
@@ -206,15 +206,15 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
      * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already
      * for good. What was denied stays denied.
      * `orders`: what else the caller gives these hosts; it locks them, so it comes after the rules and before the audit
-     * record. Returns how many rules were made.
+     * record. Returns the number of hosts with such a device.
      */
     approvePresent: async (
       tx: Tx,
       actor: Actor,
       agentIds: readonly string[],
       orders: () => Promise<unknown> = async () => {},
-      /** A second approver was asked for all of these hosts at once. */
-      isApproved = false,
+      /** Hosts that were counted before. Infinity: a second approver agreed to all. */
+      granted = 0,
     ): Promise<number> => {
       await store.lockHead(tx)
       const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter(
@@ -249,10 +249,10 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
         'peripheral.allApproved',
         `${all.length} devices`,
         orders,
-        isApproved,
+        granted,
       )
       if (wrote === null) await orders()
-      return all.length
+      return new Set(all.map((rule) => rule.agent_id)).size
     },
   }
 }

@@ -174,8 +174,8 @@ export const createChanges = ({
     details: string,
     /** What else belongs to the change and locks hosts. */
     tellHosts: (version: number) => Promise<unknown> = async () => {},
-    /** A second approver agreed, or was asked for the whole of which this is a part. */
-    isApproved = false,
+    /** Hosts that were counted before for this change. Infinity: a second approver agreed to it. */
+    granted = 0,
   ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
     const [head, before] = [
       (await store.versionAndOwn(tx, [])).version,
@@ -186,8 +186,10 @@ export const createChanges = ({
     ]
     const old = await store.byIds(tx, [...before.keys()])
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
-    if (!isApproved && write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())
-    if (!isApproved) await assertAlone(tx, actor, { remove, write, old }, { summary, action, details })
+    if (granted !== Number.POSITIVE_INFINITY) {
+      if (write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())
+      await assertAlone(tx, actor, { remove, write, old }, { summary, action, details }, granted)
+    }
     const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(
       tx,
@@ -245,7 +247,16 @@ export const createChanges = ({
       if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const remove = old.filter((r) => request.remove.includes(r.rule_id))
       const { summary, action, details } = request
-      const { jobId } = await commit(tx, actor, { remove, write }, summary, action, details, undefined, true)
+      const { jobId } = await commit(
+        tx,
+        actor,
+        { remove, write },
+        summary,
+        action,
+        details,
+        undefined,
+        Number.POSITIVE_INFINITY,
+      )
       return jobId === null ? settle : undefined
     },
   })
@@ -259,9 +270,10 @@ export const createChanges = ({
     actor: Actor,
     { remove, write, old }: RuleChanges & { old: readonly RuleRow[] },
     words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
+    granted: number,
   ): Promise<void> => {
     const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
-    const limit = await approvals.takeAllowed(tx, actor, hosts, isForLaterHosts)
+    const limit = await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
     if (limit === null) return
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
     const ids = [...remove, ...write].map((r) => r.rule_id)

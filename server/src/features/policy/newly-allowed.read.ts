@@ -11,6 +11,11 @@ export interface OpenedDevices {
   source: number
   /** Null: on every host. */
   agentId: string | null
+  /**
+   * True: on armed hosts only. A deny is gone and no allow is behind it, but the guards of an armed host let work what they
+   * remember as attached before it was armed.
+   */
+  isGuarded?: boolean
   /** Set for a new allow: devices count as well that another rule decides about, but not for as long as the allow lasts. */
   allow?: { until: Date | null }
 }
@@ -23,6 +28,7 @@ const rowsOf = (opened: readonly OpenedDevices[]) =>
     [opened.map((one) => one.agentId), 'uuid[]'],
     [opened.map((one) => one.allow !== undefined), 'boolean[]'],
     [opened.map((one) => one.allow?.until ?? null), 'timestamptz[]'],
+    [opened.map((one) => one.isGuarded === true), 'boolean[]'],
   ])
 
 /**
@@ -38,9 +44,10 @@ const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
 const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string[]) => sql`
   select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
   union
-  select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
+  select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
   join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
-    and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)`
+    and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
+  where not u.is_guarded or exists (select from agent_rows r where r.agent_id = p.agent_id and r.armed)`
 
 export const createNewlyAllowedRead = () => ({
   /** Hosts that an agent enforces rules on. */
@@ -67,7 +74,7 @@ export const createNewlyAllowedRead = () => ({
   /** Of these hosts, those with an allow of their own. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
     q.query(sql`
-      select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until)
+      select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
       join peripherals p on p.design_id = u.design_id and p.source = u.source
         and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),

@@ -34,7 +34,8 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
  * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
  * allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If it cannot tell, it counts
  * more. A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends
- * before a new allow hides nothing: the allow is measured as if that rule were absent.
+ * before a new allow hides nothing: the allow is measured as if that rule were absent. A deny that goes counts on armed
+ * hosts with such a device also if no rule allows it then: the guards of the agent may let it work.
  */
 export const createNewlyAllowed = ({
   store,
@@ -94,7 +95,7 @@ export const createNewlyAllowed = ({
         q,
         behind.filter((allow) => allow.agent_id === null),
       )
-      opened.push(...denied.filter(({ designId }) => allowed.has(designId)))
+      opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.designId) })))
       if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
     }
     return { hosts, opened }

@@ -12,7 +12,7 @@ import type { PolicyStore } from './policy.store.ts'
 
 export interface TagGateDeps {
   clock: Clock
-  store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag'>
+  store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag' | 'lockHead'>
   newlyAllowed: Pick<NewlyAllowed, 'among'>
   settings: Pick<PolicySettingsApi, 'optionTags'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
@@ -66,10 +66,15 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
     return hosts.size
   }
 
-  /** Hosts that the change opens, and the limit that it exceeds; null: it is counted and one person may do it. */
-  const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[]) => {
+  /**
+   * Hosts that the change opens, and the limit that it exceeds; null: it is counted and one person may do it. `granted`
+   * hosts were counted before. Rules that other transactions change meanwhile are waited for.
+   */
+  const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) => {
+    const names = new Set(changes.flatMap((change) => change.names.map(fold)))
+    if ((await store.wide(tx)).some((r) => r.tag_name !== null && names.has(fold(r.tag_name)))) await store.lockHead(tx)
     const hosts = await measure(tx, changes)
-    return { hosts, limit: await approvals.takeAllowed(tx, actor, hosts) }
+    return { hosts, limit: await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted)) }
   }
 
   approvals.handle<CarriedOrder>('tags', {

@@ -181,18 +181,31 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     await tell(tx, row, actor)
   }
 
-  /** Many hosts are freed by two people only, however they were armed. */
-  const assertMayRevert = async (actor: Actor, id: string): Promise<void> => {
-    const row = (await createRolloutsStore(db).one(id)) as RolloutRow
-    after(row, 'revert')
-    const hosts = await createHostsStore(db).armedByIt(id)
-    const limit = await approvals.release(actor, hosts)
-    if (limit !== null)
-      await approvals.require<RevertChange>(actor, {
-        kind: 'revert',
-        change: { rollout: { rolloutId: id, name: row.name, hosts } },
-        limit,
+  /**
+   * Many hosts are freed by two people only, however they were armed. A running rollout arms more hosts meanwhile, so each
+   * host is counted before the transaction that frees it.
+   */
+  const revertAlone = async (actor: Actor, id: string): Promise<void> => {
+    let counted = 0
+    for (;;) {
+      const pending = await db.transaction(async (tx) => {
+        const row = (await createRolloutsStore(tx).lock(id)) as RolloutRow
+        after(row, 'revert')
+        const hosts = await createHostsStore(tx).armedByIt(id)
+        if (hosts > counted) return { name: row.name, hosts }
+        await carryOut(tx, actor, row, 'revert')
+        return null
       })
+      if (pending === null) return
+      const limit = await approvals.release(actor, pending.hosts - counted)
+      if (limit !== null)
+        await approvals.require<RevertChange>(actor, {
+          kind: 'revert',
+          change: { rollout: { rolloutId: id, ...pending } },
+          limit,
+        })
+      counted = pending.hosts
+    }
   }
 
   /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
@@ -312,10 +325,11 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
 
     control: async (actor: Actor, id: string, order: Control): Promise<Rollout> => {
       await one(id)
-      if (order === 'revert') await assertMayRevert(actor, id)
-      await db.transaction(async (tx) =>
-        carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),
-      )
+      if (order === 'revert') await revertAlone(actor, id)
+      else
+        await db.transaction(async (tx) =>
+          carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),
+        )
       void advance()
       return one(id)
     },

@@ -302,6 +302,34 @@ describe('arming in rings', () => {
     for (const agent of canary) expect((await take(agent)).at(-1)).toMatchObject({ kind: 'configure', mode: 'Free' })
   })
 
+  it('finding 4: hosts that it arms while it is reverted are counted, too', async () => {
+    const { canary } = await rollouts.fleet(3, 0)
+    const { id } = await rollouts.start()
+    await takeAll(canary)
+    await rollouts.advance(id)
+    const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
+    await (await t.admin()).put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: 2 })
+    const alice = await person(t, { profile: 10 })
+    const hosts = sql`update rollout_hosts set state = 'skipped', commanded_at = null where rollout_id = ${id}::uuid`
+    const armed = sql`update rollout_hosts set state = 'done', commanded_at = now() where rollout_id = ${id}::uuid`
+    await t.db.execute(hosts)
+    let reverted: ReturnType<typeof alice.api.post> | undefined
+    await t.db.transaction(async (tx) => {
+      await tx.query(sql`select 1 from rollouts where rollout_id = ${id}::uuid for update`)
+      reverted = alice.api.post(`${rolloutsBase}/${id}/revert`)
+      await expect
+        .poll(() =>
+          t.db.query(sql`
+            select 1 as n from pg_stat_activity a
+            where a.datname = current_database() and a.wait_event_type = 'Lock'`),
+        )
+        .not.toEqual([])
+      await tx.execute(armed)
+    })
+    expect((await reverted)?.json()).toMatchObject({ code: 'second_person_required' })
+    expect((await rollouts.read(id)).state).not.toBe('reverted')
+  })
+
   it('what a second person approved is not more hosts than he was told of', async () => {
     const { canary, rest } = await rollouts.fleet(2, 1)
     const { id } = await rollouts.start()

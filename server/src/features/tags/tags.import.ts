@@ -172,7 +172,17 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     const last = new Map<string, Line>()
     for await (const outcomes of readLines(bytes))
       for (const [agentId, line] of lastOfAgents(outcomes.flatMap(({ line }) => line ?? []))) last.set(agentId, line)
-    if (last.size > 0) await gate.run(actor, () => transactionAgain(db, (tx) => assertAlone(tx, actor, last.values())))
+    if (last.size === 0) return
+    const work = transactionAgain(db, async (tx) => {
+      await assertAlone(tx, actor, last.values())
+      // The batches count the hosts: taken back here, no host counts twice.
+      throw new DryRun()
+    })
+    await gate.run(actor, () =>
+      work.catch((error: unknown) => {
+        if (!(error instanceof DryRun)) throw error
+      }),
+    )
   }
 
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
