@@ -438,7 +438,7 @@ export const createChanges = ({
               'policy.replaced',
               `${write.length} added, ${remove.length} deleted`,
               undefined,
-              isDry,
+              isDry ? Number.POSITIVE_INFINITY : 0,
             )
             rules.added = write.map((row) => sentenceOf(after, row.rule_id))
             rules.removed = remove.map((row) => sentenceOf(removed, row.rule_id))
