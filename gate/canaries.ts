@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
@@ -8,6 +8,7 @@ import type { Check, Outcome } from '../rig/verdict.ts'
 import { filled, offeredBy, readDocument } from './operations.ts'
 import { api, type Premises, withPremises } from './premises.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
+import { totpCode } from './totp.ts'
 import { forEachOf } from './wire.ts'
 
 /** A secret that was planted: what must not be found again, by what it is. */
@@ -37,18 +38,6 @@ const formsOf = (text: string): string[] => {
       ...url,
     ]),
   ]
-}
-
-const totpCode = (secret: string): string => {
-  const bits = [...secret]
-    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const mac = createHmac('sha1', key).update(counter).digest()
-  const at = (mac.at(-1) as number) & 15
-  return String((mac.readUInt32BE(at) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
 }
 
 /** Plants secrets everywhere one can be put or is made. Answers that show one once are not looked at again. */

@@ -1,0 +1,78 @@
+/** Which operations answered 200 to somebody: what a fuzzer has not reached once, it has not tried. */
+import type { Estate } from './estate.ts'
+import { pathFor } from './estate.ts'
+import { audienceOf, type Offered } from './operations.ts'
+import type { Premises } from './premises.ts'
+import type { Got, Sent, Wire } from './wire.ts'
+
+/** The share of all operations that must answer 200 before fuzzing counts. */
+export const reachedShare = 0.9
+
+/** Matches paths of operations; those without parameters come first, as in the server's router. */
+const matcherOf = (operations: readonly Offered[]) => {
+  const known = operations
+    .map((offered) => ({
+      offered,
+      pattern: new RegExp(`^${offered.path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`),
+    }))
+    .sort((a, b) => Number(a.offered.path.includes('{')) - Number(b.offered.path.includes('{')))
+  return ({ method, path }: Pick<Sent, 'method' | 'path'>): Offered | undefined => {
+    const bare = path.split('?')[0] as string
+    return known.find(({ offered, pattern }) => offered.method === method && pattern.test(bare))?.offered
+  }
+}
+
+/** Listens to all requests of a wire from now on and keeps the ids of operations that answered 200. */
+export const recordReached = (wire: Wire, operations: readonly Offered[]): ReadonlySet<string> => {
+  const reached = new Set<string>()
+  const match = matcherOf(operations)
+  const { send } = wire
+  wire.send = async (sent: Sent): Promise<Got> => {
+    const got = await send(sent)
+    const id = got.status === 200 ? match(sent)?.id : undefined
+    if (id !== undefined) reached.add(id)
+    return got
+  }
+  return reached
+}
+
+const exampleHost = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
+
+/** Reads first, then what changes something, and what takes something away last. */
+const orderOf = ({ id, method }: Offered): number =>
+  /logout|delete|forget|revoke|remove/i.test(id) ? 2 : method === 'GET' ? 0 : 1
+
+/** Calls each operation that was not reached yet once, as its document shows it. */
+export const callExamples = async (
+  { wire, admin }: Pick<Premises, 'wire' | 'admin'>,
+  estate: Estate,
+  operations: readonly Offered[],
+  reached: ReadonlySet<string>,
+): Promise<void> => {
+  const [host, other] = estate.hosts
+  for (const offered of operations.toSorted((a, b) => orderOf(a) - orderOf(b))) {
+    const { id, method, described } = offered
+    if (reached.has(id)) continue
+    const audience = audienceOf(id)
+    const own =
+      audience === 'public' || audience === 'proof'
+        ? undefined
+        : audience === 'agent'
+          ? host.token
+          : audience === 'worker'
+            ? estate.principals.find(({ is }) => is === 'worker')?.token
+            : admin.token
+    const example: unknown =
+      id === 'agentCheckIn'
+        ? host.checkIn({ inventory: [host.device] })
+        : id === 'agentSession'
+          ? host.proof()
+          : offered.example === undefined
+            ? undefined
+            : JSON.parse(JSON.stringify(offered.example).replaceAll(exampleHost, other.agentId))
+    const isFollowing = (described.parameters ?? []).some(({ name }) => name === 'follow')
+    const path = `${pathFor(estate, offered)}${isFollowing ? '?follow=false' : ''}`
+    // It would end the session that the others need.
+    if (id !== 'logout') await wire.send({ method, path, token: own, body: example, isHeadEnough: true })
+  }
+}
