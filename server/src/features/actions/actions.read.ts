@@ -15,6 +15,8 @@ export interface Target {
   enforcement: string
   version: string
   architecture: string
+  /** Start of the fingerprint of its release key; 'none' when it was built without one, 'unreported' when it does not say. */
+  release_key: string
 }
 
 /** Hosts by what they can do: few rows for any number of hosts. */
@@ -39,15 +41,15 @@ export const createActionsRead = (db: Queryable) => ({
 
   targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
     tx.query<Target>(sql`
-      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version,
+      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version, r.release_key,
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} order by r.agent_id`),
 
   groups: (where: SqlFragment): Promise<TargetGroup[]> =>
     db.query<TargetGroup>(sql`
-      select count(*)::int as agents, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version,
+      select count(*)::int as agents, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version, r.release_key,
         coalesce(a.facts ->> 'architecture', '') as architecture
-      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8`),
+      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
 
   /** Present devices that an armed host would block, by the decisions that are stored; and attack tools among all present. */
   devices: async (where: SqlFragment, blocking: readonly number[]): Promise<BlockedDevices> =>

@@ -62,7 +62,7 @@ export const createConfiguration = ({
 }: ConfigurationDeps) => {
   const assertPossible = (agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void => {
     if (request.mode === null) return
-    const able = { ...agent, version: '', architecture: '' }
+    const able = { ...agent, version: '', architecture: '', release_key: '' }
     const reason = impossible(words[request.mode], able, none.builds)
     if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
   }

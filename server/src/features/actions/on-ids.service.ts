@@ -8,7 +8,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
-import { actionTitles, type Build, commandFor, impossible } from './possible.ts'
+import { actionTitles, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
 export interface OnIdsDeps {
@@ -83,7 +83,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
         wanted.map((target) => target.agent_id),
       )
       const asGated = new Set(wanted.map((target) => target.agent_id))
-      const skipped = { current: [] as string[], notPublished: [] as string[] }
+      const skipped = { current: [] as string[], notPublished: [] as string[], noReleaseKey: [] as string[] }
       const result = await over(uuids, async (tx, targets) => {
         refuseAgentless(targets)
         const published = targets.filter((target) => builds.get(target.architecture) != null)
@@ -92,12 +92,22 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
         const able = published.filter(
           (target) => asGated.has(target.agent_id) && impossible('update', target, builds) === null,
         )
-        if (able.length === 0) throw new AppError('conflict', { detail: 'These agents are current already.' })
+        const refusing = published.filter(
+          (target) => hasNoReleaseKey(target) && impossible('update', target, builds) !== currentAgent,
+        )
+        if (able.length === 0)
+          throw new AppError('conflict', {
+            detail:
+              refusing.length > 0
+                ? 'These agents were built without a release key and accept no updates, or are current already.'
+                : 'These agents are current already.',
+          })
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)
         await recordOrder(audit, tx, actor, actionTitles.update, able)
         // Set, not appended to: the transaction may run again.
-        skipped.current = idsOf(published.filter((target) => !able.includes(target)))
+        skipped.noReleaseKey = idsOf(refusing)
+        skipped.current = idsOf(published.filter((target) => !able.includes(target) && !refusing.includes(target)))
         skipped.notPublished = idsOf(targets.filter((target) => !published.includes(target)))
         return queued
       })

@@ -21,7 +21,11 @@ const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
 
 describe.each(['deleteAgentsCommands', 'updateAgents', 'fetchagentsdebuglogs'])('POST %s', (path) => {
   it('takes none, reports unknown ids, and is for Managers', async () => {
-    const none = { accepted: [], notFound: [], ...(path === 'updateAgents' && { current: [], notPublished: [] }) }
+    const none = {
+      accepted: [],
+      notFound: [],
+      ...(path === 'updateAgents' && { current: [], notPublished: [], noReleaseKey: [] }),
+    }
     expect((await post(path, null)).json()).toEqual(none)
     expect((await post(path, ['nobody', 'nobody'])).json()).toEqual({ ...none, notFound: ['nobody'] })
     expect((await post(path, [1])).statusCode).toBe(400)
@@ -65,19 +69,21 @@ describe('updates', () => {
   })
 
   it('go to agents older than the newest build, and every other id appears in a list of its own', async () => {
-    const [old, current, other] = await Promise.all([
+    const [old, current, other, keyless] = await Promise.all([
       enrolAgent(t),
       enrolAgent(t, { facts: { agentVersion: '2.0.0' } }),
       enrolAgent(t, { facts: { architecture: 'arm64' } }),
+      enrolAgent(t, { facts: { releaseKey: '' } }),
     ])
     const published = await publish(t, packageFile(key, { version: '2.0.0' }))
     expect(published.statusCode, published.body).toBe(200)
-    const answer = await post('updateAgents', [old.agentId, current.agentId, other.agentId, 'nobody'])
+    const answer = await post('updateAgents', [old.agentId, current.agentId, other.agentId, keyless.agentId, 'nobody'])
     expect(answer.json()).toEqual({
       accepted: [old.agentId],
       notFound: ['nobody'],
       current: [current.agentId],
       notPublished: [other.agentId],
+      noReleaseKey: [keyless.agentId],
     })
     expect(await taken(old)).toMatchObject([
       {
@@ -90,15 +96,19 @@ describe('updates', () => {
         releaseSignature: expect.any(String),
       },
     ])
-    expect([await taken(current), await taken(other)]).toEqual([[], []])
+    expect([await taken(current), await taken(other), await taken(keyless)]).toEqual([[], [], []])
     const none = await post('updateAgents', [current.agentId])
     expect([none.statusCode, none.json().detail]).toEqual([409, 'These agents are current already.'])
-    const preview = await post('bulk/preview', { uuids: [old, current, other].map((a) => a.agentId), action: 'update' })
+    const preview = await post('bulk/preview', {
+      uuids: [old, current, other, keyless].map((a) => a.agentId),
+      action: 'update',
+    })
     expect(preview.json()).toMatchObject({
       agents: 1,
       impossible: expect.arrayContaining([
         { reason: 'The agent is current.', agents: 1 },
         { reason: 'No agent is published for arm64.', agents: 1 },
+        { reason: expect.stringContaining('without a release key'), agents: 1 },
       ]),
     })
   })

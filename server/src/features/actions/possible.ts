@@ -8,7 +8,7 @@ export type Build = AgentCommandBodies['update']
 /** Newest builds by architecture; null where none is published. */
 export type Builds = ReadonlyMap<string, Build | null>
 
-type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture'>
+type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture' | 'release_key'>
 
 const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
   arm: 'A host without an agent can not be armed.',
@@ -20,6 +20,13 @@ const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
 /** Why a host can not be armed although it has an agent. */
 const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
 
+export const currentAgent = 'The agent is current.'
+const noReleaseKey =
+  'The agent was built without a release key and accepts no updates. Install it again with a build that has one.'
+
+/** Whether the agent refuses every update. */
+export const hasNoReleaseKey = ({ release_key }: Pick<Target, 'release_key'>): boolean => release_key === 'none'
+
 /** Why an action is impossible for a host; null when it is possible. */
 export const impossible = (action: BulkAction, target: Able, builds: Builds): string | null => {
   if (target.agentless && withoutAgent[action] !== undefined) return withoutAgent[action]
@@ -27,7 +34,8 @@ export const impossible = (action: BulkAction, target: Able, builds: Builds): st
   if (action !== 'update') return null
   const build = builds.get(target.architecture) ?? null
   if (build === null) return `No agent is published for ${target.architecture || 'this architecture'}.`
-  return compareVersions(build.version, target.version) > 0 ? null : 'The agent is current.'
+  if (compareVersions(build.version, target.version) <= 0) return currentAgent
+  return hasNoReleaseKey(target) ? noReleaseKey : null
 }
 
 /** Whether a host is already what the action would make it. */

@@ -40,6 +40,8 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
           then array[case when h.commanded_at is null then 'unchanged' else 'done' end, '']
         when coalesce(a.facts ->> 'architecture', '') <> all(${update.architectures}::text[])
           then array['notReady', 'No build is published for ' || coalesce(nullif(a.facts ->> 'architecture', ''), 'its architecture') || '.']
+        when r.release_key = 'none'
+          then array['notReady', 'The agent was built without a release key and accepts no updates.']
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
 
 export const createHostsStore = (db: Queryable) => ({

@@ -23,6 +23,7 @@ describe('updates in rings', () => {
     await rollouts.hosts(1, 'x', { agentVersion: '1.2.0' })
     await rollouts.hosts(1, 'x', { agentVersion: '1.3.0-dev' })
     await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'arm64' })
+    await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', releaseKey: '' })
     expect((await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()).toMatchObject({
       status: 409,
       detail: 'No agent package is published.',
@@ -33,8 +34,11 @@ describe('updates in rings', () => {
     expect(plan.rings[0]).toMatchObject({
       ready: 1,
       unchanged: 2,
-      notReady: 1,
-      reasons: [{ reason: 'No build is published for arm64.', hosts: 1 }],
+      notReady: 2,
+      reasons: expect.arrayContaining([
+        { reason: 'No build is published for arm64.', hosts: 1 },
+        { reason: 'The agent was built without a release key and accepts no updates.', hosts: 1 },
+      ]),
     })
     const { id } = await rollouts.start({ kind: 'update', rings })
     const [command] = await take(x64[0] as TestAgent)
@@ -46,7 +50,7 @@ describe('updates in rings', () => {
       architecture: 'x64',
       releaseKey: key.text,
     })
-    expect(ring(await rollouts.advance(id), 0)).toEqual({ done: 1, unchanged: 2, notReady: 1 })
+    expect(ring(await rollouts.advance(id), 0)).toEqual({ done: 1, unchanged: 2, notReady: 2 })
     expect((await rollouts.advance(id, 60)).state).toBe('completed')
   })
 
