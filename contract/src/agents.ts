@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { FleetEvent } from './events.ts'
-import { booleanFilter, enumFilter, numberFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
+import { booleanFilter, enumFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from './filters.ts'
 import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
 import { Peripheral, RiskFactor } from './peripherals.ts'
 
@@ -68,6 +68,14 @@ export const Agent = closed({
 export type Agent = Static<typeof Agent>
 
 /** Filters of the agents list, by the specification's names. */
+const modelFilter = Type.Optional(
+  Type.String({
+    maxLength: 9,
+    description: 'Hosts with an attached device of this model: `VID:PID` in hex digits, any case.',
+    'x-filter': 'text',
+  }),
+)
+
 export const agentFilters = {
   Uuid: textFilter('uuid'),
   HostIdentifier: textFilter('hostIdentifier'),
@@ -87,6 +95,8 @@ export const agentFilters = {
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
   DeploymentMode: enumFilter('deploymentMode', ['Agent', 'Agentless']),
   ReleaseKey: textFilter('releaseKey'),
+  Vendor: vendorFilter('Hosts with an attached device of a vendor'),
+  Model: modelFilter,
 }
 
 export const AgentsPage = page(Agent)

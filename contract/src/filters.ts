@@ -12,6 +12,10 @@ const filter = (kind: FilterKind, description: string, extra: Record<string, unk
 /** Contains, ignoring case; `%` and `_` are plain characters. */
 export const textFilter = (what: string) => filter('text', `${what}: contains, ignoring case.`)
 
+/** What a vendor is in every list. */
+export const vendorFilter = (what: string) =>
+  textFilter(`${what}, by the vendor name of the model or the manufacturer that one of its devices states`)
+
 /** Any of a comma list of the values, any case. */
 export const enumFilter = (what: string, values: readonly string[]) =>
   filter('enum', `${what}: comma list of ${values.join(', ')} = any of.`, { 'x-values': values })

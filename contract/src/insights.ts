@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, utcTime } from './operation.ts'
 import { Vulnerability } from './peripherals.ts'
 
@@ -51,6 +52,8 @@ const insight = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
     data: Type.Array(item),
   })
 
+const query = closed({ vendor: vendorFilter('Vendor') })
+
 const uncommonText =
   'By vid, pid and set of interfaces: present on at most 3 hosts and at most 1 % of the active hosts (at least one host), in a population of at least 20. VENDORA_UNCOMMON_MAX_HOSTS, _MAX_SHARE and _MIN_POPULATION change these. The rarest first, then the newest.'
 const common = { method: 'GET', tag: 'Agents' } as const
@@ -62,6 +65,7 @@ export const uncommonPeripherals = operation({
   summary: 'Lists peripherals that hardly any host has',
   description: uncommonText,
   permission: 'fleet:read',
+  query,
   response: insight(UncommonPeripheral),
 })
 
@@ -83,6 +87,7 @@ export const vulnerablePeripherals = operation({
   description:
     'By vid and pid: what is known by firmware or model. The severest first, then those of most hosts. insufficientPopulation is always false here.',
   permission: 'fleet:read',
+  query,
   response: insight(VulnerablePeripheral),
 })
 
@@ -121,6 +126,7 @@ export const uniqueWhitelistViolation = operation({
   description:
     'Distinct by vid, pid and serial number. Attack tools come first, then those of armed hosts, then those of most hosts.',
   permission: 'fleet:read',
+  query,
   response: Type.Array(WhitelistViolation),
 })
 
@@ -201,5 +207,6 @@ export const spoofedIdentities = operation({
   description:
     'Against genuine products, and against the fleet: of 20 or more devices of the same ids at least 95 % share one set of interfaces, and this one has another. Confirmed ones first. It colours no host.',
   permission: 'fleet:read',
+  query,
   response: insight(SpoofedIdentity),
 })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { booleanFilter, numberFilter, tagsFilter, textFilter } from './filters.ts'
+import { booleanFilter, numberFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
 
 /** Icon numbers and their names, fixed. */
@@ -145,7 +145,7 @@ export const peripheralFilters = {
   hostIdentifier: textFilter('hostIdentifier'),
   ipAddress: textFilter('hostIp'),
   hostUuid: textFilter('uuid'),
-  vendor: textFilter('guiVid, or manufacturer as the device says'),
+  vendor: vendorFilter('Vendor'),
   productInfo: textFilter('guiPid, or product as the device says'),
   serialNumber: textFilter('serialNumber'),
   isUnapprovedPeripheral: booleanFilter('isUnapprovedPeripherals'),
@@ -219,7 +219,7 @@ export const getPeripheralModels = operation({
   query: closed({
     vid: peripheralFilters.vid,
     pid: peripheralFilters.pid,
-    vendor: textFilter('guiVid'),
+    vendor: peripheralFilters.vendor,
     productInfo: textFilter('guiPid'),
     devIcon: peripheralFilters.devIcon,
     isVulnerablePeripheral: peripheralFilters.isVulnerablePeripheral,

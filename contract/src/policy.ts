@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { policyKinds } from './agent-protocol.ts'
-import { enumFilter, tagsFilter, textFilter } from './filters.ts'
+import { booleanFilter, enumFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 
 /** Who a rule speaks to, from the narrowest; an allow of a narrower level outranks one of a wider. */
@@ -425,6 +425,16 @@ export const policyActivity = operation({
 
 // --- Approvals --------------------------------------------------------------------------------------------------------
 
+/** Filters of what waits for an approval. */
+export const approvalFilters = {
+  vendor: vendorFilter('Vendor'),
+  vid: textFilter('vid'),
+  pid: textFilter('pid'),
+  hostIdentifier: textFilter('hostIdentifier'),
+  hashtags: tagsFilter('tags of the host'),
+  isKnownAttackTool: booleanFilter('isKnownAttackTool'),
+}
+
 export const policyApprovals = operation({
   id: 'policyApprovals',
   method: 'GET',
@@ -435,6 +445,8 @@ export const policyApprovals = operation({
     'Devices of armed hosts that no rule covers, present or seen in the last seven days. Attack tools come first, then models with a device that is blocked now, then those on most hosts.',
   permission: 'fleet:read',
   query: closed({
+    GlobalSearch: listQuery.GlobalSearch,
+    ...approvalFilters,
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
   }),

@@ -1,3 +1,4 @@
+import { invalid } from '#platform/app-error.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import {
@@ -12,6 +13,7 @@ import {
   isTime,
   isTrue,
   likePattern,
+  modelsOfVendor,
   oneOf,
 } from '#platform/list/columns.ts'
 import type { CompiledList, ListSpec } from '#platform/list/compile.ts'
@@ -50,6 +52,11 @@ const lastUpdated: Filter = (field, text) => {
     count: sql`select count(*)::bigint as n from agent_heartbeats h where ${matches}`,
   }
 }
+
+/** Hosts with an attached device of one of these models. */
+const hasModel = (models: SqlFragment): SqlFragment =>
+  sql`r.agent_id in (select p.agent_id from peripherals p where p.present
+    and p.design_id in (select d.design_id from designs d where d.model_id in (${models})))`
 
 const heartbeat = 'join agent_heartbeats h on h.agent_id = r.agent_id'
 /** A key of the wide row: no index serves its order. */
@@ -161,6 +168,16 @@ export const agentsList: ListSpec = {
     hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
     deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
     releaseKey: { filter: contains('r.release_key') },
+    vendor: { filter: (_f, text) => hasModel(modelsOfVendor(text)) },
+    model: {
+      filter: (field, text) => {
+        const [, vid, pid] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(text.trim()) ?? []
+        if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID, four hex digits each')
+        return hasModel(
+          sql`select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text`,
+        )
+      },
+    },
     riskScore: { sort: 'r.risk' },
     clockSkewSeconds: { sort: 'h.skew_seconds', sortJoin: heartbeat },
     firstSeen: { sort: 'r.first_seen' },

@@ -1,6 +1,7 @@
 import { icons, type UncommonPeripheral, type VulnerablePeripheral } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import { modelsOfVendor } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
 import type { IdentityRow } from './identity.ts'
@@ -212,8 +213,15 @@ export const createInsightsRead = (db: Queryable) => {
       }))
     },
 
-    /** Distinct devices in violation, those of armed hosts first; one text of JSON each. */
-    violations: (limit: number | null): SqlFragment => sql`
+    /** Models of a vendor, as `VID:PID`. */
+    modelsOfVendor: async (vendor: string): Promise<ReadonlySet<string>> => {
+      const rows = await db.query<{ key: string }>(sql`
+        select m.vid || ':' || m.pid as key from models m where m.model_id in (${modelsOfVendor(vendor)})`)
+      return new Set(rows.map(({ key }) => key))
+    },
+
+    /** Distinct devices in violation, attack tools first, then those of armed hosts; one text of JSON each. */
+    violations: (limit: number | null, vendor = ''): SqlFragment => sql`
       select json_build_object('vid', m.vid, 'pid', m.pid, 'serialNumber', v.serial, 'guiVid', m.vendor,
         'guiPid', coalesce(nullif(m.product, ''), v.product), 'devIcon', v.icon, 'devIconDescription', ${raw(iconNameSql('v.icon'))},
         'agentsCount', v.agents, 'peripheralsCount', v.devices, 'firstSeen', ${utc('v.first_seen')}, 'lastSeen', ${utc('v.last_seen')},
@@ -222,6 +230,7 @@ export const createInsightsRead = (db: Queryable) => {
           min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced, bool_or(d.attack_tool > 0) as tool
         from peripherals p join designs d on d.design_id = p.design_id join agent_rows r on r.agent_id = p.agent_id
         where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id
+      ${vendor === '' ? raw('') : sql`where m.model_id in (${modelsOfVendor(vendor)})`}
       order by v.tool desc, v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
 
     errors: async (from: Date, to: Date, limit: number, offset: number) => {

@@ -11,11 +11,11 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { InsightsService } from './insights.service.ts'
 
 export const registerInsightRoutes = (app: HttpApp, insights: InsightsService): void => {
-  app.register(uncommonPeripherals, () => insights.uncommon.get())
+  app.register(uncommonPeripherals, ({ query }) => insights.ofVendor(insights.uncommon.get(), query.vendor))
   app.register(reloadUncommonPeripherals, () => insights.uncommon.reload())
-  app.register(vulnerablePeripherals, () => insights.vulnerable.get())
+  app.register(vulnerablePeripherals, ({ query }) => insights.ofVendor(insights.vulnerable.get(), query.vendor))
   app.register(reloadVulnerablePeripherals, () => insights.vulnerable.reload())
-  app.register(spoofedIdentities, () => insights.spoofed.get())
-  app.register(uniqueWhitelistViolation, () => insights.violations())
+  app.register(spoofedIdentities, ({ query }) => insights.ofVendor(insights.spoofed.get(), query.vendor))
+  app.register(uniqueWhitelistViolation, ({ query }) => insights.violations(query.vendor))
   app.register(errorTotal, ({ query }) => insights.errors(query))
 }

@@ -63,11 +63,26 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { computedAt, population, insufficientPopulation: false, recordsTotal: total, data: rows }
   })
 
+  /** Leaves only the models of a vendor; without one, all. */
+  const ofVendor = async <
+    Row extends { vid: string; pid: string },
+    Answer extends { recordsTotal: number; data: Row[] },
+  >(
+    computed: Promise<Answer & { data: Row[] }>,
+    vendor = '',
+  ): Promise<Answer> => {
+    const answer = await computed
+    if (vendor.trim() === '') return answer
+    const models = await read.modelsOfVendor(vendor.trim())
+    const data = answer.data.filter(({ vid, pid }) => models.has(`${vid}:${pid}`))
+    return { ...answer, recordsTotal: data.length, data }
+  }
+
   /** Most are few; many are formed while they are sent. */
-  const violations = async (): Promise<JsonText | JsonStream> => {
-    const rows = await db.query<{ row: string }>(read.violations(streamFrom + 1))
+  const violations = async (vendor = ''): Promise<JsonText | JsonStream> => {
+    const rows = await db.query<{ row: string }>(read.violations(streamFrom + 1, vendor.trim()))
     return rows.length > streamFrom
-      ? new JsonStream(streamArray(exportDb, read.violations(null)))
+      ? new JsonStream(streamArray(exportDb, read.violations(null, vendor.trim())))
       : new JsonText(`[${rows.map((r) => r.row).join(',')}]`)
   }
 
@@ -86,5 +101,5 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
   const errorsBetween = async (from: Date | null, to: Date, limit: number): Promise<ErrorRow[]> =>
     (await read.errors(from ?? new Date(to.getTime() - errorsMs), to, limit, 0)).rows as ErrorRow[]
 
-  return { uncommon, vulnerable, spoofed, violations, errors, errorsBetween }
+  return { uncommon, vulnerable, spoofed, ofVendor, violations, errors, errorsBetween }
 }

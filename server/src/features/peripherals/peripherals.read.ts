@@ -2,7 +2,7 @@ import { icons } from '@portcullis/contract'
 import type { Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
-import { contains, fold, isNumber, isTrue, likePattern } from '#platform/list/columns.ts'
+import { contains, fold, isNumber, isTrue, likePattern, modelsOfVendor } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
 import { blocksSql, deciderSql, decisionReasonSql } from './decision-words.ts'
@@ -142,9 +142,8 @@ export const peripheralsList: ListSpec = {
     attackTool: { sort: ofDesign('attack_tool') },
     guiVid: {
       sort: ofModel('vendor'),
-      filter: inDesign(
-        (pattern) => sql`(lower(m.vendor) like ${pattern}::text or lower(d.manufacturer) like ${pattern}::text)`,
-      ),
+      filter: (_f, text) =>
+        sql`p.design_id in (select d.design_id from designs d where d.model_id in (${modelsOfVendor(text)}))`,
       names: ['vendor'],
     },
     guiPid: {
@@ -220,7 +219,7 @@ export const modelsList: ListSpec = {
   columns: {
     vid: { sort: 'm.vid', filter: contains('lower(m.vid)') },
     pid: { sort: 'm.pid', filter: contains('lower(m.pid)') },
-    guiVid: { sort: 'm.vendor', filter: contains('lower(m.vendor)'), names: ['vendor'] },
+    guiVid: { sort: 'm.vendor', filter: (_f, text) => sql`m.model_id in (${modelsOfVendor(text)})`, names: ['vendor'] },
     guiPid: { sort: 'm.product', filter: contains('lower(m.product)'), names: ['productInfo'] },
     devIcon: { sort: modelIcon, filter: isNumber(modelIcon) },
     devIconDescription: { sort: iconName(modelIcon) },

@@ -1,7 +1,16 @@
-import type { AgentDetail } from '@portcullis/contract'
+import type { AgentDetail, policyApprovals, QueryOf } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
-import { contains, fold, likePattern, oneOf } from '#platform/list/columns.ts'
+import {
+  type Condition,
+  contains,
+  fold,
+  hasAnyTag,
+  isTrue,
+  likePattern,
+  modelsOfVendor,
+  oneOf,
+} from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql, zonelessSql } from '#platform/time.ts'
 
@@ -106,6 +115,36 @@ const versionsPage = (limit: number, offset: number) => sql`
       from policy_changes c where c.version = v.version and c.n <= 100), '[]')) as row
   from policy_versions v order by v.version desc limit ${limit}::int offset ${offset}::bigint`
 
+export type ApprovalsQuery = Omit<NonNullable<QueryOf<typeof policyApprovals>>, 'PageNumber' | 'PageSize'>
+
+/** Conditions on devices that wait, each after `and`: `p` the device, `n` its host, `d` its design, `m` its model. */
+const meantBy = (query: ApprovalsQuery): SqlFragment => {
+  const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
+    text === undefined || text.trim() === '' ? [] : [sql` and ${condition(text)}`]
+  const like = (column: string) => (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
+  const conditions = [
+    ...given(query.vendor, (text) => sql`m.model_id in (${modelsOfVendor(text)})`),
+    ...given(query.vid, like('lower(m.vid)')),
+    ...given(query.pid, like('lower(m.pid)')),
+    ...given(query.hostIdentifier, like('n.host')),
+    ...given(
+      query.hashtags,
+      (text) => (hasAnyTag('n.agent_id', 'agent_tags', 'agent_id')('query.hashtags', text) as Condition).set,
+    ),
+    ...given(
+      query.isKnownAttackTool,
+      (text) => isTrue('(d.attack_tool > 0)')('query.isKnownAttackTool', text) as SqlFragment,
+    ),
+    ...given(
+      query.GlobalSearch,
+      (text) => sql`(${like('d.folded')(text.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2'))}
+        or ${like('n.host')(text)} or ${like('n.address')(text)} or ${like('p.serial_folded')(text)}
+        or p.case_number = ${text.trim().toUpperCase()}::text)`,
+    ),
+  ]
+  return conditions.reduce((all, one) => sql`${all}${one}`, sql``)
+}
+
 export const createPolicyRead = (db: Queryable) => ({
   versions: async (limit: number, offset: number): Promise<{ total: number; rows: unknown[] }> => {
     const [count] = await db.query<{ n: number }>(sql`select h.version as n from policy_head h`)
@@ -156,14 +195,17 @@ export const createPolicyRead = (db: Queryable) => ({
 
   /** Devices of armed hosts that no rule covers, by model. */
   approvals: async (
+    query: ApprovalsQuery,
     since: Date,
     limit: number,
     offset: number,
-  ): Promise<{ total: number; rows: ({ devIcon: number } & Record<string, unknown>)[] }> => {
-    const waiting = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
+  ): Promise<{ total: number; filtered: number; rows: ({ devIcon: number } & Record<string, unknown>)[] }> => {
+    const all = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
       join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
       where p.source in (1, 7) and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
-    const [count] = await db.query<{ n: number }>(sql`select count(distinct m.model_id)::int as n from ${waiting}`)
+    const waiting = sql`${all}${meantBy(query)}`
+    const [count] = await db.query<{ n: number; total: number }>(sql`
+      select (select count(distinct m.model_id)::int from ${waiting}) as n, (select count(distinct m.model_id)::int from ${all}) as total`)
     const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown> }>(sql`
       with w as materialized (
         select m.model_id, p.agent_id, p.device_id, p.serial, p.present, p.case_number, p.first_seen, p.last_seen, d.icon, d.attack_tool,
@@ -182,7 +224,7 @@ export const createPolicyRead = (db: Queryable) => ({
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id
       order by g.attack_tool desc, g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)
-    return { total: count?.n ?? 0, rows: rows.map((r) => r.row) }
+    return { total: count?.total ?? 0, filtered: count?.n ?? 0, rows: rows.map((r) => r.row) }
   },
 })
 

@@ -98,9 +98,9 @@ export const registerPolicyRoutes = (
   }))
   app.register(policyApprovals, async ({ query }) => {
     const { limit, offset } = pageOf(query)
-    const { total, rows } = await read.approvals(new Date(clock.now() - waitingMs), limit, offset)
+    const { total, filtered, rows } = await read.approvals(query, new Date(clock.now() - waitingMs), limit, offset)
     const data = rows.map((row) => ({ ...row, devIconDescription: iconName(row.devIcon) }))
-    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data }))
+    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: filtered, data }))
   })
   app.register(getPolicyTest, ({ query }) => {
     const host = query.hostUuid || null

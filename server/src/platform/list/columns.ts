@@ -58,6 +58,10 @@ export const contains =
   (_field, text) =>
     sql`${raw(folded)} like ${likePattern(text)}::text`
 
+/** Ids of the models that a vendor name means: the same in every list. */
+export const modelsOfVendor = (text: string): SqlFragment =>
+  sql`select v.id from models_of_vendor(${likePattern(text)}::text) v(id)`
+
 /** Contains, over a column that holds ids of `dictionary` (few values, many rows). */
 export const containsInDictionary =
   (column: string): Filter =>
