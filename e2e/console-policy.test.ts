@@ -168,7 +168,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     const { page, context, wrong } = await open('/approvals')
     const inbox = page.getByRole('list', { name: 'Waiting' })
     await inbox.getByText('0781:5581').waitFor()
-    await page.getByRole('link', { name: /Approvals.*\d/ }).waitFor()
+    await page.getByRole('link', { name: /Device approvals.*\d/ }).waitFor()
     // Keys decide nothing without a selection; `g` only begins a jump to another page.
     for (const key of ['a', 'd', 't', 'f', 'g']) await page.keyboard.press(key)
     expect(await page.getByRole('dialog').count()).toBe(0)

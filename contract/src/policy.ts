@@ -447,6 +447,9 @@ export const policyApprovals = operation({
   query: closed({
     GlobalSearch: listQuery.GlobalSearch,
     ...approvalFilters,
+    DevicesPerModel: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, default: 20, description: 'Devices that are listed of each model.' }),
+    ),
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
   }),
@@ -480,7 +483,7 @@ export const policyApprovals = operation({
           hashtags: Type.String({ description: 'Tags of the host.' }),
           lastSeen: Type.String(),
         }),
-        { description: 'At most 20: blocked ones first, then the newest.' },
+        { description: 'At most DevicesPerModel: blocked ones first, then the newest.' },
       ),
     }),
   ),

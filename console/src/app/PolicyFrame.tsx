@@ -6,7 +6,7 @@ const views = [
   { to: '/policy/grants', title: 'Grants' },
   { to: '/policy/simulator', title: 'Simulator' },
   { to: '/policy/history', title: 'History' },
-  { to: '/policy/requests', title: 'Requests' },
+  { to: '/policy/requests', title: 'Change requests' },
   { to: '/policy/settings', title: 'Settings' },
 ] as const
 

@@ -28,7 +28,7 @@ export const places: readonly Place[] = [
   { to: '/rollouts', title: 'Rollouts', icon: 'rollout', key: 'r', permission: 'fleet:read' },
   { to: '/commands', title: 'Commands', icon: 'commands', key: 'c', permission: 'fleet:read' },
   { to: '/policy', title: 'Policy', icon: 'policy', key: 'l', permission: 'fleet:read' },
-  { to: '/approvals', title: 'Approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
+  { to: '/approvals', title: 'Device approvals', icon: 'inbox', key: 'v', permission: 'fleet:read', hasCount: true },
   { to: '/quarantines', title: 'Quarantines', icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
   { to: '/reports', title: 'Reports', icon: 'report', key: 'd', permission: 'config:read' },
   { to: '/events', title: 'Events', icon: 'events', key: 'e', permission: 'fleet:read' },

@@ -7,3 +7,6 @@ export const deviceAddress = (uuid: string, deviceId: string): string =>
 
 /** Address of an event's page. */
 export const eventAddress = (eventId: number | string): string => `/events/${encodeURIComponent(String(eventId))}`
+
+/** Address of the hosts that have a model attached. */
+export const modelHostsAddress = ({ vid, pid }: { vid: string; pid: string }): string => `/agents?Model=${vid}:${pid}`

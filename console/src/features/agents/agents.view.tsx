@@ -21,6 +21,8 @@ export const agentFilters: readonly Filter[] = [
   { name: 'HasVulnerablePeripherals', label: 'Vulnerable devices', kind: 'yesNo' },
   { name: 'HasUnapprovedPeripherals', label: 'Devices not approved', kind: 'yesNo' },
   { name: 'Hashtags', label: 'Tag', kind: 'tags' },
+  { name: 'Vendor', label: 'Device vendor', kind: 'text' },
+  { name: 'Model', label: 'Device model', kind: 'text' },
   { name: 'HostIdentifier', label: 'Host name', kind: 'text' },
   { name: 'IpAddress', label: 'Address', kind: 'text' },
   { name: 'OsVersion', label: 'Operating system', kind: 'text' },

@@ -1,43 +1,52 @@
 import { Button } from '@mantine/core'
-import { getPeripherals, policyApprovals } from '@portcullis/contract'
+import { getPeripherals, getPolicy, policyApprovals } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
+import { listQueryOf } from '../../lib/list-query.ts'
 import { useServices } from '../../lib/services.tsx'
-import type { ViewSpec } from '../../lib/view-state.ts'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import type { BulkQuestion } from '../../ui/policy/BulkDecideDialog.tsx'
+import { bulkLimit } from '../../ui/policy/bulk-decide.ts'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
 import type { DecideStart } from '../../ui/policy/decide.ts'
-import { tellFailure } from '../../ui/tell.ts'
+import { devices } from '../../ui/policy/words.ts'
+import { tell, tellFailure } from '../../ui/tell.ts'
 import { useKeys } from '../../ui/useKeys.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import classes from './ApprovalsPage.module.css'
+import { approvalFilters, approvalsView } from './approvals.view.ts'
 import { WaitingModel } from './WaitingModel.tsx'
 import {
   changesBetween,
+  chosenCount,
+  chosenDevices,
+  isChosen,
   type Line,
   linesOf,
   modelKey,
   nextLine,
   subjectOf,
+  toggled,
+  totalsText,
   type Waiting,
   withModel,
 } from './waiting.ts'
 
+const BulkDecideDialog = lazily(async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog)
 const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
 // The models of most hosts come first; who has more than these writes rules.
 const shownModels = 200
 // The server may tell of changes every second; an inbox that is read again more often shows nothing new.
 const refreshGap = 2_000
-
-const inboxView: ViewSpec = { filters: [], defaultSort: '', defaultColumns: [] }
 
 // Keys for the narrow decisions only; the wide ones are chosen from the menu of the row or in the dialog.
 const starts: readonly { keys: string; description: string; start: DecideStart }[] = [
@@ -47,14 +56,18 @@ const starts: readonly { keys: string; description: string; start: DecideStart }
 
 /** What waits for a decision: devices of armed hosts that no rule covers, by model. Made for the keyboard. */
 export const ApprovalsPage = () => {
-  useTitle('Approvals')
+  useTitle('Device approvals')
   useIdlePreload(DecideDialog)
   const { api, session } = useServices()
-  const view = useView(inboxView)
-  const { open } = view.state
-  const query = { query: { PageSize: shownModels } }
+  const view = useView(approvalsView)
+  const { open, filters, search, sort } = view.state
+  const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsView), [filters, search, sort])
+  const isFiltered = Object.keys(asked).length > 0
+  const query = { query: { ...asked, PageSize: shownModels } }
+  // The same number as in the navigation.
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const newest = useQuery({
-    queryKey: ['approvals'],
+    queryKey: ['approvals', asked],
     queryFn: ({ signal }) => api.call(policyApprovals, { ...query, signal }),
   })
   useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void newest.refetch())
@@ -66,15 +79,20 @@ export const ApprovalsPage = () => {
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
   // Model that was decided about last: it follows the server at once, also when that is taken back.
   const [decided, setDecided] = useState<string | null>(null)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [bulk, setBulk] = useState<BulkQuestion | null>(null)
+  const [shownOf, setShownOf] = useState(asked)
   const latest = newest.data?.data
-  const calm = !pointerInside && cursor === null && question === null
+  const calm =
+    (!pointerInside && cursor === null && question === null && bulk === null && chosen.size === 0) || shownOf !== asked
   useEffect(() => {
     if (latest === undefined) return
+    setShownOf(asked)
     setShown((old) => {
       if (old === null || calm) return latest
       return decided === null ? old : withModel(old, latest, decided)
     })
-  }, [latest, calm, decided])
+  }, [latest, calm, decided, asked])
   const changes = shown === null || latest === undefined ? 0 : changesBetween(shown, latest)
 
   const all = shown ?? []
@@ -100,6 +118,32 @@ export const ApprovalsPage = () => {
     setQuestion({ subject: subjectOf(line, evidence), start })
   }
 
+  const clear = () => setChosen(new Set())
+  const toggleLine = (line: Line) => setChosen(toggled(chosen, line))
+  const count = chosenCount(chosen, all)
+  /** Asks about all that is chosen, with the devices that the page does not list. */
+  const askAll = async (effect: BulkQuestion['effect']) => {
+    if (count > bulkLimit) {
+      tell(`Select at most ${bulkLimit.toLocaleString('en')} devices, or write a rule for a model.`)
+      return
+    }
+    try {
+      const complete = await Promise.all(
+        all.map(async (model) => {
+          if (!chosen.has(modelKey(model)) || model.devices.length >= model.peripheralsCount) return model
+          const { vid, pid } = model
+          const { data } = await api.call(policyApprovals, {
+            query: { ...asked, vid, pid, PageSize: 1, DevicesPerModel: bulkLimit },
+          })
+          return data[0] ?? model
+        }),
+      )
+      setBulk({ effect, ...chosenDevices(chosen, complete), done: clear })
+    } catch (failure) {
+      tellFailure(failure)
+    }
+  }
+
   const move = (step: 1 | -1) => {
     const next = nextLine(lines, cursor, step)
     setCursor(next)
@@ -121,7 +165,8 @@ export const ApprovalsPage = () => {
       keys: 'Escape',
       description: 'Close what is open',
       run: () => {
-        if (open === null) setCursor(null)
+        if (open === null && chosen.size > 0) clear()
+        else if (open === null) setCursor(null)
         else {
           setCursor(open)
           view.set({ open: null }, { replace: true })
@@ -129,12 +174,16 @@ export const ApprovalsPage = () => {
       },
     },
     ...(canDecide
+      ? [{ keys: 'x', description: 'Select the row', run: () => current !== undefined && toggleLine(current) }]
+      : []),
+    ...(canDecide
       ? starts.map(({ keys, description, start }) => ({
           keys,
           description,
           run: () => {
             // Without a selection a key decides nothing.
-            if (current !== undefined) void ask(current, start)
+            if (chosen.size > 0) void askAll(start.effect === 'deny' ? 'deny' : 'allow')
+            else if (current !== undefined) void ask(current, start)
           },
         }))
       : []),
@@ -143,11 +192,11 @@ export const ApprovalsPage = () => {
   return (
     <div className={classes.page}>
       <header className={classes.head}>
-        <h1>Approvals</h1>
+        <h1>Device approvals</h1>
         <span className={classes.quiet} aria-live="polite">
-          {newest.data === undefined
+          {newest.data === undefined || policy.data === undefined
             ? ''
-            : `${newest.data.recordsTotal.toLocaleString('en')} ${newest.data.recordsTotal === 1 ? 'model' : 'models'}`}
+            : totalsText({ ...newest.data, attached: policy.data.waiting })}
         </span>
         {changes > 0 ? (
           <Button size="compact-xs" variant="default" onClick={() => setShown(latest ?? null)}>
@@ -159,15 +208,16 @@ export const ApprovalsPage = () => {
         </span>
       </header>
       <p className={classes.quiet}>
-        Devices of armed hosts that no rule covers, present or seen in the last seven days.
+        Devices of armed hosts that no rule covers, attached now or seen in the last seven days.
         {canDecide ? (
           <>
             {' '}
-            <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>enter</kbd> to show the devices, <kbd>a</kbd> to approve and{' '}
-            <kbd>d</kbd> to deny the selected row.
+            <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>enter</kbd> to show the devices, <kbd>x</kbd> to select,{' '}
+            <kbd>a</kbd> to approve and <kbd>d</kbd> to deny.
           </>
         ) : null}
       </p>
+      <FilterBar view={view} filters={approvalFilters} searchPlaceholder="Device, vendor, id, serial, host" />
       {newest.error === null ? null : (
         <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={shown !== null} />
       )}
@@ -175,6 +225,12 @@ export const ApprovalsPage = () => {
         newest.error === null ? (
           <div className={classes.skeleton} aria-busy="true" />
         ) : null
+      ) : all.length === 0 && isFiltered ? (
+        <EmptyState icon="filter" title="Nothing matches these filters">
+          <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
+            Clear all filters
+          </Button>
+        </EmptyState>
       ) : all.length === 0 ? (
         <EmptyState icon="inbox" title="Nothing waits for a decision">
           <p>
@@ -197,10 +253,40 @@ export const ApprovalsPage = () => {
               cursor={cursor}
               toggle={() => toggle(modelKey(model))}
               decide={canDecide ? (line, start) => void ask(line, start) : null}
+              isChosen={(line) => isChosen(chosen, line)}
+              choose={toggleLine}
             />
           ))}
         </ul>
       )}
+      {canDecide && chosen.size > 0 ? (
+        <section className={classes.selection} aria-label="Selection">
+          <strong>{devices(count)} selected</strong>
+          {chosen.size < all.length ? (
+            <Button size="compact-sm" variant="subtle" onClick={() => setChosen(new Set(all.map(modelKey)))}>
+              Select all {all.length.toLocaleString('en')} models
+            </Button>
+          ) : null}
+          <Button size="compact-sm" variant="subtle" onClick={clear}>
+            Clear
+          </Button>
+          <span className={classes.selectionActions}>
+            <Button size="compact-sm" variant="default" onClick={() => void askAll('allow')}>
+              Approve…
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => void askAll('deny')}>
+              Deny…
+            </Button>
+          </span>
+        </section>
+      ) : null}
+      <BulkDecideDialog
+        question={bulk}
+        close={() => {
+          setBulk(null)
+          void newest.refetch()
+        }}
+      />
       <DecideDialog
         question={question}
         close={() => {

@@ -54,14 +54,30 @@ export interface WaitingModelProps {
   toggle: () => void
   /** Null for who may only read. */
   decide: ((line: Line, start: DecideStart) => void) | null
+  isChosen: (line: Line) => boolean
+  choose: (line: Line) => void
 }
 
 /** A model that waits: what it is, how often, why to be careful; opened, its devices with host, case number and state. */
-export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingModelProps) => {
+export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, choose }: WaitingModelProps) => {
   const key = modelKey(model)
+  const line: Line = { key, model, device: null }
+  const check = (one: Line, label: string) =>
+    decide === null ? (
+      <span />
+    ) : (
+      <input
+        type="checkbox"
+        aria-label={`Select ${label}`}
+        checked={isChosen(one)}
+        disabled={one.device !== null && isChosen(line)}
+        onChange={() => choose(one)}
+      />
+    )
   return (
     <li>
       <div className={classes.line} data-line={key} data-cursor={cursor === key || undefined}>
+        {check(line, modelName(model))}
         <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
           <Icon name={isOpen ? 'down' : 'right'} size={12} />
           <Icon name={kindIcon(model.devIcon)} title={model.devIconDescription} />
@@ -81,7 +97,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
         <span className={classes.quiet}>
           <Time value={model.lastSeen} />
         </span>
-        {decide === null ? <span /> : <Actions line={{ key, model, device: null }} decide={decide} />}
+        {decide === null ? <span /> : <Actions line={line} decide={decide} />}
       </div>
       {isOpen ? (
         <ul className={classes.devices}>
@@ -89,6 +105,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide }: WaitingM
             const own = deviceKey(model, device)
             return (
               <li key={own} className={classes.device} data-line={own} data-cursor={cursor === own || undefined}>
+                {check({ key: own, model, device }, `${modelName(model)} on ${device.hostIdentifier}`)}
                 <span className={classes.clip}>
                   <PlainLink href={agentAddress(device.uuid)}>
                     <DeviceText value={device.hostIdentifier} />

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { changesBetween, deviceKey, linesOf, nextLine, subjectOf, type Waiting, withModel } from './waiting.ts'
+import {
+  changesBetween,
+  chosenCount,
+  chosenDevices,
+  deviceKey,
+  isChosen,
+  linesOf,
+  modelKey,
+  nextLine,
+  subjectOf,
+  toggled,
+  totalsText,
+  type Waiting,
+  withModel,
+} from './waiting.ts'
 
 const device = (uuid: string, hashtags = '') => ({
   uuid,
@@ -71,5 +85,30 @@ describe('changesBetween', () => {
     expect(changesBetween(all, [all[0]!])).toBe(1)
     expect(changesBetween(all, [...all, model('0003', [])])).toBe(1)
     expect(changesBetween(all, [model('0001', [device('a')]), all[1]!])).toBe(1)
+  })
+})
+
+describe('a selection', () => {
+  const many = { ...(all[0] as Waiting), peripheralsCount: 9 }
+  const [whole, first] = linesOf([many], modelKey(many))
+  it('of a model holds its devices, also those that are not listed', () => {
+    const chosen = toggled(new Set(), whole!)
+    expect(isChosen(chosen, first!)).toBe(true)
+    expect(toggled(chosen, first!)).toEqual(chosen)
+    expect(chosenCount(chosen, [many])).toBe(9)
+    expect(chosenDevices(chosen, [many])).toMatchObject({ devices: [{ uuid: 'a' }, { uuid: 'b' }], unlisted: 7 })
+    expect(toggled(chosen, whole!)).toEqual(new Set())
+  })
+
+  it('of a device becomes that of its model', () => {
+    const chosen = toggled(new Set(), first!)
+    expect(chosenDevices(chosen, [many])).toMatchObject({ devices: [{ uuid: 'a' }], unlisted: 0 })
+    expect(toggled(chosen, whole!)).toEqual(new Set([modelKey(many)]))
+  })
+
+  it('is counted apart from what waits', () => {
+    expect(totalsText({ recordsTotal: 4, recordsFiltered: 1, attached: 7 })).toBe(
+      '1 of 4 models; 7 devices attached now',
+    )
   })
 })

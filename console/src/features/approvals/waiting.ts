@@ -1,6 +1,7 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
+import type { BulkDevice } from '../../ui/policy/bulk-decide.ts'
 import type { DecideSubject } from '../../ui/policy/decide.ts'
-import { devices, hosts } from '../../ui/policy/words.ts'
+import { counted, devices, hosts } from '../../ui/policy/words.ts'
 
 /** A model of which devices wait. */
 export type Waiting = ResponseOf<typeof policyApprovals>['data'][number]
@@ -77,4 +78,62 @@ export const changesBetween = (shown: readonly Waiting[], newer: readonly Waitin
   }).length
   const now = new Set(newer.map(modelKey))
   return changed + shown.filter((model) => !now.has(modelKey(model))).length
+}
+
+/** Whether a line is chosen: on its own, or a device by its model. */
+export const isChosen = (chosen: ReadonlySet<string>, { key, model, device }: Line): boolean =>
+  chosen.has(key) || (device !== null && chosen.has(modelKey(model)))
+
+/** The choice after a click on a line. A chosen model holds its devices, those that are not shown as well. */
+export const toggled = (chosen: ReadonlySet<string>, { key, model, device }: Line): ReadonlySet<string> => {
+  const next = new Set(chosen)
+  if (next.delete(key)) return next
+  if (device === null) for (const one of model.devices) next.delete(deviceKey(model, one))
+  else if (next.has(modelKey(model))) return chosen
+  return next.add(key)
+}
+
+/** How many devices are chosen. */
+export const chosenCount = (chosen: ReadonlySet<string>, models: readonly Waiting[]): number =>
+  models.reduce(
+    (sum, model) =>
+      sum +
+      (chosen.has(modelKey(model))
+        ? model.peripheralsCount
+        : model.devices.filter((device) => chosen.has(deviceKey(model, device))).length),
+    0,
+  )
+
+/** The chosen devices, and how many of the chosen models the answer does not list. */
+export const chosenDevices = (
+  chosen: ReadonlySet<string>,
+  models: readonly Waiting[],
+): { devices: BulkDevice[]; unlisted: number } => {
+  const devices = models.flatMap((model) =>
+    model.devices
+      .filter((device) => chosen.has(modelKey(model)) || chosen.has(deviceKey(model, device)))
+      .map(({ uuid, hostIdentifier, deviceID, serialNumber }) => ({
+        ...{ uuid, hostIdentifier, deviceID, serialNumber },
+        vid: model.vid,
+        pid: model.pid,
+        name: modelName(model),
+        isAttackTool: model.isKnownAttackTool,
+      })),
+  )
+  return { devices, unlisted: chosenCount(chosen, models) - devices.length }
+}
+
+/** What the title counts: models of the list, and the attached devices that the navigation counts, too. */
+export const totalsText = ({
+  recordsTotal,
+  recordsFiltered,
+  attached,
+}: {
+  recordsTotal: number
+  recordsFiltered: number
+  attached: number
+}): string => {
+  const models = counted(recordsTotal, 'model', 'models')
+  const shown = recordsFiltered === recordsTotal ? models : `${recordsFiltered.toLocaleString('en')} of ${models}`
+  return `${shown}; ${devices(attached)} attached now`
 }

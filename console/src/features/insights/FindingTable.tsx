@@ -18,6 +18,8 @@ export interface FindingLine {
   hosts: number
   /** The devices behind it, in the list. */
   href: string
+  /** The hosts behind it; absent: the list of devices names them. */
+  hostsHref?: string
   devices: number
   /** Part of the active hosts, 0 to 1; absent where it says nothing. */
   share?: number
@@ -109,12 +111,14 @@ export const FindingTable = ({
                     </td>
                     <td>{line.finding}</td>
                     <td data-align="right">
-                      <PlainLink href={line.href}>{line.hosts.toLocaleString('en')}</PlainLink>
+                      <PlainLink href={line.hostsHref ?? line.href}>{line.hosts.toLocaleString('en')}</PlainLink>
                     </td>
                     {hasShare ? (
                       <td data-align="right">{line.share === undefined ? '–' : shareText(line.share)}</td>
                     ) : null}
-                    <td data-align="right">{line.devices.toLocaleString('en')}</td>
+                    <td data-align="right">
+                      <PlainLink href={line.href}>{line.devices.toLocaleString('en')}</PlainLink>
+                    </td>
                     <td data-align="right">
                       <Time value={line.firstSeen} />
                     </td>

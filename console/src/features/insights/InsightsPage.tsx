@@ -1,19 +1,26 @@
 import { Button } from '@mantine/core'
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
+import type { ViewSpec } from '../../lib/view-state.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import type { Filter } from '../../ui/filters/filter.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ReportItems } from '../../ui/ReportItems.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { useView } from '../../ui/useView.ts'
 import { FindingTable } from './FindingTable.tsx'
 import { insightOf, insightTabs } from './insight.ts'
 import classes from './insights.module.css'
 import { insightSources, useInsight } from './useInsight.ts'
+
+const insightFilters: readonly Filter[] = [{ name: 'vendor', label: 'Vendor', kind: 'text' }]
+const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
 
 /** Each as reports call it. */
 const reported = {
@@ -34,12 +41,14 @@ const nothing = {
 
 /** What is rare, weak, forbidden or not what it says it is, in the whole fleet. */
 export const InsightsPage = () => {
-  const { tab } = useSearch({ strict: false }) as { tab?: string }
-  const chosen = insightOf(tab)
+  const view = useView(insightsView)
+  const { tab } = view.state
+  const vendor = view.state.filters.vendor ?? ''
+  const chosen = insightOf(tab ?? undefined)
   useTitle(chosen.title)
   const { session } = useServices()
   const [busy, setBusy] = useState(false)
-  const { data, failure, retry, reload } = useInsight(chosen.id)
+  const { data, failure, retry, reload } = useInsight(chosen.id, vendor)
   return (
     <div className={classes.page}>
       <header className={classes.head}>
@@ -74,7 +83,7 @@ export const InsightsPage = () => {
           <Link
             key={id}
             to="/insights"
-            search={(id === insightTabs[0].id ? {} : { tab: id }) as never}
+            search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) } as never}
             className={classes.tab}
             data-here={id === chosen.id || undefined}
             activeOptions={{ exact: true, includeSearch: true }}
@@ -84,6 +93,7 @@ export const InsightsPage = () => {
         ))}
       </nav>
       <p className={classes.definition}>{chosen.definition}</p>
+      <FilterBar view={view} filters={insightFilters} />
       <p className={classes.facts} aria-live="polite">
         {data === undefined ? (
           'Computing…'
@@ -115,7 +125,13 @@ export const InsightsPage = () => {
         key={chosen.id}
         label={chosen.title}
         lines={failure !== null && data === undefined ? [] : data?.lines}
-        empty={failure === null && data?.insufficientPopulation !== true ? nothing[chosen.id] : ''}
+        empty={
+          vendor !== ''
+            ? `Nothing of a vendor named ${vendor}.`
+            : failure === null && data?.insufficientPopulation !== true
+              ? nothing[chosen.id]
+              : ''
+        }
       />
     </div>
   )

@@ -5,6 +5,7 @@ import type {
   VulnerablePeripheral,
   WhitelistViolation,
 } from '@portcullis/contract'
+import { modelHostsAddress } from '../../lib/addresses.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Advisories } from '../../ui/device/Advisories.tsx'
 import { findingOf } from '../../ui/findings.ts'
@@ -27,6 +28,7 @@ export const attackToolLine = (model: PeripheralModel): FindingLine => {
     finding: tag(model.severity),
     hosts: model.agentsCount,
     href,
+    hostsHref: modelHostsAddress(model),
     devices: model.peripheralsCount,
     firstSeen: model.firstSeen,
     lastSeen: model.lastSeen,
@@ -81,6 +83,7 @@ export const vulnerableLine = (found: VulnerablePeripheral): FindingLine => {
     ),
     hosts: found.agentsCount,
     href,
+    hostsHref: modelHostsAddress(found),
     devices: found.peripheralsCount,
     share: found.share,
     firstSeen: found.firstSeen,

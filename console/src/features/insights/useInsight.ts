@@ -33,9 +33,9 @@ type Call = Api['call']
 interface Source {
   /** The call that is shown as curl. */
   operation: Pick<AnyOperation, 'method' | 'path'>
-  read: (call: Call, signal?: AbortSignal) => Promise<Insight>
+  read: (call: Call, vendor: string, signal?: AbortSignal) => Promise<Insight>
   /** Computes it anew; reading it is that where nothing is kept. */
-  reload: (call: Call) => Promise<Insight>
+  reload: (call: Call, vendor: string) => Promise<Insight>
 }
 
 const listed = <T>(data: readonly T[], line: (one: T) => FindingLine, total = data.length): Insight => ({
@@ -62,17 +62,21 @@ const computed = <T>(answer: Computed<T>, line: (one: T) => FindingLine): Insigh
   insufficientPopulation: answer.insufficientPopulation,
 })
 
-const asked = (signal?: AbortSignal) => (signal === undefined ? {} : { signal })
+const asked = (vendor: string, signal?: AbortSignal) => ({
+  query: vendor === '' ? {} : { vendor },
+  ...(signal === undefined ? {} : { signal }),
+})
 
-const attackTools: Source['read'] = async (call, signal) => {
-  const query = { isKnownAttackTool: 'true', SortBy: 'severity_desc', PageSize: 1_000 }
-  const { data, recordsFiltered } = await call(getPeripheralModels, { query, ...asked(signal) })
+const attackTools: Source['read'] = async (call, vendor, signal) => {
+  const input = asked(vendor, signal)
+  const query = { ...input.query, isKnownAttackTool: 'true', SortBy: 'severity_desc', PageSize: 1_000 }
+  const { data, recordsFiltered } = await call(getPeripheralModels, { ...input, query })
   return listed(data, attackToolLine, recordsFiltered)
 }
-const violations: Source['read'] = async (call, signal) =>
-  listed(await call(uniqueWhitelistViolation, asked(signal)), violationLine)
-const spoofed: Source['read'] = async (call, signal) =>
-  computed(await call(spoofedIdentities, asked(signal)), spoofedLine)
+const violations: Source['read'] = async (call, vendor, signal) =>
+  listed(await call(uniqueWhitelistViolation, asked(vendor, signal)), violationLine)
+const spoofed: Source['read'] = async (call, vendor, signal) =>
+  computed(await call(spoofedIdentities, asked(vendor, signal)), spoofedLine)
 
 export const insightSources: Readonly<Record<InsightId, Source>> = {
   'attack-tools': { operation: getPeripheralModels, read: attackTools, reload: attackTools },
@@ -80,30 +84,42 @@ export const insightSources: Readonly<Record<InsightId, Source>> = {
   spoofed: { operation: spoofedIdentities, read: spoofed, reload: spoofed },
   vulnerable: {
     operation: vulnerablePeripherals,
-    read: async (call, signal) => computed(await call(vulnerablePeripherals, asked(signal)), vulnerableLine),
-    reload: async (call) => computed(await call(reloadVulnerablePeripherals), vulnerableLine),
+    read: async (call, vendor, signal) =>
+      computed(await call(vulnerablePeripherals, asked(vendor, signal)), vulnerableLine),
+    reload: async (call, vendor) => {
+      await call(reloadVulnerablePeripherals)
+      return computed(await call(vulnerablePeripherals, asked(vendor)), vulnerableLine)
+    },
   },
   uncommon: {
     operation: uncommonPeripherals,
-    read: async (call, signal) => computed(await call(uncommonPeripherals, asked(signal)), uncommonLine),
-    reload: async (call) => computed(await call(reloadUncommonPeripherals), uncommonLine),
+    read: async (call, vendor, signal) =>
+      computed(await call(uncommonPeripherals, asked(vendor, signal)), uncommonLine),
+    reload: async (call, vendor) => {
+      await call(reloadUncommonPeripherals)
+      return computed(await call(uncommonPeripherals, asked(vendor)), uncommonLine)
+    },
   },
 }
 
 // An insight changes with the fleet; reading it more often than this shows nothing that can be acted on.
 const refreshGap = 15_000
 
-export const useInsight = (id: InsightId) => {
+/** An insight, of all vendors or of one. */
+export const useInsight = (id: InsightId, vendor: string) => {
   const { api, queries } = useServices()
-  const key = ['insight', id]
-  const insight = useQuery({ queryKey: key, queryFn: ({ signal }) => insightSources[id].read(api.call, signal) })
+  const key = ['insight', id, vendor]
+  const insight = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => insightSources[id].read(api.call, vendor, signal),
+  })
   useLiveRefresh(['peripherals'], refreshGap, () => void insight.refetch())
   return {
     data: insight.data,
     failure: insight.error,
     retry: () => void insight.refetch(),
     reload: async () => {
-      queries.setQueryData(key, await insightSources[id].reload(api.call))
+      queries.setQueryData(key, await insightSources[id].reload(api.call, vendor))
     },
   }
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { getAgentPeripherals, getAgents, getPeripherals } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { modelHostsAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
@@ -13,6 +14,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { DecideButtons } from '../../ui/policy/DecideButtons.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
@@ -113,6 +115,8 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
                 ? 'The only device of this model'
                 : `${sameModel.data.recordsFiltered.toLocaleString('en')} devices of this model`}
             </Link>
+            {' · '}
+            <PlainLink href={modelHostsAddress(device)}>Hosts with this model</PlainLink>
             {session.may('fleet:write') ? (
               <>
                 {' · '}

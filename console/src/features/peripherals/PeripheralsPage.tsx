@@ -12,6 +12,7 @@ import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import type { BulkQuestion } from '../../ui/policy/BulkDecideDialog.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
@@ -31,6 +32,8 @@ const PeripheralDetail = lazily(
   <DetailSkeleton />,
 )
 
+const BulkDecideDialog = lazily(async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog)
+
 const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)
 
 // The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
@@ -46,11 +49,28 @@ export const PeripheralsPage = () => {
   const { api, session, queries } = useServices()
   const view = useView(peripheralsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const [bulk, setBulk] = useState<BulkQuestion | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, peripheralsView), [filters, search, sort])
   const source = useMemo(() => listSource(api, getPeripherals, query, deviceKey), [api, query])
   const selection = useSelection(source, { filtered: counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
+  const decide = (effect: BulkQuestion['effect']) =>
+    setBulk({
+      effect,
+      // A hub passes always: there is nothing to decide.
+      devices: selection
+        .rows()
+        .filter(({ rule }) => rule !== 'hub')
+        .map(
+          ({ uuid, hostIdentifier, deviceID, serialNumber, vid, pid, caption, guiVid, guiPid, isKnownAttackTool }) => ({
+            ...{ uuid, hostIdentifier, deviceID, serialNumber, vid, pid },
+            name: caption || [guiVid, guiPid].join(' ').trim() || `${vid}:${pid}`,
+            isAttackTool: isKnownAttackTool,
+          }),
+        ),
+      done: selection.clear,
+    })
   const opened = open === null ? null : partsOf(open)
 
   return (
@@ -99,6 +119,12 @@ export const PeripheralsPage = () => {
       selection={
         canWrite ? (
           <SelectionBar selection={selection} filtered={counts?.filtered ?? null}>
+            <Button size="compact-sm" variant="default" onClick={() => decide('allow')}>
+              Approve…
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => decide('deny')}>
+              Deny…
+            </Button>
             <TagEditor
               entityType="Peripheral"
               elementIds={[...selection.ids]}
@@ -115,6 +141,7 @@ export const PeripheralsPage = () => {
                 </Button>
               )}
             </TagEditor>
+            <BulkDecideDialog question={bulk} close={() => setBulk(null)} />
           </SelectionBar>
         ) : null
       }

@@ -1,4 +1,5 @@
 import { icons, type PeripheralModel } from '@portcullis/contract'
+import { modelHostsAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceIds } from '../../ui/device/Device.tsx'
@@ -101,7 +102,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
     align: 'right',
     sortKey: 'agentsCount',
     naturalSort: 'desc',
-    cell: (model) => <span>{model.agentsCount.toLocaleString('en')}</span>,
+    cell: (model) => <PlainLink href={modelHostsAddress(model)}>{model.agentsCount.toLocaleString('en')}</PlainLink>,
   },
   {
     id: 'devices',

@@ -59,7 +59,7 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
 
 /** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
 export const RequestsPage = () => {
-  useTitle('Requests')
+  useTitle('Change requests')
   const { api, queries } = useServices()
   const { me, canDecide, requests } = useRequests()
   const [busy, setBusy] = useState<string | null>(null)
@@ -139,7 +139,7 @@ export const RequestsPage = () => {
   }
   return (
     <SettingsPage
-      title="Requests"
+      title="Change requests"
       intro="One person requests, another approves. This covers freeing or deleting many hosts, rules that allow devices on many hosts, changes to another Administrator, agent updates and sign-in settings. You cannot approve your own requests."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listChangeRequests)} />}
     >

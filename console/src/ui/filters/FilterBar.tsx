@@ -85,7 +85,8 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
 export interface FilterBarProps {
   view: View
   filters: readonly Filter[]
-  searchPlaceholder: string
+  /** What the search is in; absent: there is no search. */
+  searchPlaceholder?: string
   /** Tools at the right end: columns, more. */
   children?: ReactNode
 }
@@ -99,7 +100,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
   const others = filters.filter((filter) => !shown.includes(filter))
   return (
     <search className={classes.bar}>
-      <SearchField view={view} placeholder={searchPlaceholder} />
+      {searchPlaceholder === undefined ? null : <SearchField view={view} placeholder={searchPlaceholder} />}
       {shown.map((filter) => (
         <Chip
           key={filter.name}

@@ -220,7 +220,7 @@ export const createPolicyRead = (db: Queryable) => ({
         'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'deviceID', x.device_id,
             'serialNumber', x.serial, 'present', x.present, 'isBlocked', x.blocked, 'caseNumber', x.case_number, 'hashtags', x.tags,
             'lastSeen', ${raw(zonelessSql('x.last_seen'))}) order by x.blocked desc, x.last_seen desc, x.agent_id, x.device_id)
-          from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit 20) x
+          from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit ${query.DevicesPerModel ?? 20}::int) x
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id
       order by g.attack_tool desc, g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)

@@ -1,0 +1,18 @@
+import type { ViewSpec } from '../../lib/view-state.ts'
+import type { Filter } from '../../ui/filters/filter.ts'
+
+/** Filters of what waits for an approval, by the interface's names. */
+export const approvalFilters: readonly Filter[] = [
+  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
+  { name: 'vendor', label: 'Vendor', kind: 'text' },
+  { name: 'vid', label: 'Vendor id', kind: 'text' },
+  { name: 'pid', label: 'Product id', kind: 'text' },
+  { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
+  { name: 'hashtags', label: 'Tag of the host', kind: 'tags' },
+]
+
+export const approvalsView: ViewSpec = {
+  filters: approvalFilters.map(({ name }) => name),
+  defaultSort: '',
+  defaultColumns: [],
+}

@@ -1,0 +1,141 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { getPolicy, peripheralsCommand } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../DeviceText.tsx'
+import { ErrorState } from '../ErrorState.tsx'
+import { SeverityShape } from '../SeverityTag.tsx'
+import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
+import { hostsOf } from './decide.ts'
+import { PreviewPanel } from './PreviewPanel.tsx'
+import classes from './policy.module.css'
+import { tellPolicyChange } from './undo.ts'
+import { counted, devices as devicesText, hosts as hostsText } from './words.ts'
+
+const namesShown = 8
+
+export interface BulkQuestion {
+  effect: BulkEffect
+  devices: readonly BulkDevice[]
+  /** Devices of the selection that are not among these. */
+  unlisted?: number
+  done: () => void
+}
+
+const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { close: () => void }) => {
+  const services = useServices()
+  const { api } = services
+  const [reason, setReason] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const meant = meantDevices(effect, devices)
+  const leftOut = new Set(devices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`)).size - meant.length
+  const hosts = hostsOf(meant).length
+  const models = modelsOf(meant)
+  const isTooMany = meant.length > bulkLimit
+  const needsReason = effect === 'allow' ? hosts > 1 : false
+  const isReady = meant.length > 0 && !isTooMany && (!needsReason || reason.trim() !== '')
+  const verb = effect === 'allow' ? 'Approve' : 'Deny'
+
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const { version: before } = await api.call(getPolicy)
+      await api.call(peripheralsCommand, {
+        body: {
+          opCode: effect === 'allow' ? 'APPROVE' : 'DISAPPROVE',
+          peripheralsIds: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
+          reason: reason.trim() || (effect === 'allow' ? 'Approved by hand' : 'Denied by hand'),
+        },
+      })
+      const { version: made } = await api.call(getPolicy)
+      done()
+      close()
+      const said = `${effect === 'allow' ? 'Approved' : 'Denied'} ${devicesText(meant.length)} on ${hostsText(hosts)}.`
+      // Somebody else changed the policy in the same moment: that change is not undone from here.
+      tellPolicyChange(services, said, { made, before: made - before <= 1 ? before : made })
+    } catch (cause) {
+      setFailure(cause)
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form
+      className={classes.decide}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) void run()
+      }}
+    >
+      <p>
+        <strong>{devicesText(meant.length)}</strong> on {hostsText(hosts)}, each for its own host:
+      </p>
+      <ul className={classes.models}>
+        {models.slice(0, namesShown).map(({ key, name, count }) => (
+          <li key={key}>
+            {count.toLocaleString('en')} × <DeviceText value={name} /> <code>{key}</code>
+          </li>
+        ))}
+        {models.length > namesShown ? (
+          <li>and {counted(models.length - namesShown, 'more model', 'more models')}</li>
+        ) : null}
+      </ul>
+      {leftOut === 0 ? null : (
+        <p className={classes.sentence} role="note">
+          <SeverityShape severity="red" />
+          <span>
+            {counted(leftOut, 'attack tool is', 'attack tools are')} left out. An attack tool is approved on its own,
+            with an override.
+          </span>
+        </p>
+      )}
+      {unlisted === 0 ? null : (
+        <p role="note">{devicesText(unlisted)} of these models are not included: too many for one decision.</p>
+      )}
+      {isTooMany ? (
+        <p role="alert">Select at most {bulkLimit.toLocaleString('en')} devices, or write a rule for their model.</p>
+      ) : null}
+      <TextInput
+        size="xs"
+        label="Reason"
+        maxLength={200}
+        value={reason}
+        required={needsReason}
+        placeholder={needsReason ? 'Why these devices may be used' : undefined}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      <PreviewPanel
+        draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
+        waiting="There is nothing to decide."
+      />
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button size="sm" variant="default" onClick={close} data-autofocus>
+          Cancel
+        </Button>
+        <Button
+          size="sm"
+          type="submit"
+          loading={busy}
+          disabled={!isReady}
+          {...(effect === 'deny' ? { color: 'red' } : {})}
+        >
+          {verb} {devicesText(meant.length)}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** Approves or denies the selected devices, after a look at what that changes. */
+export const BulkDecideDialog = ({ question, close }: { question: BulkQuestion | null; close: () => void }) => (
+  <Modal
+    opened={question !== null}
+    onClose={close}
+    title={question?.effect === 'deny' ? 'Deny devices' : 'Approve devices'}
+  >
+    {question === null ? null : <Form {...question} close={close} />}
+  </Modal>
+)

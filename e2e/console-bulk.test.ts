@@ -1,0 +1,148 @@
+import { plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent } from '../server/test/builders.ts'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+
+interface Rule {
+  effect: string
+  vid: string
+  serial: string | null
+  hostIdentifier: string
+  reason: string
+}
+
+describe('decisions about many devices', unless(whyNoChromium), () => {
+  let server: RunningServer
+  let browser: Browser
+  const dir = temporaryDir()
+  const kingston = (serial: string, portPath: string, manufacturer = 'Kingston') =>
+    storageStick({ vid: '0951', pid: '1666', portPath, serial, manufacturer, product: 'DataTraveler' })
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const token = await server.enrolmentToken()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const hosts = {
+      'bulk-one': [plainKeyboard({ portPath: '1-1' }), kingston('K1', '1-2'), rubberDucky({ portPath: '1-3' })],
+      'bulk-two': [plainKeyboard({ portPath: '1-1' }), kingston('K2', '1-2', 'Generic')],
+      'bulk-three': [kingston('K3', '1-1'), storageStick({ portPath: '1-2' })],
+    }
+    for (const [hostname, devices] of Object.entries(hosts)) {
+      const host = await enrolAgent(at, { token, devices, facts: { hostname, enforcement: 'before-driver' } })
+      await host.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
+    }
+    await until('devices wait', async () => (await server.get<{ waiting: number }>('policy')).waiting === 7)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const open = async (path: string, width = 1440, height = 900) => {
+    const window = await openWindow(browser, server.url, width, height)
+    await window.page.goto(path)
+    await window.page.getByLabel('User name').fill('admin')
+    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await window.page.getByRole('button', { name: 'Sign in' }).click()
+    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    return window
+  }
+  const rules = async () => (await server.get<{ data: Rule[] }>('policy/rules?PageSize=100')).data
+  const counts = async (page: Page, path: string, heading: string) => {
+    await page.goto(path)
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+  }
+
+  it('mean the same devices by a vendor in every list, and lead from a model to its hosts', async () => {
+    const { page, context, wrong } = await open('/peripherals?vendor=kingston')
+    const grid = page.getByRole('grid')
+    await grid.getByText('DataTraveler').nth(2).waitFor()
+    expect(await grid.getByRole('row').filter({ hasText: '0951:1666' }).count()).toBe(3)
+    await counts(page, '/approvals?vendor=kingston', 'Device approvals')
+    const waiting = page.getByRole('list', { name: 'Waiting' })
+    await waiting.getByText('3 devices on 3 hosts').waitFor()
+    expect(await waiting.getByRole('listitem').count()).toBe(1)
+    await counts(page, '/insights?tab=violations&vendor=kingston', 'Insights')
+    await page.getByRole('table').getByText('K3').waitFor()
+    expect(await page.getByRole('table').getByRole('button').count()).toBe(3)
+    await counts(page, '/agents?Vendor=kingston', 'Agents')
+    await grid.getByText('bulk-three').waitFor()
+    expect(await grid.getByRole('row').filter({ hasText: 'bulk-' }).count()).toBe(3)
+    await counts(page, '/peripherals/models?vendor=kingston', 'Peripherals')
+    const model = grid.getByRole('row').filter({ hasText: '0951:1666' })
+    await model.getByRole('link', { name: '3', exact: true }).click()
+    await page.waitForURL(/\/agents\?Model=0951:1666/)
+    await grid.getByText('bulk-two').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('keep the search of the approvals in the address, and count what the navigation counts', async () => {
+    const { page, context, wrong } = await open('/approvals')
+    const waiting = page.getByRole('list', { name: 'Waiting' })
+    await waiting.getByText('0781:5581').waitFor()
+    await page.getByText('4 models; 7 devices attached now').waitFor()
+    await page.getByRole('link', { name: /Device approvals\s*7$/ }).waitFor()
+    await page.getByRole('textbox', { name: 'Device, vendor, id, serial, host' }).fill('bulk-three')
+    await page.waitForURL(/q=bulk-three/)
+    await waiting.getByText('413C:2113').waitFor({ state: 'detached' })
+    await page.getByText('2 of 4 models').waitFor()
+    expect(await waiting.getByText('1 device on 1 host').count()).toBe(2)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('approve the selected rows with a reason, without attack tools, and can be undone', async () => {
+    const { page, context, wrong } = await open('/approvals')
+    const waiting = page.getByRole('list', { name: 'Waiting' })
+    // Attack tools come first.
+    expect(await waiting.getByRole('listitem').first().innerText()).toContain('03EB:2401')
+    await page.getByRole('checkbox', { name: /^Select .*DataTraveler/ }).check()
+    await page.getByRole('checkbox', { name: /^Select Atmel/ }).check()
+    await page.getByRole('region', { name: 'Selection' }).getByText('4 devices selected').waitFor()
+    await page.keyboard.press('a')
+    const dialog = page.getByRole('dialog', { name: 'Approve devices' })
+    await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await dialog.getByText('1 attack tool is left out').waitFor()
+    await dialog.getByText('Changes 3 devices on 3 hosts: 3 will be allowed.').waitFor()
+    const approve = dialog.getByRole('button', { name: 'Approve 3 devices' })
+    expect(await approve.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('the sticks of the archive')
+    await approve.click()
+    await page.getByText('Approved 3 devices on 3 hosts.').waitFor()
+    await waiting.getByText('0951:1666').waitFor({ state: 'detached' })
+    expect(await rules()).toMatchObject(
+      Array.from({ length: 3 }, () => ({ effect: 'allow', vid: '0951', reason: 'the sticks of the archive' })),
+    )
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await waiting.getByText('0951:1666').waitFor()
+    expect(await rules()).toEqual([])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('deny the selected devices of the list of devices', async () => {
+    const { page, context, wrong } = await open('/peripherals?vendor=kingston')
+    const rows = page.getByRole('grid').getByRole('row').filter({ hasText: '0951:1666' })
+    await rows.filter({ hasText: 'K1' }).getByRole('checkbox').check()
+    await rows.filter({ hasText: 'K3' }).getByRole('checkbox').check()
+    const selection = page.getByRole('region', { name: 'Selection' })
+    await selection.getByRole('button', { name: 'Approve…' }).waitFor()
+    await selection.getByRole('button', { name: 'Deny…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Deny devices' })
+    await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await dialog.getByRole('button', { name: 'Deny 2 devices' }).click()
+    await page.getByText('Denied 2 devices on 2 hosts.').waitFor()
+    expect((await rules()).map(({ effect, serial }) => [effect, serial]).sort()).toEqual([
+      ['deny', 'K1'],
+      ['deny', 'K3'],
+    ])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
