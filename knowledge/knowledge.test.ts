@@ -63,6 +63,15 @@ describe('the knowledge files', () => {
       expect(row.when !== undefined || known.has(`${row.vid}:${row.pid}`), row.id).toBe(true)
   })
 
+  it('have facts of at least 300 genuine models that were recorded, each once', () => {
+    const recorded = genuine.filter((row) => row.samples > 0)
+    expect(recorded.length).toBeGreaterThanOrEqual(300)
+    expect(new Set(genuine.map((row) => `${row.vid}:${row.pid}`)).size).toBe(genuine.length)
+    for (const row of genuine)
+      for (const pattern of [row.manufacturer, row.product, row.configuration].filter((p) => p !== undefined))
+        expect(() => new RegExp(pattern), row.name).not.toThrow()
+  })
+
   it('give half-open firmware ranges that are not empty', () => {
     const branches = vulnerable.flatMap((row) => row.firmware?.branches ?? [])
     expect(branches.length).toBeGreaterThan(5)

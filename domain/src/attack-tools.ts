@@ -1,6 +1,7 @@
 import { behaviour, looksLikeController } from './behaviour.ts'
 import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
-import { type Contradiction, compileGenuine } from './genuine.ts'
+import { type Comparison, compileGenuine } from './genuine.ts'
+import { hobbyKeyboard } from './hobby-stack.ts'
 import type { AttackFinding, AttackToolRow, GenuineRow, Imitation } from './knowledge-types.ts'
 import { createRowIndex } from './row-index.ts'
 
@@ -38,11 +39,23 @@ const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   }
 }
 
-/** 3 points are proof, 2 a suspicion, single differences of a new revision are nothing. */
-const judge = (found: Contradiction[]): AttackFinding['level'] | null => {
-  const points = found.reduce((sum, c) => sum + c.weight, 0)
-  if (points >= 3) return 'confirmed'
-  return found.some((c) => c.weight === 2) ? 'suspected' : null
+/** Recordings from which on a row speaks for revisions that were not recorded. */
+const enoughSamples = 3
+
+/**
+ * A device that can not be the product, or that differs in two ways that each are very unlikely, is an imitation. One such
+ * way beside another difference, or three small ones, make it suspected. A revision that was not seen is no finding by one
+ * field, and one level less where few devices were recorded.
+ */
+const levelOf = ({ found, isKnownRevision }: Comparison, samples: number): AttackFinding['level'] | null => {
+  const strong = found.filter((c) => c.weight >= 2).length
+  const weak = found.length - strong
+  const isThin = !isKnownRevision && samples < enoughSamples
+  if (found.some((c) => c.weight === 3)) return 'confirmed'
+  if (strong >= 2) return isThin ? 'suspected' : 'confirmed'
+  if (isThin) return null
+  if (strong === 1) return isKnownRevision || weak > 0 ? 'suspected' : null
+  return weak >= 3 ? 'suspected' : null
 }
 
 /** Merges findings about one device: the highest level, the name of the surest list match, all evidence. */
@@ -69,9 +82,14 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
   const genuineById = createRowIndex(genuine, (row) => ({ row, compare: compileGenuine(row) }))
   const imitations = (subject: Subject): Imitation[] =>
     genuineById.find(subject.parsed.vid, subject.parsed.pid).flatMap(({ row, compare }) => {
-      const found = compare(subject)
-      const level = judge(found)
-      return level === null ? [] : [{ level, row, evidence: found.map((c) => c.evidence) }]
+      const comparison = compare(subject)
+      const level = levelOf(comparison, row.samples)
+      const { found, compared } = comparison
+      const name =
+        level === 'confirmed'
+          ? `Imitation of ${row.name}`
+          : `Differs from genuine ${row.name} (${found.length} of ${compared} fields)`
+      return level === null ? [] : [{ level, name, row, evidence: found.map((c) => c.evidence) }]
     })
   return {
     imitations,
@@ -89,12 +107,14 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
         break
       }
       let contradicts = false
-      for (const { row, level, evidence } of imitations(subject)) {
+      for (const { row, level, name, evidence } of imitations(subject)) {
         contradicts ||= level === 'confirmed'
-        findings.push({ level, name: `Imitation of ${row.name}`, evidence, source: row.source })
+        findings.push({ level, name, evidence, source: row.source })
       }
       const acts = behaviour(subject)
       if (acts) findings.push(acts)
+      const hobby = hobbyKeyboard(subject)
+      if (hobby) findings.push(hobby)
       const merged = merge(findings)
       if (merged?.level === 'suspected' && looksLikeController(subject))
         merged.name = `Management controller of the server, or ${merged.name}`

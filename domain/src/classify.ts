@@ -190,6 +190,9 @@ const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], ki
   return names
 }
 
+/** Kinds that name a device only when no configuration has another. */
+const sayLittle: ReadonlySet<Kind> = new Set(['HID', 'Media Control', 'Billboard', 'Firmware Update', 'Unknown'])
+
 /** A name by words, where interfaces and ids say nothing or little of what the device is. */
 const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control'])
 const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined =>
@@ -245,8 +248,8 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
   // Whoever adds a FIDO collection to a keyboard does not make it a security key; that of a known maker is one.
   const isPosing = able.has('Keyboard') && !isSecurityKey(parsed.vid, parsed.pid)
-  const kind =
-    all.find((k) => isFirst(k) && !vague.has(k) && !(isPosing && k === 'Security Key')) ?? all[0] ?? 'Unknown'
+  const named = all.find((k) => isFirst(k) && !(isPosing && k === 'Security Key'))
+  const kind = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'
   const from = by.get(kind)
   return {
     icon: iconOf(kind),

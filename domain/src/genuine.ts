@@ -1,4 +1,4 @@
-import { hasSerial, hex4, interfaceSet, isSynthetic } from './descriptors.ts'
+import { hasSerial, hex4, interfaceSet, isSynthetic, type ParsedDescriptors } from './descriptors.ts'
 import type { Subject } from './device-test.ts'
 import type { GenuineRow } from './knowledge-types.ts'
 import { cleanText } from './text.ts'
@@ -10,20 +10,53 @@ export interface Contradiction {
   evidence: string
 }
 
+/** A device beside the genuine product of its ids. */
+export interface Comparison {
+  found: Contradiction[]
+  /** Fields that were compared. */
+  compared: number
+  /** Its revision is among those that were seen; true of rows that do not list any. */
+  isKnownRevision: boolean
+}
+
+const INTERRUPT = 3
+
+/** Longest interrupt packet towards the host of boot keyboards and mice; 0 when there is none. */
+export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
+  Math.max(
+    0,
+    ...(configurations[0]?.interfaces ?? [])
+      .filter((i) => i.class === 3 && i.subclass === 1)
+      .flatMap((i) => i.endpoints)
+      .filter((e) => (e.address & 0x80) !== 0 && (e.attributes & 3) === INTERRUPT)
+      .map((e) => e.maxPacketSize & 0x7ff),
+  )
+
 /**
  * Compares a device with the genuine product of its ids. Of a host that shows no descriptors the set of interfaces and
  * the size of control packets are not known and not compared; interfaces that are known still have to be of its classes.
+ * A row that lists revisions was made from recordings: what it lacks may be in a revision that was not recorded, so that
+ * no difference from it is proof by itself.
  */
-export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Contradiction[]) => {
+export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparison) => {
   const classes = new Set(row.classes)
+  const impossible = row.bcd === undefined ? 3 : 2
+  // What is more than an input device may be set up otherwise (probes, phones, adapters): a few recordings do not show all.
+  const isVariable = row.bcd !== undefined && row.samples < 3 && row.classes.some((code) => code !== '03')
   const texts = (['manufacturer', 'product', 'configuration'] as const).flatMap((key) =>
     row[key] === undefined ? [] : [{ key, expression: new RegExp(row[key]) }],
   )
   return (subject) => {
     const { parsed, report } = subject
     const found: Contradiction[] = []
+    let compared = 1
     const isPart = isSynthetic(parsed)
     const differs = (weight: 1 | 2 | 3, evidence: string) => found.push({ weight, evidence })
+    /** Counts a field, and says whether it differs. */
+    const isOther = (known: boolean, other: boolean): boolean => {
+      if (known) compared++
+      return known && other
+    }
     const foreign = new Set<string>()
     for (const c of parsed.configurations)
       for (const i of c.interfaces) {
@@ -31,23 +64,40 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Contradi
         if (!classes.has(cls)) foreign.add(cls)
       }
     if (foreign.size > 0)
-      differs(3, `has interfaces of class ${[...foreign].join(', ')}, a genuine ${row.name} has none`)
+      differs(
+        isVariable ? 1 : impossible,
+        `has interfaces of class ${[...foreign].join(', ')}, a genuine ${row.name} has none`,
+      )
     else if (!isPart && row.interfaceSets && !row.interfaceSets.includes(interfaceSet(parsed)))
-      differs(2, `interfaces are ${interfaceSet(parsed) || 'none'} instead of ${row.interfaceSets.join(' or ')}`)
+      differs(
+        isVariable ? 1 : 2,
+        `interfaces are ${interfaceSet(parsed) || 'none'} instead of ${row.interfaceSets.join(' or ')}`,
+      )
     // One recording without a serial number is a hint, several are a property of the product.
-    if (row.serial === 'never' && hasSerial(parsed, report))
-      differs(row.samples > 1 ? 3 : 2, `has a serial number, a genuine ${row.name} has none`)
-    if (row.maxSpeedMbps !== undefined && (report.speedMbps ?? 0) > row.maxSpeedMbps)
-      differs(3, `runs at ${report.speedMbps} Mbit/s, a genuine ${row.name} at ${row.maxSpeedMbps} at most`)
-    if (!isPart && row.ep0 && !row.ep0.includes(parsed.maxPacketSize0))
-      differs(1, `control packets of ${parsed.maxPacketSize0} bytes instead of ${row.ep0.join(' or ')}`)
+    if (isOther(row.serial === 'never', hasSerial(parsed, report)))
+      differs(
+        row.samples > 1 ? impossible : row.bcd === undefined ? 2 : 1,
+        `has a serial number, a genuine ${row.name} has none`,
+      )
+    const { speedMbps = 0 } = report
+    if (isOther(row.maxSpeedMbps !== undefined && speedMbps > 0, speedMbps > (row.maxSpeedMbps ?? 0)))
+      differs(impossible, `runs at ${speedMbps} Mbit/s, a genuine ${row.name} at ${row.maxSpeedMbps} at most`)
+    if (isOther(!isPart && row.ep0 !== undefined, row.ep0?.includes(parsed.maxPacketSize0) === false))
+      differs(1, `control packets of ${parsed.maxPacketSize0} bytes instead of ${row.ep0?.join(' or ')}`)
+    const power = parsed.configurations[0]?.maxPowerMa ?? 0
+    if (isOther(!isPart && row.powerMa !== undefined, row.powerMa?.includes(power) === false))
+      differs(1, `asks for ${power} mA instead of ${row.powerMa?.join(' or ')}`)
+    const packet = bootPacketOf(parsed)
+    if (isOther(!isPart && row.bootPacket !== undefined && packet > 0, row.bootPacket?.includes(packet) === false))
+      differs(1, `sends packets of ${packet} bytes instead of ${row.bootPacket?.join(' or ')}`)
     const bcd = hex4(parsed.bcdDevice)
-    if (row.bcdMajor && !row.bcdMajor.includes(bcd.slice(0, 2)))
-      differs(1, `bcdDevice is ${bcd}, not of branch ${row.bcdMajor.join(' or ')}`)
+    if (isOther(row.bcdMajor !== undefined, row.bcdMajor?.includes(bcd.slice(0, 2)) === false))
+      differs(1, `bcdDevice is ${bcd}, not of branch ${row.bcdMajor?.join(' or ')}`)
     for (const { key, expression } of texts) {
       const value = report[key]
-      if (value !== undefined && !expression.test(value)) differs(1, `${key} is "${cleanText(value, 80)}"`)
+      if (isOther(value !== undefined, value !== undefined && !expression.test(value)))
+        differs(1, `${key} is "${cleanText(value ?? '', 80)}"`)
     }
-    return found
+    return { found, compared, isKnownRevision: row.bcd?.includes(bcd) ?? true }
   }
 }

@@ -88,10 +88,16 @@ export interface GenuineRow {
   ep0?: number[]
   /** First two digits of bcdDevice. */
   bcdMajor?: string[]
+  /** Revisions that were seen, four hex digits each; of any other one a single difference says nothing. */
+  bcd?: string[]
+  /** Current in mA that the first configuration asks for. */
+  powerMa?: number[]
+  /** Length of the longest interrupt packet towards the host of a boot keyboard or mouse. */
+  bootPacket?: number[]
   manufacturer?: string
   product?: string
   configuration?: string
-  /** Recordings of genuine devices the facts were seen in. */
+  /** Recordings of genuine devices the facts were seen in; 0 when they follow from what the product is. */
   samples: number
   source: string
 }
@@ -115,6 +121,7 @@ export interface AttackFinding {
 /** A device that claims the ids of a genuine product and is out of line with it. */
 export interface Imitation {
   level: AttackLevel
+  name: string
   /** The product it claims to be. */
   row: GenuineRow
   /** What differs, for people. */

@@ -105,6 +105,7 @@ export const isApplePhone = inRanges([['05AC', '1290', '12AF']])
 
 /** Words by which vendors and usb.ids call devices whose interfaces are the vendor's own. They choose a name and nothing else. */
 const words: readonly (readonly [RegExp, Kind])[] = [
+  [/\bu2f\b|\bfido2?\b|security key/i, 'Security Key'],
   [/finger ?print|biometric|swipe sensor|touch ?strip/i, 'Biometric'],
   [/bluetooth|wlan|wi-?fi|802\.11|wireless (?:lan|adapter|network|usb)|wimax|\bb\/g\/n\b|centrino/i, 'Wireless'],
   [/\b(?:modem|hspa|hsdpa|lte|wwan|mobile broadband|umts|5g)\b/i, 'Modem'],

@@ -51,6 +51,7 @@ const byModel = new Map<string, CapabilityKind>([
   ['10C4:EA60', 'Communication'],
   ['1A86:7523', 'Communication'],
   ['1A86:5523', 'Communication'],
+  ['1A86:5512', 'Communication'],
   ['0BDA:8152', 'Network'],
   ['0BDA:8153', 'Network'],
   ['0BDA:8156', 'Network'],

@@ -185,20 +185,20 @@ describe('attack tools', () => {
     ],
     [
       'keyboard with storage',
-      plainKeyboard({ interfaces: ['03:01:01', '08:06:50'] }),
+      plainKeyboard({ pid: 'FFF1', interfaces: ['03:01:01', '08:06:50'] }),
       'confirmed',
       'Keyboard with mass storage',
     ],
     [
       'keyboard with network',
-      plainKeyboard({ interfaces: ['03:01:01', '02:0d:00'] }),
+      plainKeyboard({ pid: 'FFF1', interfaces: ['03:01:01', '02:0d:00'] }),
       'confirmed',
       'Keyboard with network',
     ],
     ['hub that types', hub({ interfaces: ['09:00:00', '03:01:01'] }), 'confirmed', 'Hub with hidden functions'],
     [
       'mouse with storage',
-      plainMouse({ interfaces: ['03:01:02', '08:06:50'] }),
+      plainMouse({ pid: 'FFF1', interfaces: ['03:01:02', '08:06:50'] }),
       'suspected',
       'Input device with mass storage',
     ],

@@ -58,6 +58,9 @@ const names: Readonly<Record<keyof ReturnType<typeof facts>, string>> = {
   configuration: 'Configuration',
 }
 
+/** A difference in this field alone says nothing. */
+export const revisionField = names.revision
+
 const differentFirst = (rows: IdentityDifference[]): IdentityDifference[] => [
   ...rows.filter((row) => row.differs),
   ...rows.filter((row) => !row.differs),

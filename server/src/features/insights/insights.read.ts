@@ -191,10 +191,25 @@ export const createInsightsRead = (db: Queryable) => {
               first_value(s.shape_id) over (partition by s.model_id order by s.devices desc, s.shape_id) as usual_shape
             from shapes s where s.devices > 0 and s.interfaces not like '~%' window w as (partition by s.model_id)) t
           where t.shape_id <> t.usual_shape and t.model_devices >= ${rule.devices}::int and t.usual_devices >= ${rule.share}::float8 * t.model_devices),
+        -- The same interfaces, and something else that no other host has: revisions and versions are left out.
+        prints as (
+          select d.model_id, d.shape_id, d.without_revision, sum(c.devices)::int as devices, sum(c.hosts)::int as hosts
+          from designs d join design_counts c on c.design_id = d.design_id
+          where c.devices > 0 and d.interfaces not like '~%' group by d.model_id, d.shape_id, d.without_revision),
+        loners as materialized (
+          select t.* from (
+            select p.*, sum(p.devices) over w as model_devices, max(p.devices) over w as usual_devices,
+              first_value(p.without_revision) over (partition by p.model_id order by p.devices desc, p.without_revision) as usual_print,
+              first_value(p.shape_id) over (partition by p.model_id order by p.devices desc, p.without_revision) as usual_shape
+            from prints p window w as (partition by p.model_id)) t
+          where t.hosts = 1 and t.without_revision <> t.usual_print and t.shape_id = t.usual_shape
+            and t.model_devices >= ${rule.devices}::int and t.usual_devices >= ${rule.share}::float8 * t.model_devices),
         chosen as materialized (
-          select d.design_id, c.hosts, c.devices, c.last_seen, o.usual_shape, o.usual_devices, o.model_devices
+          select d.design_id, c.hosts, c.devices, c.last_seen, coalesce(o.usual_shape, l.usual_shape) as usual_shape, l.usual_print,
+            coalesce(o.usual_devices, l.usual_devices) as usual_devices, coalesce(o.model_devices, l.model_devices) as model_devices
           from designs d join design_counts c on c.design_id = d.design_id left join outliers o on o.shape_id = d.shape_id
-          where c.devices > 0 and (d.attack_tool > 0 or o.shape_id is not null)
+            left join loners l on l.shape_id = d.shape_id and l.without_revision = d.without_revision
+          where c.devices > 0 and (d.attack_tool > 0 or o.shape_id is not null or l.shape_id is not null)
           order by d.first_seen desc, d.design_id limit ${mostRows}::int)
         select m.vid, m.pid, m.vendor, m.product as model_product, d.icon,
           coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, d.interfaces, c.hosts, c.devices,
@@ -203,7 +218,7 @@ export const createInsightsRead = (db: Queryable) => {
           (select jsonb_build_object(${identity('u', 'q')}, 'model_devices', c.model_devices, 'shape_devices', c.usual_devices)
             from designs u join design_counts n on n.design_id = u.design_id
               join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = u.design_id and x.present limit 1) q on true
-            where u.shape_id = c.usual_shape and n.devices > 0 order by n.devices desc, u.design_id limit 1) as usual
+            where u.shape_id = c.usual_shape and n.devices > 0 and (c.usual_print is null or u.without_revision = c.usual_print) order by n.devices desc, u.design_id limit 1) as usual
         from chosen c join designs d on d.design_id = c.design_id join models m on m.model_id = d.model_id
           join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = d.design_id and x.present limit 1) p on true`)
       return rows.map(({ own, usual, ...row }) => ({

@@ -1,6 +1,6 @@
 import type { SpoofedIdentity } from '@portcullis/contract'
 import { type Knowledge, parseReport } from '@portcullis/domain'
-import { besideGenuine, besideUsual, reportOf } from './identity.ts'
+import { besideGenuine, besideUsual, reportOf, revisionField } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
 
 /** Devices of the same ids from which on a fleet has an opinion, and how many of them have to agree. */
@@ -42,14 +42,20 @@ export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRea
     const usual = reportOf(row.usual)
     const share = Math.round((row.usual.shape_devices / row.usual.model_devices) * 1e4) / 1e4
     const ids = `${row.vid}:${row.pid}`
+    const diff = besideUsual(report, usual)
+    const others = `${row.usual.shape_devices} of ${row.usual.model_devices} devices of ${ids}`
+    const isSameShape = row.interfaces === row.usual.interfaces
+    const differing = diff.filter((d) => d.differs && d.field !== revisionField)
+    if (isSameShape && differing.length === 0) return []
+    const evidence = isSameShape
+      ? differing.map((d) => `${d.field}: ${d.device}; ${others} have ${d.expected}`)
+      : [`interfaces are ${row.interfaces || 'none'}; ${others} have ${row.usual.interfaces || 'none'}`]
     return [
       {
         level: 'suspected',
         basis: 'consensus',
-        evidence: [
-          `interfaces are ${row.interfaces || 'none'}; ${row.usual.shape_devices} of ${row.usual.model_devices} devices of ${ids} have ${row.usual.interfaces || 'none'}`,
-        ],
-        diff: besideUsual(report, usual),
+        evidence,
+        diff,
         consensus: { devices: row.usual.model_devices, share },
       },
     ]

@@ -17,13 +17,17 @@ const spoofed = async (): Promise<SpoofedIdentity[]> => {
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json().data
 }
+/** A model of which nothing genuine was recorded. */
+const pid = 'FFF1'
 const keyboards = (count: number, bus: number): DeviceReport[] =>
-  Array.from({ length: count }, (_, i) => plainKeyboard({ portPath: `${bus}-${i + 1}` }))
+  Array.from({ length: count }, (_, i) => plainKeyboard({ pid, portPath: `${bus}-${i + 1}` }))
 
 describe('spoofed identities', () => {
   it('are suspected by a consensus of 20 devices of which 95 % agree, and colour no host', async () => {
     const odd = await enrolAgent(t, {
-      devices: [plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', '03:00:00', 'ff:00:00'], maxPowerMa: 500 })],
+      devices: [
+        plainKeyboard({ pid, portPath: '1-1', interfaces: ['03:01:01', '03:00:00', 'ff:00:00'], maxPowerMa: 500 }),
+      ],
     })
     await enrolAgent(t, { devices: keyboards(18, 2) })
     expect(await spoofed()).toEqual([])
@@ -34,13 +38,13 @@ describe('spoofed identities', () => {
       level: 'suspected',
       basis: 'consensus',
       vid: '413C',
-      pid: '2113',
+      pid,
       agentsCount: 1,
       peripheralsCount: 1,
       consensus: { devices: 20, share: 0.95 },
     })
     expect(row?.agents).toEqual([expect.objectContaining({ uuid: odd.agentId })])
-    expect(row?.evidence[0]).toContain('19 of 20 devices of 413C:2113')
+    expect(row?.evidence[0]).toContain('19 of 20 devices of 413C:FFF1')
     expect(row?.diff.filter((d) => d.differs)).toEqual([
       { field: 'Interfaces', device: '03:00:00 03:01:01 ff:00:00', expected: '03:00:00 03:01:01', differs: true },
       { field: 'Interface classes', device: '03, ff', expected: '03', differs: true },
@@ -49,13 +53,30 @@ describe('spoofed identities', () => {
     expect(await odd.detail()).toMatchObject({ severity: 10, hasKnownAttackTools: false })
     // A second one of that kind: 19 of 21 are no consensus any more.
     const second = await enrolAgent(t, {
-      devices: [plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', 'ff:00:00'] })],
+      devices: [plainKeyboard({ pid, portPath: '1-1', interfaces: ['03:01:01', 'ff:00:00'] })],
     })
     expect(await spoofed()).toEqual([])
     await second.unplug('1-1')
     expect(await spoofed()).toHaveLength(1)
     await odd.unplug('1-1')
     expect(await spoofed()).toEqual([])
+  })
+
+  it('are suspected where one host alone has another design with the same interfaces', async () => {
+    const model = { pid: 'FFF2' }
+    const usual = Array.from({ length: 20 }, (_, i) => plainKeyboard({ ...model, portPath: `4-${i + 1}` }))
+    await enrolAgent(t, { devices: usual })
+    const odd = await enrolAgent(t, {
+      devices: [plainKeyboard({ ...model, portPath: '1-1', maxPowerMa: 500, bcdDevice: '0190' })],
+    })
+    // Another revision is none.
+    await enrolAgent(t, { devices: [plainKeyboard({ ...model, portPath: '1-1', bcdDevice: '0190' })] })
+    const found = (await spoofed()).filter((row) => row.pid === model.pid)
+    expect(found).toMatchObject([{ level: 'suspected', basis: 'consensus', agentsCount: 1 }])
+    expect(found[0]?.agents).toEqual([expect.objectContaining({ uuid: odd.agentId })])
+    expect(found[0]?.evidence).toEqual(['Power draw: 500 mA; 21 of 22 devices of 413C:FFF2 have 100 mA'])
+    await odd.unplug('1-1')
+    expect((await spoofed()).filter((row) => row.pid === model.pid)).toEqual([])
   })
 
   it('are confirmed by what the genuine product can not have, side by side with it', async () => {
