@@ -1,7 +1,7 @@
 /** Shapes under the names that the specification of the interface gives them, for OpenAPI and clients made from it. */
 import type { TSchema } from 'typebox'
 import { AccountView } from './accounts.ts'
-import { MyAccountUpdate } from './admin.ts'
+import { AccountChange, MyAccountUpdate, NewAccount } from './admin.ts'
 import {
   activateWorker,
   addConnections,
@@ -13,8 +13,8 @@ import {
 import { AgentsPage } from './agents.ts'
 import { agentsConfiguration } from './commands.ts'
 import { errorTotal } from './insights.ts'
-import { NotificationGroup } from './notification-groups.ts'
-import { countNotices, listHealthNotices, pinRiskNotice, RiskNotification } from './notifications.ts'
+import { NotificationGroup, NotificationGroupChange } from './notification-groups.ts'
+import { countNotices, dismissRiskNotice, listHealthNotices, pinRiskNotice, RiskNotification } from './notifications.ts'
 import { GatewayHashtagActionDto } from './tags.ts'
 
 const bodyOf = <T extends TSchema>({ body }: { readonly body?: T }): T => body as T
@@ -37,4 +37,14 @@ export const specificationResources: Readonly<Record<string, TSchema>> = {
   RiskNotifications: RiskNotification,
   NotificationActionViewResource: bodyOf(pinRiskNotice),
   OperationalStatusViewResource: listHealthNotices.response,
+}
+
+/**
+ * Request bodies that the specification names like what is answered. They have the same members, of which requests may
+ * leave out more, so the document describes both by one component.
+ */
+export const specificationBodies: Readonly<Record<string, readonly TSchema[]>> = {
+  AccountViewResource: [NewAccount, AccountChange],
+  NotificationGroupDataViewResource: [NotificationGroupChange],
+  RiskNotifications: [bodyOf(dismissRiskNotice)],
 }

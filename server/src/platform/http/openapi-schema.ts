@@ -32,7 +32,45 @@ const namedShapes: ReadonlyMap<string, string> = new Map([
   ...Object.entries(contract.specificationResources).map(
     ([name, schema]) => [JSON.stringify(plain(schema)), name] as const,
   ),
+  ...Object.entries(contract.specificationBodies).flatMap(([name, bodies]) =>
+    bodies.map((schema) => [JSON.stringify(plain(schema)), name] as const),
+  ),
 ])
+
+/** One shape for what is answered and what is taken: members are required where both require them. */
+const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
+  if (answer.properties !== undefined && body.properties !== undefined)
+    return {
+      ...answer,
+      required: (answer.required ?? []).filter((name) => body.required?.includes(name)),
+      properties: Object.fromEntries(
+        Object.entries(answer.properties).map(([name, member]) => [
+          name,
+          sharedShape(member, body.properties?.[name] ?? {}),
+        ]),
+      ),
+    }
+  if (answer.items !== undefined && body.items !== undefined)
+    return { ...answer, items: sharedShape(answer.items, body.items) }
+  // Accepted, so that what was read can be sent back, and ignored.
+  if (body.type === undefined && body.anyOf === undefined && body.enum === undefined)
+    return { ...answer, readOnly: true }
+  const said = answer.description ?? ''
+  const asked = body.description ?? ''
+  const description = asked === '' || said.includes(asked) ? said : `${said} In requests: ${asked}`.trim()
+  const isNullable = (schema: JsonSchema): boolean => schema.anyOf?.some((one) => one.type === 'null') === true
+  const wider = answer.type === 'null' || (isNullable(body) && !isNullable(answer)) ? body : answer
+  return { ...wider, ...(description === '' ? {} : { description }) }
+}
+
+const sharedShapes: ReadonlyMap<string, JsonSchema> = new Map(
+  Object.entries(contract.specificationBodies).map(([name, bodies]) => [
+    name,
+    bodies.map(plain).reduce(sharedShape, plain(contract.specificationResources[name])),
+  ]),
+)
+
+const contractNames: ReadonlySet<string> = new Set(namedShapes.values())
 
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
@@ -64,17 +102,17 @@ export const createComponents = () => {
     if (schemas[name] === undefined) {
       // Set first: the order of components is that of their first use, outermost first.
       schemas[name] = {}
-      schemas[name] = within(schema, use)
+      schemas[name] = within(sharedShapes.get(name) ?? schema, use)
     }
     return refTo(name)
   }
   return {
     schemas,
     use,
-    /** Gives a shape a name of its own, unless it has one. */
+    /** Gives a shape a name of its own, unless it has one or another shape has this name. */
     named: (name: string, schema: JsonSchema): JsonSchema => {
       const used = use(schema)
-      if (used.$ref !== undefined) return used
+      if (used.$ref !== undefined || contractNames.has(name)) return used
       schemas[name] = used
       return refTo(name)
     },
