@@ -41,6 +41,16 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  boundedConnections: {
+    does: 'Connections without a credential are bounded by address and in total; those with one are never closed for them',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'finding 5: of one address are bounded, and those of agents and of other addresses stay',
+    },
+    removedBy: [
+      { file: 'server/src/platform/http/http-app.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
+    ],
+  },
   oneWakeSocket: {
     does: 'An agent has one wake socket: a new one ends the one before at once',
     test: {

@@ -9,7 +9,7 @@ export const stranger: Row = {
   forgeEvent: refused(['agentSession']),
   forgeTrail: refused(['authentication']),
   denyService: refused(
-    ['machineCredentialFirst'],
+    ['machineCredentialFirst', 'boundedConnections'],
     'Filter floods that fill the network link in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),

@@ -4,6 +4,7 @@ import { agentPaths } from '@portcullis/contract'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
+import { credentialSeen } from '#platform/http/connections.ts'
 import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** What a peer has to read a refusal. */
@@ -84,6 +85,7 @@ export const createWake = ({
       refuse(socket, 401)
       return
     }
+    credentialSeen(socket)
     if (!mayOpen(session.agentId)) {
       refuse(socket, 429)
       return

@@ -30,6 +30,7 @@ import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors
 import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { answerChecks } from './check-answers.ts'
+import { affordableConnections, createConnections, credentialSeen } from './connections.ts'
 import { assertFresh } from './fresh.ts'
 import { createHeavyWork, largePage } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
@@ -167,6 +168,11 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const operations: AnyOperation[] = []
   const methodsOf = new Map<string, Set<string>>()
   let isDraining = false
+  const connections = createConnections({
+    limits: affordableConnections(),
+    trustedProxies: options.trustedProxies,
+    full: () => log.warn('a silent connection was ended: too many are open without a credential'),
+  })
 
   const settings = {
     loggerInstance: log as never,
@@ -195,6 +201,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     serverFactory: (handler: http.RequestListener) => {
       const refused = new WeakSet<Socket>()
       const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
+        connections.asked(req, res)
         if (isDraining) res.setHeader('connection', 'close')
         // Asked here, not by Node: what that answers has no headers.
         // What follows a refused request on its connection is not looked at: it may be part of its body.
@@ -264,14 +271,10 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     return given
   }
 
-  const connections = new Set<Socket>()
-  fastify.server.on('connection', (socket: Socket) => {
-    connections.add(socket)
-    socket.once('close', () => connections.delete(socket))
-  })
+  connections.watch(fastify.server)
   fastify.addHook('preClose', async () => {
     // Browsers open connections ahead; Node takes one that never said anything for busy and would wait for it.
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+    connections.endUnused()
     // Hosts that report without a pause keep their connection busy: without a last answer it would be cut in the middle.
     isDraining = true
     // A server that never listened never says that it is closed: the timers would keep its process.
@@ -319,7 +322,10 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
 
   // As Node does it with a body that nobody began to read: what is asked next on its connection would wait behind it for
   // as long as a request may take.
-  fastify.addHook('onResponse', async ({ raw }) => {
+  fastify.addHook('onResponse', async ({ raw, routeOptions }, { statusCode }) => {
+    const { operation } = routeOptions.config as { operation?: AnyOperation }
+    // A machine that shows its credential in the body was let in.
+    if (operation?.permission === 'agent' && statusCode < 300) credentialSeen(raw.socket)
     if (!raw.complete && !isTurnedAway(raw)) raw.resume()
   })
 
@@ -491,6 +497,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
+        if (ours.isKnown) credentialSeen(request.raw.socket)
       },
       preParsing: async (request, reply, body) =>
         readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
