@@ -154,6 +154,7 @@ describe('runs', () => {
     expect(() => proofOf(tree, [other])).toThrow(/cannot be combined/)
     expect(joinRuns(tree.hash, [other], [good])).toEqual([good])
     expect(joinRuns(tree.hash, [good], [good])).toEqual([good])
+    expect(joinRuns(tree.hash, [good], [bad]).map(({ part }) => part)).toEqual(['drill/D1', 'drill/D2'])
   })
 
   it('stay on record: a miss is not repaired by running again', () => {

@@ -11,13 +11,14 @@ import { runPart } from './proof/run-part.ts'
 import { addRun, type Form, joinRuns, type Proof, readRuns } from './proof/store.ts'
 import { readTree } from './proof/tree.ts'
 
-const usage = `Usage: npm run prove -- [part…] [--quick] [--missing] [--parts DIR]
+const usage = `Usage: npm run prove -- [part…] [--quick] [--missing] [--parts DIR]…
        npm run prove -- --pages | --check | --list
 
   part…         parts or groups to run, such as drill, gate/fuzz or self-test; by default all
   --quick       their short forms; these are published apart from the full ones
   --missing     only parts that have not run on the present tree
-  --parts DIR   where runs are stored, one folder for each tree; by default build/proof
+  --parts DIR   where runs are stored, one folder for each tree; by default build/proof. Further ones are read as well:
+                they may come from other machines
   --pages       write the pages from the runs on the present tree, without running anything
   --check       say whether the pages are those of the present tree and whether every part ran
   --list        print the names of all parts
@@ -31,7 +32,7 @@ const readArguments = () => {
       options: {
         quick: { type: 'boolean' },
         missing: { type: 'boolean' },
-        parts: { type: 'string' },
+        parts: { type: 'string', multiple: true },
         pages: { type: 'boolean' },
         check: { type: 'boolean' },
         list: { type: 'boolean' },
@@ -46,7 +47,7 @@ const readArguments = () => {
 }
 
 const { values, positionals } = readArguments()
-const base = values.parts === undefined ? join(root, 'build', 'proof') : resolve(values.parts)
+const [base = join(root, 'build', 'proof'), ...others] = (values.parts ?? []).map((folder) => resolve(folder))
 const proofFile = join(root, 'docs', 'proof', 'proof.json')
 
 const say = (line: string): void => {
@@ -57,7 +58,8 @@ const say = (line: string): void => {
 const writePages = (): void => {
   const tree = readTree(root)
   const published = existsSync(proofFile) ? (JSON.parse(readFileSync(proofFile, 'utf8')) as Proof).parts : []
-  const proof = proofOf(tree, joinRuns(tree.hash, published, readRuns(base, tree.hash)))
+  const stored = [base, ...others].map((folder) => readRuns(folder, tree.hash))
+  const proof = proofOf(tree, joinRuns(tree.hash, published, ...stored))
   writeFileSync(proofFile, `${JSON.stringify(proof, null, 2)}\n`)
   for (const [path, text] of Object.entries(renderPages(proof))) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
