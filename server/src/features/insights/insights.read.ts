@@ -42,11 +42,15 @@ export const violationsList: ListSpec = {
     where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id`,
   id: `jsonb_build_object('vid', m.vid, 'pid', m.pid, 'serial', v.serial, 'vendor', m.vendor, 'product', coalesce(nullif(m.product, ''), v.product),
     'icon', ${iconNameSql('v.icon')}, 'agents', v.agents, 'devices', v.devices, 'first', ${utcSql('v.first_seen')}, 'last', ${utcSql('v.last_seen')},
-    'enforced', v.enforced)`,
+    'enforced', v.enforced, 'attackTool', v.tool)`,
   ties: ['m.vid', 'm.pid', 'v.serial'],
-  columns: { attackTool: { sort: 'v.tool' }, enforced: { sort: 'v.enforced' }, agentsCount: { sort: 'v.agents' } },
+  columns: {
+    isKnownAttackTool: { sort: 'v.tool' },
+    enforced: { sort: 'v.enforced' },
+    agentsCount: { sort: 'v.agents' },
+  },
   defaultSort: [
-    { key: 'attackTool', descending: true },
+    { key: 'isKnownAttackTool', descending: true },
     { key: 'enforced', descending: true },
     { key: 'agentsCount', descending: true },
   ],
@@ -54,7 +58,7 @@ export const violationsList: ListSpec = {
   rowSelect: `ids.id->>'vid' as "vid", ids.id->>'pid' as "pid", ids.id->>'serial' as "serialNumber", ids.id->>'vendor' as "guiVid",
     ids.id->>'product' as "guiPid", ids.id->>'icon' as "devIconDescription", (ids.id->>'agents')::bigint as "agentsCount",
     (ids.id->>'devices')::bigint as "peripheralsCount", ids.id->>'first' as "firstSeen", ids.id->>'last' as "lastSeen",
-    (ids.id->>'enforced')::boolean as "enforced"`,
+    (ids.id->>'enforced')::boolean as "enforced", (ids.id->>'attackTool')::boolean as "isKnownAttackTool"`,
 }
 
 type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
