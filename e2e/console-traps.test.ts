@@ -118,4 +118,51 @@ describe('traps of the console', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it('scrolls no page sideways at 390 px where people on call decide', async () => {
+    const { page, context, wrong } = await open('/notices', 390, 844)
+    await page.getByRole('grid', { name: 'Risk notices' }).getByText('Attack tool').first().waitFor()
+    for (const path of [
+      '/notices',
+      `/agents/${desk.agentId}`,
+      '/approvals',
+      '/policy/requests',
+      '/settings/enrolment',
+    ]) {
+      await page.goto(path)
+      await page.getByRole('heading').first().waitFor()
+      await page.waitForLoadState('load')
+      // Lists of tabs may be longer than the page: they move by themselves.
+      const wide = await page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll('body, main, main *:not(nav, nav *, code, pre)')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX))
+        .map((one) => one.tagName + '.' + one.className)`)
+      expect(wide, path).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), path).toBe(0)
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows the audit trail in full at 1440 px, long details behind a click', async () => {
+    const { page, context, wrong } = await open('/settings/audit')
+    await server.post('peripherals/command', {
+      opCode: 'DISAPPROVE',
+      reason: 'x'.repeat(180),
+      peripheralsIds: [{ uuid: desk.agentId, vid: '413C', pid: '2113' }],
+    })
+    await page.reload()
+    const table = page.getByRole('table', { name: 'Audit trail' })
+    await table.getByText(/^x{160}…$/).waitFor()
+    expect(
+      await page.evaluate<number>(
+        `(() => { const one = document.querySelector('table[aria-label="Audit trail"]'); return one.scrollWidth - one.parentElement.clientWidth })()`,
+      ),
+    ).toBeLessThanOrEqual(0)
+    await table.locator('summary').first().click()
+    await table.getByText(/^x{180}: 413C:2113/).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

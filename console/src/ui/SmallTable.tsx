@@ -45,7 +45,11 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
                   const column = head[index]!
                   const title = typeof column === 'string' ? column : column.title
                   return (
-                    <td key={title} data-align={typeof column === 'string' ? undefined : column.align}>
+                    <td
+                      key={title}
+                      data-title={title}
+                      data-align={typeof column === 'string' ? undefined : column.align}
+                    >
                       {cell}
                     </td>
                   )

@@ -17,6 +17,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
+import classes from './AuditPage.module.css'
 import { Checkpoints } from './Checkpoints.tsx'
 
 const step = 100
@@ -28,6 +29,23 @@ interface AuditSearch {
   from?: string
   rows?: string
 }
+
+/** Longer details than this are opened by a click: one bulk action names hundreds of devices. */
+const shortDetails = 160
+
+const Details = ({ text }: { text: string }) =>
+  text.length <= shortDetails ? (
+    <span className={classes.long}>
+      <DeviceText value={text} absent="" />
+    </span>
+  ) : (
+    <details className={classes.long}>
+      <summary>
+        <DeviceText value={`${text.slice(0, shortDetails)}…`} />
+      </summary>
+      <DeviceText value={text} />
+    </details>
+  )
 
 const rowOf = (record: AuditRecord) => ({
   key: String(record.auditTrailID),
@@ -41,8 +59,10 @@ const rowOf = (record: AuditRecord) => ({
         <SeverityTag severity={eventSeverity(record.severity)} word={record.severityString} />
       ) : null}
     </span>,
-    <DeviceText key="entity" value={record.entity} />,
-    <DeviceText key="details" value={record.details} absent="" />,
+    <span key="entity" className={classes.long}>
+      <DeviceText value={record.entity} />
+    </span>,
+    <Details key="details" text={record.details} />,
     <code key="from">{record.sourceIp}</code>,
   ],
 })

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows can not be a table element
 import { Button } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -14,8 +15,9 @@ import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
 import { useNoticeRows } from './useNoticeRows.ts'
 
-// Two lines of text with air around them; `.row` has the same.
+// Two lines of text with air around them, two more on a phone; `.row` has the same.
 const lineHeight = 52
+const phoneLineHeight = 92
 
 export interface NoticeGridProps {
   list: NoticeList
@@ -57,10 +59,11 @@ export const NoticeGrid = (props: NoticeGridProps) => {
     setCursor(null)
   }, [name])
 
+  const isPhone = useMediaQuery('(max-width: 700px)') ?? false
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
+    estimateSize: () => (isPhone ? phoneLineHeight : lineHeight),
     overscan: 8,
     getItemKey: (index) => lines[index]?.id ?? index,
   })
@@ -78,6 +81,8 @@ export const NoticeGrid = (props: NoticeGridProps) => {
   }
   // What is open is meant when nothing is under the cursor: it was opened by the mouse, or by its address.
   const meant = () => current ?? lines.find(({ id }) => String(id) === open)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height
+  useEffect(() => virtual.measure(), [isPhone])
   const step = (by: 1 | -1) => moveTo(at === -1 ? (by === 1 ? 0 : lines.length - 1) : at + by)
   useKeys([
     { keys: 'j', description: 'Next notice', run: () => step(1) },
