@@ -46,7 +46,8 @@ export const readConfigDocument = operation({
   path,
   tag: 'GeneralConfig',
   summary: 'Gives the configuration as one document',
-  description: 'Items that are set, tags, rules and notification groups. A secret that is set is `********`.',
+  description:
+    'Items that are set, tags, rules and notification groups. A secret that is set is `********`, and so are path and query of a webhook.',
   permission: 'config:write',
   response: ConfigDocument,
   examples: { response: example },

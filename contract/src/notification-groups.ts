@@ -54,7 +54,11 @@ const emailChannel = {
 }
 const webhookChannel = {
   isEnabled: isEnabled('Needs a URL.'),
-  url: Type.String({ maxLength: 2_048, description: '`https://…`; people of profile User see its host only.' }),
+  url: Type.String({
+    maxLength: 2_048,
+    description:
+      '`https://…`. Answers show its host only: path and query, where receivers keep their token, are `********`. Written back like that, the stored ones stay; another host or other certificates need the whole URL.',
+  }),
   secret: Type.String({
     maxLength: 128,
     description:
@@ -120,7 +124,7 @@ export type NotificationGroup = Static<typeof NotificationGroup>
 const NotificationGroups = Type.Array(NotificationGroup)
 const channelsExample = {
   email: { isEnabled: true, recipients: ['soc@example.org'] },
-  webhook: { isEnabled: true, url: 'https://soar.example.org/hooks/portcullis', secret: '********', ca: '' },
+  webhook: { isEnabled: true, url: 'https://soar.example.org/********', secret: '********', ca: '' },
   syslog: {
     isEnabled: false,
     address: 'siem.example.org:6514',

@@ -66,6 +66,20 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  maskedWebhooks: {
+    does: 'Nobody can read the path or query of a webhook, where receivers keep their token, or have it sent to another host',
+    test: {
+      file: 'server/src/features/notifications/groups.test.ts',
+      name: 'finding 8: show nobody the path or query of a webhook, and keep them when they are written back masked',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/notifications/groups.service.ts',
+        find: 'url: maskedUrl(config.channels.webhook.url),',
+        replace: 'url: config.channels.webhook.url,',
+      },
+    ],
+  },
   accountGuesses: {
     does: 'Password guesses from other addresses never lock the owner out',
     test: {

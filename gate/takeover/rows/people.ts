@@ -9,7 +9,7 @@ export const userSession: Row = {
   runProgram: refused(['profile']),
   freeHost: refused(['profile']),
   allowDevice: refused(['profile']),
-  readSecret: refused(['maskedSecrets', 'profile']),
+  readSecret: refused(['maskedSecrets', 'maskedWebhooks', 'profile']),
   impersonateHost: refused(['profile']),
   forgeEvent: refused(['profile']),
   forgeTrail: refused(['appendOnlyTrail']),
@@ -32,7 +32,7 @@ export const managerSession: Row = {
     ],
     onlyKnown,
   ),
-  readSecret: refused(['maskedSecrets']),
+  readSecret: refused(['maskedSecrets', 'maskedWebhooks']),
   impersonateHost: refused(['profile']),
   forgeEvent: detected(
     ['auditWithChange'],
@@ -79,7 +79,14 @@ export const administratorSession: Row = {
     onlyKnown,
   ),
   readSecret: needsApprover(
-    ['approverForWorker', 'activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'noKeysOverHttp'],
+    [
+      'approverForWorker',
+      'activatedWorkers',
+      'confirmedComputers',
+      'maskedSecrets',
+      'maskedWebhooks',
+      'noKeysOverHttp',
+    ],
     'The server gives stored passwords of polled hosts to activated worker processes only. A backup contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   impersonateHost: detected(
@@ -146,7 +153,7 @@ export const administratorToken: Row = {
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(
-    ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'noKeysOverHttp', 'tokenScope'],
+    ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'maskedWebhooks', 'noKeysOverHttp', 'tokenScope'],
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   lockOut: detected(

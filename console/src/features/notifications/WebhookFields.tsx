@@ -30,6 +30,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       <TextInput
         name={at('url')}
         label="URL"
+        description="Once saved, only its host is shown. Enter it again in full if the host or the certificates change."
         error={errorOf(at('url'))}
         maxLength={2_048}
         autoComplete="off"

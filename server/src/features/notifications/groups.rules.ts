@@ -1,4 +1,4 @@
-import type { NotificationGroupChange } from '@portcullis/contract'
+import { maskedSecret, type NotificationGroupChange } from '@portcullis/contract'
 import { certificatesOf } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { fold as folded } from '#platform/list/columns.ts'
@@ -9,6 +9,33 @@ import { isTimeZone } from './quiet-hours.ts'
 /** Each once, as first written. */
 const unique = (values: readonly string[]): string[] =>
   [...new Map([...values].reverse().map((value) => [folded(value), value])).values()].reverse()
+
+/** The address of a webhook as it is shown: many receivers keep their token in its path or query. */
+export const maskedUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (url === null) return ''
+  return url.pathname === '/' && url.search === '' ? text : `${url.origin}/${maskedSecret}`
+}
+
+type WebhookChange = NonNullable<NonNullable<NotificationGroupChange['channels']>['webhook']>
+
+const isMasked = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url?.pathname === `/${maskedSecret}` && url.search === ''
+}
+
+/** The address after a change. A masked one stands for the stored one of the same origin and certificates. */
+const urlAfter = (before: GroupConfig['channels']['webhook'], change: WebhookChange | undefined): string => {
+  const url = change?.url ?? maskedUrl(before.url)
+  if (!isMasked(url)) return url
+  const field = 'body.channels.webhook.url'
+  if (maskedUrl(url) !== maskedUrl(before.url))
+    throw invalid(field, 'must be given in full, because no address of this host is stored')
+  // Otherwise the stored path could be sent to a server that only the new certificates vouch for.
+  if ((change?.ca ?? before.ca) !== before.ca)
+    throw invalid(field, 'must be given in full, because the certificates to trust change')
+  return before.url
+}
 
 /** What a group would be after a change; secrets stay as they were given. */
 export const merged = (
@@ -31,7 +58,11 @@ export const merged = (
     off: [...off].sort(),
     channels: {
       email: { ...before.channels.email, ...change.channels?.email },
-      webhook: { ...before.channels.webhook, ...change.channels?.webhook },
+      webhook: {
+        ...before.channels.webhook,
+        ...change.channels?.webhook,
+        url: urlAfter(before.channels.webhook, change.channels?.webhook),
+      },
       syslog: { ...before.channels.syslog, ...change.channels?.syslog },
     },
     digestMinutes: change.digestMinutes ?? before.digestMinutes,

@@ -14,7 +14,7 @@ import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import { newWebhookSecret, parseWebhookSecret } from '#platform/webhooks/index.ts'
 import { difference } from './group-difference.ts'
 import { outputsOf } from './group-outputs.ts'
-import { assertGroup, merged, webhookUrl, withRecipients } from './groups.rules.ts'
+import { assertGroup, maskedUrl, merged, webhookUrl, withRecipients } from './groups.rules.ts'
 import type { GroupsStore } from './groups.store.ts'
 import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
 
@@ -62,8 +62,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     })
   }
 
-  const shown = ({ definition, config, secret }: Group, actor: Actor, fresh: Secret | null): NotificationGroup => {
-    const { url } = config.channels.webhook
+  const shown = ({ definition, config, secret }: Group, fresh: Secret | null): NotificationGroup => {
     const { off, ...members } = config
     return {
       id: definition.id,
@@ -76,8 +75,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
         ...config.channels,
         webhook: {
           ...config.channels.webhook,
-          // Many receivers keep their token in the path.
-          url: !actor.permissions.has('config:read') && url !== '' ? `${new URL(url).origin}/…` : url,
+          url: maskedUrl(config.channels.webhook.url),
           secret: fresh?.reveal() ?? (secret === null ? '' : maskedSecret),
         },
       },
@@ -214,8 +212,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     judged,
     openSecret,
 
-    list: async (actor: Actor): Promise<NotificationGroup[]> =>
-      (await read(db)).map((group) => shown(group, actor, null)),
+    list: async (): Promise<NotificationGroup[]> => (await read(db)).map((group) => shown(group, null)),
 
     /** Changes one group; answers all, with a secret that was made now. */
     update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
@@ -223,7 +220,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       return db.transaction(async (tx) => {
         await store.lock(tx)
         const { fresh } = await changeIn(tx, actor, change)
-        return (await read(tx)).map((group) => shown(group, actor, group.definition.id === change.id ? fresh : null))
+        return (await read(tx)).map((group) => shown(group, group.definition.id === change.id ? fresh : null))
       })
     },
 

@@ -1,6 +1,7 @@
 import type { ConfigTested, NotificationGroup } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { createAuthority } from '#test/certificates.ts'
 import { startMail } from '#test/notices.ts'
 import { startSyslogReceiver } from '#test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '#test/peers/webhook-receiver.ts'
@@ -141,18 +142,50 @@ describe('notification groups', () => {
     expect(await groups()).toEqual(before)
   })
 
-  it('are changed by Administrators only; a User sees no path of a webhook', async () => {
-    await update({ id: 3, channels: { webhook: { isEnabled: true, url: 'https://hooks.example.org/T0/B0/token' } } })
+  it('are changed by Administrators only', async () => {
     const [manager, user] = await Promise.all([person(t, { profile: 20 }), person(t)])
     for (const one of [manager, user]) {
       expect((await one.api.post(`${base}/update`, { id: 1 })).statusCode).toBe(403)
       expect((await one.api.post(`${base}/test`, { id: 1, channel: 'email' })).statusCode).toBe(403)
     }
-    const seen = async (api: typeof user.api) => (await api.get(base)).json()[2].channels.webhook.url
-    expect([await seen(user.api), await seen(manager.api)]).toEqual([
-      'https://hooks.example.org/…',
-      'https://hooks.example.org/T0/B0/token',
-    ])
+  })
+
+  it('finding 8: show nobody the path or query of a webhook, and keep them when they are written back masked', async () => {
+    const peer = await startWebhookReceiver()
+    try {
+      const { origin } = new URL(peer.url)
+      const masked = `${origin}/********`
+      const set = (webhook: Record<string, unknown>) => update({ id: 3, channels: { webhook } })
+      const saved = await set({ isEnabled: true, url: `${origin}/T0/B0/token?key=word` })
+      expect([saved.statusCode, saved.json()[2].channels.webhook.url]).toEqual([200, masked])
+      const people = await Promise.all([person(t, { profile: 20 }), person(t)])
+      for (const api of [await t.admin(), ...people.map((one) => one.api)]) {
+        const answer = await api.get(base)
+        expect(answer.body).not.toMatch(/T0|key=word/)
+        expect(answer.json()[2].channels.webhook.url).toBe(masked)
+      }
+      const document = '/prime/webui/generalconfig/document'
+      const exported = (await (await t.admin()).get(document)).json()
+      expect(JSON.stringify(exported)).not.toMatch(/T0|key=word/)
+      const applied = await (await t.admin()).post(document, { notificationGroups: exported.notificationGroups })
+      expect([applied.statusCode, applied.json().notificationGroups]).toEqual([200, []])
+      expect((await set({ url: masked })).statusCode).toBe(200)
+      expect((await set({ isEnabled: true })).statusCode).toBe(200)
+      const tried = await (await t.admin()).post(`${base}/test`, { id: 3, channel: 'webhook' })
+      expect(tried.json().ok, tried.body).toBe(true)
+      expect(peer.seen.at(-1)?.path).toBe('/T0/B0/token?key=word')
+      const ca = createAuthority().pem
+      for (const webhook of [{ url: 'https://other.example.org/********', secret: '' }, { ca }, { ca, url: masked }]) {
+        const refused = await set(webhook)
+        expect([refused.statusCode, refused.json().errors[0].field]).toEqual([400, 'body.channels.webhook.url'])
+        const test = await (await t.admin()).post(`${base}/test`, { id: 3, channel: 'webhook', channels: { webhook } })
+        expect([test.statusCode, test.json().errors[0].field]).toEqual([400, 'body.channels.webhook.url'])
+      }
+      expect((await set({ ca, url: `${origin}/T0/B0/token` })).statusCode).toBe(200)
+      expect((await set({ ca: '', url: `${origin}/` })).json()[2].channels.webhook.url).toBe(`${origin}/`)
+    } finally {
+      await peer.close()
+    }
   })
 
   it('keep the secret of a webhook to themselves, and never take it to another host', async () => {
