@@ -40,7 +40,7 @@ export const benchKernel = async (): Promise<BenchResult> => {
     const slower = await slowness(vm)
     return {
       name,
-      conditions: `Linux ${await vm.run('uname -r')} with USB gadgets in an emulated machine, ${round(slower, 0)} times slower than this one; times are medians of ${PLUGS} plugs by the kernel's clock`,
+      conditions: `Linux ${await vm.run('uname -r')} with one emulated keyboard each in an emulated machine, ${round(slower, 0)} times slower than this one; the agent talks to a stand-in for the server; times are medians of ${PLUGS} plugs by the kernel's clock`,
       figures: [
         {
           what: `keystrokes of an unapproved keyboard, of ${keystrokes}, without the agent`,

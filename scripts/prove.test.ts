@@ -179,16 +179,21 @@ describe('runs', () => {
     expect(judgeRun({ expected: ['D1'] }, 1, []).verdict).toBe('incomplete')
   })
 
-  it('of the device measurement become figures', () => {
-    const [one] = devicesResult(0, 'reading\n{"unknown":0.1,"confusion":{"hid":{"hid":3}}}')
-    expect([one?.verdict, one?.findings]).toEqual([
+  it('of the device measurement become figures, and sets that were not measured are incomplete', () => {
+    const fixtures = { devices: 3, falseConfirmed: { n: 1, share: 0.5, which: ['a tablet'] }, missedTools: ['x', 'y'] }
+    const [own, recorded] = devicesResult(0, JSON.stringify({ isComplete: false, fixtures, recordings: null }))
+    expect([own?.verdict, own?.findings, own?.notes]).toEqual([
       'measured',
       [
-        { what: 'unknown', value: 0.1 },
-        { what: 'confusion: hid: hid', value: 3 },
+        { what: 'devices', value: 3 },
+        { what: 'false confirmed: n', value: 1 },
+        { what: 'false confirmed: share', value: 0.5 },
+        { what: 'missed tools', value: 2 },
       ],
+      ['false confirmed: a tablet', 'missed tools: x', 'missed tools: y'],
     ])
-    expect(devicesResult(0, 'nothing')).toEqual([])
+    expect([recorded?.verdict, recorded?.findings]).toEqual(['incomplete', []])
+    expect(devicesResult(1, 'nothing')).toEqual([])
   })
 })
 

@@ -5,6 +5,7 @@ import { alone, ofFleet } from '../../bench/benchmarks.ts'
 import { drills } from '../../drill/drills.ts'
 import { gates } from '../../gate/gates.ts'
 import type { Check } from '../../rig/verdict.ts'
+import { deviceSets } from './devices.ts'
 
 export type Page = 'bench' | 'drill' | 'gate' | 'self-test' | 'devices'
 
@@ -68,7 +69,7 @@ export const parts: readonly Part[] = [
     page: 'devices',
     program: devicesProgram,
     args: [],
-    expected: ['devices'],
+    expected: deviceSets,
     hasShortForm: false,
   },
   ...selfTests('gate', gates),
