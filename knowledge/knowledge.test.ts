@@ -82,6 +82,11 @@ describe('the knowledge files', () => {
     }
   })
 
+  it('ask for the version in the name where a row speaks of one version of a product', () => {
+    for (const row of vulnerable.filter((r) => r.match === 'id' && /\bv\d+\.\d+\b/.test(r.product)))
+      expect(row.when?.product, row.id).toBeDefined()
+  })
+
   it('never match a weakness by nothing', () => {
     for (const row of vulnerable) {
       if (row.match === 'strings') expect(patterns(row.when).length, row.id).toBeGreaterThan(0)

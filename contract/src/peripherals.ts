@@ -71,7 +71,10 @@ export const Peripheral = closed({
   serialNumber: Type.String({ description: 'Empty when the device has none.' }),
   classCode: Type.String({ description: 'Class of the interface that decided the kind, two hex digits.' }),
   subclassCode: Type.String(),
-  uniqueSerial: Type.Boolean({ description: 'The device has a serial number of its own.' }),
+  uniqueSerial: Type.Boolean({
+    description:
+      'The device has a serial number of its own: no placeholder (`000000`, `1.0`), and none that a device of the same ids has on another host.',
+  }),
   guiSerial: Type.String({ description: 'Serial number for people.' }),
   devIcon: Type.Integer({ description: 'Number of the icon.' }),
   devIconDescription: Type.String({ description: 'Name of the icon.' }),

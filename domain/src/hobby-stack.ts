@@ -79,9 +79,7 @@ const habitsOf = ({ parsed, report }: Subject): Habit[] => {
   if (texts.some((text) => text.length === 1)) add(2, 'its name is a single letter')
   if (
     texts.some((text) =>
-      /^(?:arduino|tinyusb|leaflabs|maple|stm32duino|dean camera|obdev\.at|lufa|ch55x|espressif|raspberry pi)\b/i.test(
-        text,
-      ),
+      /^(?:arduino|tinyusb|leaflabs|maple|stm32duino|dean camera|obdev\.at|lufa|ch55x)\b/i.test(text),
     )
   )
     add(2, `it names a stack or board: "${texts.join(' ')}"`)

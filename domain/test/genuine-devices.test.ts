@@ -24,7 +24,7 @@ describe('genuine devices', () => {
   it('show a security key by its report descriptor', () => {
     const key = securityKeyBehindHub().find((report) => report.portPath === '1-2.3')
     const judged = judge(key!)
-    expect(judged).toMatchObject({ kind: 'HID', isSecurityKey: true, attackTool: null })
+    expect(judged).toMatchObject({ kind: 'Security Key', isSecurityKey: true, attackTool: null })
     expect(judged.parsed).toMatchObject({ vid: '1050', pid: '0120', bcdDevice: 0x0512, iSerial: 0, problems: [] })
     expect(judged.vulnerabilities.map((v) => [v.id, v.confidence])).toEqual([['CVE-2024-45678', 'firmware']])
     expect(judge({ ...key!, reportDescriptors: [] }).isSecurityKey).toBe(false)

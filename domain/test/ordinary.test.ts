@@ -82,6 +82,30 @@ describe('ids that an ordinary product has as well', () => {
   })
 })
 
+describe('rows of the knowledge', () => {
+  it('mean the version that they name', () => {
+    const of = (product: string) =>
+      judge(device({ vid: '045E', pid: '0745', product, interfaces: ['03:01:01', '03:01:02', '03:00:00'] }))
+        .vulnerabilities.length
+    expect(of('Microsoft 2.4GHz Transceiver v7.0')).toBeGreaterThan(of('Microsoft® Nano Transceiver v2.0'))
+  })
+
+  it('take no keyboard of a maker of boards for a board', () => {
+    expect(
+      level(
+        device({
+          vid: '2E8A',
+          pid: '0010',
+          manufacturer: 'Raspberry Pi Ltd',
+          product: 'Pi 500 Keyboard',
+          interfaces: ['03:01:01', '03:00:00'],
+        }),
+      ),
+    ).toBeNull()
+    expect(level(device({ vid: '2E8A', pid: '000A', interfaces: ['03:01:01'] }))).toBe('suspected')
+  })
+})
+
 describe('what a tool calls itself', () => {
   it.each<[string, Partial<DeviceSpec>, string | null]>([
     [

@@ -80,8 +80,22 @@ export const rowsOf = (recorded: readonly Recorded[], usbIds: string, source: st
   })
 }
 
-/** Ids of gadgets, of firmware projects and of nobody. */
-const noProduct: ReadonlySet<string> = new Set(['0000', '0525', '1209', '16C0', '1D50', '1D6B', 'CAFE', 'FFFF', 'F000'])
+/** Ids of gadgets, of firmware projects, of virtual machines and of nobody. */
+const noProduct: ReadonlySet<string> = new Set([
+  '0000',
+  '0525',
+  '1209',
+  '16C0',
+  '1D50',
+  '1D6B',
+  'CAFE',
+  'FFFF',
+  'F000',
+  '0627',
+  '0E0F',
+  '203A',
+  '80EE',
+])
 
 const keyOf = ({ vid, pid }: GenuineRow): string => `${vid}:${pid}`
 

@@ -78,6 +78,18 @@ const known = <T>(key: string, value: T | undefined): Record<string, T> => (valu
 const removableOf = (fixed: boolean, removable: boolean): SaidOfDevice['removable'] =>
   fixed ? 'fixed' : removable ? 'removable' : undefined
 
+/** Members with the letters that system_profiler wrote before macOS 10.15 to order them (`c_bcd_device`, `g_location_id`). */
+const LETTERED = /^[a-z]_(?=[a-z]+_[a-z]+|manufacturer$)/
+const withoutLetters = (said: TreeObject): TreeObject =>
+  Object.keys(said).some((key) => LETTERED.test(key))
+    ? Object.fromEntries(Object.entries(said).map(([key, value]) => [key.replace(LETTERED, ''), value]))
+    : said
+
+/** Whether an object speaks of a USB product, by whatever key, but not of its place in a way that can be read. */
+const isUnread = (said: TreeObject): boolean =>
+  Object.keys(said).some((key) => /product_?id|idProduct/i.test(key)) &&
+  locationOf(said.location_id ?? said.USBKeyLocationID ?? said.locationID) === undefined
+
 /** A device of system_profiler, of SPUSBDataType or SPUSBHostDataType; undefined for buses, media and volumes. */
 const profiledDevice = (said: TreeObject): SaidOfDevice | undefined => {
   const portPath = placeOf(locationOf(said.location_id ?? said.USBKeyLocationID))
@@ -185,7 +197,7 @@ export const readMacos = (lines: readonly string[]): Reading => {
   const sections = sectionsOf(lines)
   if (!sections) return failed('not-understood', 'the answer is cut off')
   const text = (name: string): string => (sections.get(name) ?? []).join('\n').trim()
-  const profiled = parseJson(text('profiler'))
+  const profiled = parseJson(text('profiler')) ?? parsePlist(text('profiler'))
   const registry = parsePlist(text('registry'))
   if (profiled === undefined && registry === undefined)
     return text('profiler') === '' && text('registry') === ''
@@ -194,7 +206,8 @@ export const readMacos = (lines: readonly string[]): Reading => {
   const objects = objectsOf(registry)
   const functions = functionsOf([...objects, ...objectsOf(parsePlist(text('interfaces')))])
   const devices = new Map<string, SaidOfDevice>()
-  for (const object of objectsOf(profiled)) {
+  const profiledObjects = objectsOf(profiled).map(withoutLetters)
+  for (const object of profiledObjects) {
     const device = profiledDevice(object)
     if (device) devices.set(device.portPath, device)
   }
@@ -203,6 +216,9 @@ export const readMacos = (lines: readonly string[]): Reading => {
     const device = registryDevice(object)
     if (device) devices.set(device.portPath, { ...devices.get(device.portPath), ...device })
   }
+  // No device where the answer speaks of some: an inventory that lost them all would be taken for an empty host.
+  if (devices.size === 0 && [...profiledObjects, ...objects].some(isUnread))
+    return failed('not-understood', 'the answer names USB products, but no place of a device can be read')
   const [uname = '', version = '', model = '', ...network] = sections.get('host') ?? []
   const facts = hostFacts({
     ...parseUname(uname),

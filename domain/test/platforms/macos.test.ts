@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readPoll } from '../../src/platforms/index.ts'
 import { parsePlist } from '../../src/platforms/tree.ts'
 import { judge } from '../knowledge-data.ts'
-import { macAnswer, plist } from './macos-host.ts'
+import { macAnswer, plist, type Value } from './macos-host.ts'
 
 const devicesOf = (output: Buffer) => {
   const { platform, reading } = readPoll(output)
@@ -71,6 +71,43 @@ describe('a Mac', () => {
     const [device] = devicesOf(macAnswer({ profiler: host({ ...stick, USBDeviceKeySerialNumber: 'Not Provided' }) }))
     expect(device).toMatchObject({ iSerial: 0 })
     expect(device?.serial).toBeUndefined()
+  })
+
+  it('says its devices with lettered keys before macOS 10.15, in JSON and in a property list', () => {
+    const items: Value = [
+      {
+        _name: 'USBBus',
+        _items: [
+          {
+            _name: 'Some Stick',
+            a_product_id: '0x5581',
+            b_vendor_id: '0x0781  (SanDisk)',
+            c_bcd_device: '1.26',
+            d_serial_num: '4C53',
+            e_device_speed: 'high_speed',
+            f_manufacturer: 'SanDisk',
+            g_location_id: '0x14100000 / 3',
+          },
+        ],
+      },
+    ]
+    for (const profiler of [JSON.stringify({ SPUSBDataType: items }), plist(items)])
+      expect(devicesOf(macAnswer({ profiler }))).toEqual([
+        expect.objectContaining({
+          portPath: '20-1',
+          product: 'Some Stick',
+          manufacturer: 'SanDisk',
+          serial: '4C53',
+          speedMbps: 480,
+        }),
+      ])
+  })
+
+  it('is a failed poll when it names products and none can be placed', () => {
+    const profiler = JSON.stringify({
+      SPUSBDataType: [{ _items: [{ _name: 'Stick', newProductID: '0x5581', newLocation: '0x14100000' }] }],
+    })
+    expect(readPoll(macAnswer({ profiler })).reading).toMatchObject({ ok: false, failure: 'not-understood' })
   })
 
   it('has no devices when both lists are empty and there is nothing in the registry', () => {

@@ -63,6 +63,15 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
     ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and a whitelist applies to its host.')
   ) f(factor, points, evidence) where f.points > 0) end`
 
+/**
+ * Serial numbers that makers put into whole productions: one character again and again, up to three of them, digits in
+ * their order, and words for none.
+ */
+const placeholderSerial = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
+  ~ '^((.)\\2*|.{0,3}|0?123456?7?8?9?0?(abcdef?)?|none|null|default|unknown|serial(number)?|na|nil|tbd|notavailable|notspecified|tobefilledbyoem)$')`
+/** A device of the same ids and serial number is present on another host. */
+const sharedSerial = `exists (select 1 from peripherals q where q.device_id = p.device_id and q.agent_id <> p.agent_id and q.present and q.serial <> '')`
+
 /** Keys that are more than a column; each is shown and sorted by the same expression. */
 const shown = {
   description: `coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')})`,
@@ -75,6 +84,7 @@ const shown = {
   inAction: 'pr.armed and ph.policy_due',
   adminStatus: `case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end`,
   fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
+  uniqueSerial: `(p.serial <> '' and not ${placeholderSerial} and not ${sharedSerial})`,
   fpData: `coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint)`,
   guard: `coalesce(p.enforced ->> 'guard', '')`,
   enforcedVersion: `(p.enforced ->> 'policyVersion')::int`,
@@ -110,7 +120,7 @@ export const peripheralsList: ListSpec = {
     classCode: { sort: ofDesign('class_code') },
     subclassCode: { sort: ofDesign('subclass_code') },
     protocolCode: { sort: ofDesign('protocol_code') },
-    uniqueSerial: { sort: `p.serial <> ''` },
+    uniqueSerial: { sort: shown.uniqueSerial },
     guiSerial: { sort: 'p.serial_folded' },
     devIcon: {
       sort: ofDesign('icon'),
@@ -188,7 +198,7 @@ export const peripheralsList: ListSpec = {
   rowSelect: `p.agent_id as "uuid", a.host as "hostIdentifier", a.address as "hostIp", p.device_id as "deviceID",
     ${shown.description} as "description", ${shown.status} as "status",
     d.manufacturer as "manufacturer", ${shown.caption} as "caption", m.vid as "vid", m.pid as "pid",
-    p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", p.serial <> '' as "uniqueSerial",
+    p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", ${shown.uniqueSerial} as "uniqueSerial",
     p.serial as "guiSerial", d.icon as "devIcon", ${iconName('d.icon')} as "devIconDescription", d.protocol_code as "protocolCode",
     p.port_path as "hierarchy", not p.authorized as "isDisabled", ${shown.approved} as "approved", p.present as "present",
     m.vendor as "guiVid", ${shown.product} as "guiPid", ${shown.parent} as "parentDeviceID",

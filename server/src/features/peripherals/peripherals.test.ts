@@ -32,3 +32,39 @@ describe('the parent of a peripheral', () => {
     expect(data.map((row) => row.hierarchy)).toEqual(['1-7', '1-7.1'])
   })
 })
+
+describe('a serial number', () => {
+  it('is one of its own unless makers give it to many or another host has it', async () => {
+    const placeholders = [
+      '0',
+      '1',
+      '1.0',
+      '000000',
+      '0000-0000',
+      'FFFFFFFF',
+      '123456',
+      '0123456789',
+      '0123456789ABCDEF',
+      'None',
+      'N/A',
+    ]
+    const own = ['4C530001230615112399', 'A1B2', '100000001', '1234567X']
+    const sticks = [...placeholders, ...own].map((serial, i) => storageStick({ portPath: `1-${i + 1}`, serial }))
+    const agent = await enrolAgent(t, { devices: sticks })
+    const unique = async () => {
+      const rows = await agent.peripherals()
+      return rows
+        .filter((row) => row.uniqueSerial)
+        .map((row) => row.serialNumber)
+        .sort()
+    }
+    expect(await unique()).toEqual([...own].sort())
+    const other = await enrolAgent(t, { devices: [storageStick({ portPath: '1-1', serial: 'A1B2' })] })
+    expect(await unique()).toEqual(own.filter((serial) => serial !== 'A1B2').sort())
+    await other.unplug('1-1')
+    expect(await unique()).toEqual([...own].sort())
+    const sorted = await pageOf<Peripheral>(t, 'peripherals?SortBy=uniqueSerial_desc&PageSize=100')
+    const flags = sorted.data.map((row) => row.uniqueSerial)
+    expect(flags).toEqual([...flags].sort((a, b) => Number(b) - Number(a)))
+  })
+})
