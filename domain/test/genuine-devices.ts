@@ -14,7 +14,15 @@ export const workstation: DeviceReport[] = [
     ...{ serial: 'SN0000', configuration: 'A maker', interfaces: ['07:01:01'] },
   }),
   buildDevice({
-    ...{ portPath: '1-2', vid: '203A', pid: 'FFFC', manufacturer: 'A maker', product: 'Virtual mouse' },
+    // The comparison knows what this one says of itself.
+    ...{
+      portPath: '1-2',
+      vid: '203A',
+      pid: 'FFFC',
+      manufacturer: 'Parallels',
+      product: 'Virtual Mouse',
+      maxPowerMa: 0,
+    },
     ...{ serial: 'V3.0', configuration: '', interfaces: ['03:00:02', '03:00:02'] },
   }),
   buildDevice({
