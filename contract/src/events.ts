@@ -75,6 +75,12 @@ export const eventCodes = {
   recovered: { code: '0x130011', severity: 5, category: 'System', description: 'Subsystem recovered' },
   tokenExpiring: { code: '0x130020', severity: 4, category: 'System', description: 'API token expires soon' },
   accountSuspended: { code: '0x130021', severity: 3, category: 'System', description: 'Account suspended' },
+  accountDisabled: {
+    code: '0x130023',
+    severity: 4,
+    category: 'System',
+    description: 'Account disabled, demoted or deleted',
+  },
   approvalLifted: {
     code: '0x130022',
     severity: 2,

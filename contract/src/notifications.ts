@@ -18,6 +18,7 @@ export const noticeKinds = [
   'agentSilent',
   'tokenExpiring',
   'accountSuspended',
+  'accountDisabled',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 

@@ -86,6 +86,7 @@ const ocsfMappings = {
   recovered: other('Subsystem recovered'),
   tokenExpiring: other('API token expires soon'),
   accountSuspended: other('Account suspended'),
+  accountDisabled: other('Account disabled, demoted or deleted'),
   approvalLifted: other('Second approver requirement lifted'),
   quarantined: { class: 7001, activity: 1, activityName: 'Isolate', status: [1, 'Success'] },
   quarantineCleared: { class: 7001, activity: 3, activityName: 'Restore', status: [1, 'Success'] },

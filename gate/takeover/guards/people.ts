@@ -51,6 +51,20 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  withdrawalEvents: {
+    does: 'Disabling, demoting or deleting an account raises an event and a notice that name both people',
+    test: {
+      file: 'server/src/features/accounts/withdrawal.test.ts',
+      name: 'finding 6: raises an event and a notice for each account, whoever it belongs to',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/accounts/accounts.service.ts',
+        find: "if (taken.length > 0) await events.append(tx, [withdrawal(actor, before, taken.join(' and '))])",
+        replace: '',
+      },
+    ],
+  },
   maskedSecrets: {
     does: 'Clients can write secrets of the configuration but never read them',
     test: {

@@ -1,6 +1,7 @@
 import { detected, needsApprover, type Row, refused } from '../cell.ts'
 
-const ownAccounts = 'Managers may disable and change accounts of profile User. The audit trail records every change.'
+const ownAccounts =
+  'Managers may disable and change accounts of profile User. The audit trail records every change, and disabling or deleting an account raises an event.'
 
 const onlyKnown =
   'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule for exact ids is measured by the hosts that have seen such a device, so one for ids that no host has seen takes effect at once, on every host. A known attack tool counts as all hosts in scope.'
@@ -43,7 +44,7 @@ export const managerSession: Row = {
     ['auditWithChange', 'boundedBodies', 'rejectedByApprovers'],
     'A Manager can arm hosts, deny devices and quarantine hosts, and so keep devices of others from working. The audit trail records each step, and an Administrator can undo it.',
   ),
-  lockOut: detected(['auditWithChange', 'managerAccounts'], ownAccounts),
+  lockOut: detected(['withdrawalEvents', 'auditWithChange', 'managerAccounts'], ownAccounts),
 }
 
 export const administratorSession: Row = {
@@ -99,9 +100,9 @@ export const administratorSession: Row = {
     ['auditWithChange'],
     'An Administrator can change settings that others depend on. Settings have versions and can be restored.',
   ),
-  lockOut: needsApprover(
-    ['approverForAdministrator'],
-    'Suspending another Administrator for 24 hours needs no approver; the server’s command line can lift the suspension.',
+  lockOut: detected(
+    ['withdrawalEvents', 'auditWithChange', 'approverForAdministrator'],
+    'An Administrator can disable, demote or delete any number of accounts of profile Manager and User alone, and can suspend another Administrator for 24 hours again and again. Each step raises an event and a notice. Disabling, demoting or deleting another Administrator needs a second approver. The server’s command line can lift a suspension.',
   ),
 }
 
@@ -128,7 +129,7 @@ export const managerToken: Row = {
     ],
     'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
   ),
-  lockOut: detected(['auditWithChange', 'tokenScope'], ownAccounts),
+  lockOut: detected(['withdrawalEvents', 'auditWithChange', 'tokenScope'], ownAccounts),
 }
 
 export const administratorToken: Row = {
@@ -157,7 +158,14 @@ export const administratorToken: Row = {
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   lockOut: detected(
-    ['auditWithChange', 'tokenCannotMoveFleet', 'freshForAccounts', 'freshForEmail', 'freshForTokens'],
+    [
+      'withdrawalEvents',
+      'auditWithChange',
+      'tokenCannotMoveFleet',
+      'freshForAccounts',
+      'freshForEmail',
+      'freshForTokens',
+    ],
     'A token can disable accounts of profile User and revoke their API tokens and its own. It cannot change an account above User.',
   ),
 }

@@ -36,6 +36,7 @@ export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> =
   agentSilent: 'Silent host',
   tokenExpiring: 'API token expires soon',
   accountSuspended: 'Account suspended',
+  accountDisabled: 'Account disabled or deleted',
 }
 
 export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {

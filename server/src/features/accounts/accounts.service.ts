@@ -9,6 +9,7 @@ import {
   profiles,
   type UserProfile,
 } from '@portcullis/contract'
+import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '#platform/db/db.ts'
@@ -41,6 +42,7 @@ export interface AccountsDeps {
   db: Db
   clock: Clock
   audit: Audit
+  events: Pick<EventsApi, 'append'>
   passwords: Passwords
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
@@ -118,6 +120,15 @@ export const differences = (before: AccountRow, after: AccountRow): string => {
   return parts.join('; ')
 }
 
+/** The event of an account that somebody else disabled, demoted or deleted. */
+const withdrawal = (actor: Actor, { user_name, user_profile }: AccountRow, what: string): NewEvent => ({
+  kind: 'accountDisabled',
+  agentId: null,
+  entity: user_name,
+  hashtags: '',
+  details: `${actor.userName} ${what}; its profile was ${profileNames[user_profile]}.`,
+})
+
 /** How somebody hears of an account. */
 const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: Date }): AccountMail => ({
   subject: 'Your Portcullis account',
@@ -130,7 +141,7 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
 })
 
 export const createAccountsService = (deps: AccountsDeps) => {
-  const { db, clock, audit, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
+  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
 
   /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
   const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
@@ -217,6 +228,11 @@ export const createAccountsService = (deps: AccountsDeps) => {
     if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
     if (hash !== null) await store(tx).deleteLinks(next.account_id)
     await credentials.announce(tx, [next.account_id])
+    const taken = [
+      ...(isDisabled ? ['disabled the account'] : []),
+      ...(profile > before.user_profile ? [`lowered its profile to ${profileNames[profile]}`] : []),
+    ]
+    if (taken.length > 0) await events.append(tx, [withdrawal(actor, before, taken.join(' and '))])
     await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
     return { after: next }
   }
@@ -249,6 +265,10 @@ export const createAccountsService = (deps: AccountsDeps) => {
         if (!(await mayChangeAlone(approvals, tx, actor, row, ['delete']))) return { waits: targets }
     await store(tx).delete(ids)
     await credentials.announce(tx, ids)
+    await events.append(
+      tx,
+      targets.map((row) => withdrawal(actor, row, 'deleted the account')),
+    )
     for (const row of targets) await audit.write(tx, actor, { action: 'account.deleted', entity: row.user_name })
     return { deleted: targets }
   }

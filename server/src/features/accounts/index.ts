@@ -198,6 +198,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const accounts = createAccountsService({
     approvals: deps.approvals,
     mail: deps.mail,
+    events: deps.events,
     db,
     clock,
     audit,

@@ -49,6 +49,7 @@ const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').fil
 const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
   tokenExpiring: '/settings/tokens',
   accountSuspended: '/settings/accounts',
+  accountDisabled: '/settings/accounts',
 }
 
 /** Why, in the words of the list of events. */
@@ -64,6 +65,7 @@ const descriptionOf: Readonly<Record<NoticeKind, string>> = {
   agentSilent: 'Agent silent',
   tokenExpiring: 'API token expires soon',
   accountSuspended: 'Account suspended',
+  accountDisabled: 'Account disabled, demoted or deleted',
 }
 
 /** What an event is about: the subject that repeats are folded into. */

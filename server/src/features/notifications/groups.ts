@@ -67,6 +67,10 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
     name: 'Account suspended',
     why: "An Administrator suspended another account's sessions, API tokens and approvals for 24 hours.",
   },
+  accountDisabled: {
+    name: 'Account disabled or deleted',
+    why: 'Someone disabled or deleted the account of another person, or lowered its profile.',
+  },
 }
 
 /** Codes of the events that make a notice of a kind. */
@@ -81,6 +85,7 @@ const codesOfKind: Readonly<Record<NoticeKind, number>> = {
   agentSilent: Number(eventCodes.silent.code),
   tokenExpiring: Number(eventCodes.tokenExpiring.code),
   accountSuspended: Number(eventCodes.accountSuspended.code),
+  accountDisabled: Number(eventCodes.accountDisabled.code),
 }
 export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
 
@@ -164,7 +169,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
     description: 'API tokens that expire soon, and suspended accounts.',
     kind: 'Risk',
     of: 'notices',
-    switches: kinds('tokenExpiring', 'accountSuspended'),
+    switches: kinds('tokenExpiring', 'accountSuspended', 'accountDisabled'),
     channels: ['email', 'webhook', 'syslog'],
     minimumSeverity: 'Warning',
   },
