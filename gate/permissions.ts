@@ -46,6 +46,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'testSmtp',
     'updateNotificationGroup',
     'updatePolicySettings',
+    'endApprovalLift',
     'updateReportSchedule',
     'updateWorkerDefaults',
     'uploadKnowledge',

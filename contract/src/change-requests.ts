@@ -71,3 +71,14 @@ export const rejectChangeRequest = operation({
   response: ChangeRequest,
   errors: ['conflict', 'forbidden_object'],
 })
+
+export const endApprovalLift = operation({
+  tag: 'Policy',
+  permission: 'config:write',
+  id: 'endApprovalLift',
+  method: 'POST',
+  path: '/prime/webui/policy/secondapprover/restore',
+  summary: 'Requires a second approver again before a lift ends',
+  description: 'The command line of the server lifts the second approver for a limited time. Audited.',
+  response: closed({ ended: Type.Boolean({ description: 'False: the second approver was not lifted.' }) }),
+})

@@ -383,6 +383,9 @@ export const getPolicy = operation({
     twoPerson: closed({
       active: Type.Boolean(),
       explanation: Type.String({ description: 'Why it is on or off, in a sentence.' }),
+      liftedUntil: nullable(
+        utcTime('Until when the command line of the server has lifted it; null when it is not lifted.'),
+      ),
     }),
   }),
 })

@@ -12,6 +12,7 @@ import { useLiveNotices } from '../ui/notices/useNotices.ts'
 import { useKeys } from '../ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
+import { LiftBanner } from './LiftBanner.tsx'
 import { LiveDot } from './LiveDot.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
 import { places, settingsPlaces } from './places.ts'
@@ -129,6 +130,7 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
         <SecondFactorBanner />
+        {isReady ? <LiftBanner /> : null}
         {isReady ? <OpenPlace among={places} /> : children}
       </main>
       <div className={classes.foot}>{isReady && session.may('fleet:read') ? <JobTray /> : null}</div>

@@ -366,6 +366,17 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
     maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
 
+    liftedUntil: (): Promise<Date | null> => store.liftedUntil(db, new Date(clock.now())),
+
+    /** Requires a second approver again before a lift ends. */
+    endLift: (actor: Actor): Promise<{ ended: boolean }> =>
+      db.transaction(async (tx) => {
+        const ended = await store.endLift(tx, new Date(clock.now()))
+        if (ended)
+          await audit.write(tx, actor, { action: 'approvals.liftEnded', entity: 'second approver', severity: 4 })
+        return { ended }
+      }),
+
     /** Lifts the gate. Only the command line of the server calls it. All present accounts then count as independent people. */
     lift: (actor: Actor, minutes: number): Promise<Date> =>
       db.transaction(async (tx) => {

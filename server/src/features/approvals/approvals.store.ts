@@ -226,6 +226,21 @@ export const createApprovalsStore = (db: Queryable) => ({
     await tx.execute(sql`update approval_gate set is_latched = false, lifted_until = ${until}`)
   },
 
+  /** Until when the gate is lifted; null: it is not. */
+  liftedUntil: async (q: Queryable, now: Date): Promise<Date | null> =>
+    (
+      await q.query<{ until: Date }>(
+        sql`select g.lifted_until as until from approval_gate g where g.lifted_until > ${now}`,
+      )
+    )[0]?.until ?? null,
+
+  /** Ends a lift before its time; true: there was one. */
+  endLift: async (tx: Tx, now: Date): Promise<boolean> =>
+    (await tx.execute(sql`
+      update approval_gate g set lifted_until = null, is_latched = g.is_latched
+        or (select count(*) from accounts a where a.user_profile = 10 and a.is_enabled) >= 2
+      where g.lifted_until > ${now}`)) === 1,
+
   /** Latches the gate again once the time of a lift is over, so that disabling accounts later does not switch it off. */
   latchAgain: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`

@@ -1,4 +1,4 @@
-import { approveChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import { approveChangeRequest, endApprovalLift, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
@@ -30,6 +30,7 @@ export const approvalsFeature = (
   app.register(listChangeRequests, ({ actor }) => approvals.list(actor))
   app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
   app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
+  app.register(endApprovalLift, ({ actor }) => approvals.endLift(actor))
   return {
     handle: approvals.handle,
     isLatched: approvals.isLatched,
@@ -41,6 +42,7 @@ export const approvalsFeature = (
     linkHold: approvals.linkHold,
     require: approvals.require,
     lift: approvals.lift,
+    liftedUntil: approvals.liftedUntil,
     maintain: approvals.maintain,
   }
 }

@@ -88,6 +88,29 @@ describe('lifting the second approver on the command line', () => {
   })
 })
 
+describe('ending a lift early', () => {
+  it('requires a second approver at once, says until when it was lifted, and is audited', async () => {
+    const admin = await t.admin()
+    const twoPerson = async () => (await admin.get(`${base}/policy`)).json().twoPerson
+    const end = async () => (await admin.post(`${base}/policy/secondapprover/restore`)).json()
+    expect(await twoPerson()).toMatchObject({ active: true, liftedUntil: null })
+    expect(await end()).toEqual({ ended: false })
+    const until = await t.server.approvals.lift(systemActor('command line'), 60)
+    expect(await twoPerson()).toMatchObject({ active: false, liftedUntil: until.toISOString() })
+    expect(await end()).toEqual({ ended: true })
+    expect(await twoPerson()).toMatchObject({ active: true, liftedUntil: null })
+    const disabled = await admin.post(`${base}/admin/updateuser`, { userName: 'bob', isEnabled: false })
+    expect(disabled.statusCode).toBe(403)
+    const audit = await t.db.query(sql`select 1 from audit_records r where r.action = 'approvals.liftEnded'`)
+    expect(audit).toHaveLength(1)
+  })
+
+  it('is for Administrators only', async () => {
+    const manager = await person(t, { profile: 20, userName: 'lift-manager' })
+    expect((await manager.api.post(`${base}/policy/secondapprover/restore`)).statusCode).toBe(403)
+  })
+})
+
 describe('races', () => {
   it('two approvals of one request carry it out once', async () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })

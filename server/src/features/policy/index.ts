@@ -57,7 +57,7 @@ export interface PolicyDeps {
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
   tags: Pick<TagsApi, 'carryOut'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface OverviewDeps {
   audit: Pick<AuditApi, 'write'>
   read: PolicyRead
   settings: PolicySettingsApi
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
   /** Refuses items that change options of more hosts than one person may. */
   guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
 }
@@ -41,6 +41,12 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
+    const until = await approvals.liftedUntil()
+    if (until !== null)
+      return {
+        hosts: null,
+        explanation: `Lifted on the command line of the server until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC: one person can free or delete any number of hosts.`,
+      }
     if (!(await approvals.isLatched()))
       return {
         hosts: null,
@@ -108,14 +114,23 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     /** In a transaction of the caller, so that it needs no second connection. */
     settings: (tx: Queryable = db) => settings.read(tx),
     read: async () => {
-      const [o, inForce, two] = await Promise.all([read.overview(), settings.read(db), twoPerson()])
+      const [o, inForce, two, liftedUntil] = await Promise.all([
+        read.overview(),
+        settings.read(db),
+        twoPerson(),
+        approvals.liftedUntil(),
+      ])
       return {
         version: o.version,
         rules: { allow: o.allow, deny: o.deny, grants: o.grants, inert: o.inert },
         agents: { armed: o.armed, free: o.free },
         waiting: o.waiting,
         settings: inForce,
-        twoPerson: { active: two.hosts !== null, explanation: two.explanation },
+        twoPerson: {
+          active: two.hosts !== null,
+          explanation: two.explanation,
+          liftedUntil: liftedUntil?.toISOString() ?? null,
+        },
       }
     },
     write,

@@ -178,6 +178,8 @@ const ordinary = new Set([
     'deleteSession',
   ],
   ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
+  // Requires more than before.
+  'endApprovalLift',
   // Hosts: what enforces more, or is undone by the next command.
   ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'cancelJob', 'previewBulk', 'createEnrollmentToken'],
   ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],

@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import { endApprovalLift, getPolicy } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../lib/services.tsx'
+import { Time } from '../ui/Time.tsx'
+import { tell, tellFailure } from '../ui/tell.ts'
+import classes from './ConnectionBanner.module.css'
+
+/** Milliseconds between two looks at a gate that the command line of the server lifts. */
+const gap = 15_000
+
+/** Says to Administrators on every page that the second approver is lifted, and ends that early. */
+export const LiftBanner = () => {
+  const { api, session } = useServices()
+  const [busy, setBusy] = useState(false)
+  const mayEnd = session.may('config:write')
+  const policy = useQuery({
+    queryKey: ['policy'],
+    queryFn: ({ signal }) => api.call(getPolicy, { signal }),
+    refetchInterval: gap,
+    enabled: mayEnd,
+  })
+  const until = policy.data?.twoPerson.liftedUntil ?? null
+  if (!mayEnd || until === null) return null
+  const end = async () => {
+    setBusy(true)
+    try {
+      await api.call(endApprovalLift)
+      tell('A second approver is required again.')
+      await policy.refetch()
+    } catch (failure) {
+      tellFailure(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <section className={classes.banner} aria-label="Second approver lifted">
+      No second approver is required until <Time value={until} form="local" />: one person can change anything alone.{' '}
+      <Button size="compact-xs" variant="default" loading={busy} onClick={() => void end()}>
+        Require a second approver now
+      </Button>
+    </section>
+  )
+}

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { unless } from '@portcullis/domain/testing'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+
+describe('a second approver that is lifted', unless(whyNoChromium), () => {
+  let server: RunningServer
+  let browser: Browser
+  const dir = temporaryDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    await server.stop()
+    execFileSync(
+      process.execPath,
+      [fileURLToPath(new URL('../server/src/entry/lift-second-approver.ts', import.meta.url)), '--minutes', '30'],
+      { env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', PORTCULLIS_DATA_DIR: dir } },
+    )
+    server = await startServer(dir)
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  it('is marked on every page for Administrators, who end it early', async () => {
+    const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto('/')
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    const mark = page.getByRole('region', { name: 'Second approver lifted' })
+    for (const path of ['/', '/events', '/settings/audit', '/policy/requests']) {
+      await page.goto(path)
+      await mark.getByText(/No second approver is required until/).waitFor()
+    }
+    await mark.getByRole('button', { name: 'Require a second approver now' }).click()
+    await page.getByText('A second approver is required again.').waitFor()
+    await mark.waitFor({ state: 'detached' })
+    const { twoPerson } = await server.get<{ twoPerson: { liftedUntil: string | null } }>('policy')
+    expect(twoPerson.liftedUntil).toBeNull()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
