@@ -17,13 +17,16 @@ export default class SummaryReporter {
     const summary = { passed: 0, failed: [], skipped: [], failedFiles: [], files: [] }
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId)
-      summary.files.push({ file, seconds: Math.round(module.diagnostic().duration / 1000) })
+      const tests = [...module.children.allTests()]
+      const passed = tests.filter((test) => test.result().state === 'passed').length
+      summary.passed += passed
+      summary.files.push({ file, passed, seconds: Math.round(module.diagnostic().duration / 1000) })
       if (module.state() === 'failed') summary.failedFiles.push(file)
-      for (const test of module.children.allTests()) {
+      for (const test of tests) {
         const { state, note } = test.result()
         const name = `${file} > ${test.fullName}`
-        if (state === 'passed') summary.passed++
-        else if (state === 'failed') summary.failed.push(name)
+        if (state === 'passed') continue
+        if (state === 'failed') summary.failed.push(name)
         else {
           const reason = note ?? reasonOf(test)
           if (reason !== undefined) summary.skipped.push({ name, reason })
@@ -41,10 +44,11 @@ export default class SummaryReporter {
   }
 }
 
-/** The reason that `unless(reason)` left at the test or a suite around it. */
+/** The reason that `unless(reason)` left at the test or a suite around it, or that such a suite could not start. */
 function reasonOf(test) {
   for (let task = test; task !== undefined; task = task.parent) {
     const { skipReason } = task.meta?.() ?? {}
     if (skipReason !== undefined) return skipReason
+    if (task.type === 'suite' && task.errors().length > 0) return 'its suite failed'
   }
 }

@@ -4,13 +4,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
-const FILE = `import { describe, it } from 'vitest'
+const FILE = `import { beforeAll, describe, it } from 'vitest'
 import { unless } from '@portcullis/domain/testing'
 it('runs', unless(null), () => {})
 it('breaks', () => { throw new Error('on purpose') })
 it('says why inside', (ctx) => ctx.skip('no browser'))
 describe('without a program', unless('no program'), () => { it('says why outside', () => {}) })
 it.skip('says nothing', () => {})
+describe('without its server', () => {
+  beforeAll(() => { throw new Error('no server') })
+  it('waits', () => {})
+})
 `
 
 let dir
@@ -40,16 +44,22 @@ const summaryOf = (...args) => {
 }
 
 it('names the reason of every skip, and counts a skip without one as failed', () => {
-  const { passed, failed, skipped, failedFiles } = summaryOf()
+  const { passed, failed, skipped, failedFiles, files } = summaryOf()
   expect(passed).toBe(1)
   expect(skipped).toEqual([
     { name: 'a.test.ts > says why inside', reason: 'no browser' },
     { name: 'a.test.ts > without a program > says why outside', reason: 'no program' },
+    { name: 'a.test.ts > without its server > waits', reason: 'its suite failed' },
   ])
   expect(failed.toSorted()).toEqual([
     'a.test.ts > breaks',
     'a.test.ts > says nothing (skipped without a reason)',
+    'a.test.ts > without its server (before or after its tests)',
     'b.test.ts (could not be run)',
+  ])
+  expect(files.map(({ file, passed }) => [file, passed]).toSorted()).toEqual([
+    ['a.test.ts', 1],
+    ['b.test.ts', 0],
   ])
   expect(failedFiles.toSorted()).toEqual(['a.test.ts', 'b.test.ts'])
 })

@@ -16,5 +16,9 @@ export async function judgeAgain(first, again, say = console.log) {
   const passedAgain = failed.filter((name) => !second.failed.includes(name))
   // A second run that ends early has judged nothing.
   if (second.failed.some((name) => !failedFiles.some((file) => name.startsWith(`${file} `)))) return first
-  return { ...first, passed: first.passed + passedAgain.length, failed: second.failed, unsteady: passedAgain }
+  // What the second run found of these files counts in place of what the first one did.
+  const before = first.files.filter(({ file }) => failedFiles.includes(file))
+  const passed = first.passed - before.reduce((sum, { passed }) => sum + passed, 0) + second.passed
+  const others = first.skipped.filter(({ name }) => !failedFiles.some((file) => name.startsWith(`${file} `)))
+  return { ...first, passed, failed: second.failed, skipped: [...others, ...second.skipped], unsteady: passedAgain }
 }

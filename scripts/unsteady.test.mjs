@@ -4,17 +4,24 @@ import { judgeAgain } from './unsteady.mjs'
 const first = {
   passed: 7,
   failed: ['a.test.ts > opens', 'a.test.ts > closes'],
-  skipped: [],
+  skipped: [
+    { name: 'a.test.ts > goes on', reason: 'its suite failed' },
+    { name: 'b.test.ts > prints', reason: 'no printer' },
+  ],
   failedFiles: ['a.test.ts'],
+  files: [
+    { file: 'a.test.ts', passed: 1 },
+    { file: 'b.test.ts', passed: 6 },
+  ],
 }
-const judge = async (result, second) => {
+const judge = async (result, second, passed = 4 - second.length) => {
   const said = []
   const asked = []
   const judged = await judgeAgain(
     result,
     async (files) => {
       asked.push(...files)
-      return { passed: 0, failed: second, skipped: [], failedFiles: [] }
+      return { passed, failed: second, skipped: [], failedFiles: [] }
     },
     (line) => said.push(line),
   )
@@ -23,7 +30,9 @@ const judge = async (result, second) => {
 
 it('counts what failed once and passed alone as passed and unsteady', async () => {
   const { judged, said, asked } = await judge(first, [])
-  expect([judged.passed, judged.failed, asked]).toEqual([9, [], ['a.test.ts']])
+  // Six of the other file, and four of this one: the first run had not come to all of its tests.
+  expect([judged.passed, judged.failed, asked]).toEqual([10, [], ['a.test.ts']])
+  expect(judged.skipped).toEqual([{ name: 'b.test.ts > prints', reason: 'no printer' }])
   expect(judged.unsteady).toEqual(first.failed)
   expect(said).toEqual(['again, alone: a.test.ts'])
 })

@@ -11,7 +11,7 @@ const nothing = { passed: 0, failed: [], skipped: [], failedFiles: [], files: []
 const REPORTERS = ['--reporter=dot', `--reporter=${join(ROOT, 'scripts', 'summary-reporter.mjs')}`]
 
 /**
- * Runs vitest and answers `{passed, failed: names, failedFiles, files: [{file, seconds}], skipped: [{name, reason}]}`. A run that ends without a result, or
+ * Runs vitest and answers `{passed, failed: names, failedFiles, files: [{file, passed, seconds}], skipped: [{name, reason}]}`. A run that ends without a result, or
  * with a bad exit code and no failed test, counts as one failure: a crash must not look like success.
  */
 export async function runVitest(args, env = {}) {
