@@ -120,14 +120,14 @@ const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Fi
     }))
 
 export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<BenchResult> => {
-  const options = isQuick ? { rounds: 8, seconds: 4 } : { rounds: 25, seconds: 10 }
+  const options = isQuick ? { rounds: 8, bareRounds: 1, seconds: 4 } : { rounds: 25, bareRounds: 3, seconds: 10 }
   const ours = createGetter(server.url, await server.signIn())
   const { times, refused } = await measureRounds(ours, options.rounds)
   const all = [...times.values()].flat()
   const bareServer = await startBare(server)
   const bare = createGetter(bareServer.url, undefined)
   for (const combination of combinations) await assertSame(ours, bare, combination)
-  const bareRounds = await measureRounds(bare, Math.max(3, Math.floor(options.rounds / 4)))
+  const bareRounds = await measureRounds(bare, options.bareRounds)
   const bareTimes = [...bareRounds.times.values()].flat()
   const rates = { bare: await perSecond(bare, options.seconds), ours: await perSecond(ours, options.seconds) }
   bareServer.stop()
@@ -137,7 +137,7 @@ export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<B
   const slow = [...times].filter(([, values]) => percentile(values, 0.95) > slowest).map(([name]) => name)
   return {
     name: 'list',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew`,
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew; peer: a bare Node server with SQL of its own, ${options.bareRounds} rounds`,
     figures: [
       {
         what: 'p50 over all',
