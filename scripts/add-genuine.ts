@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * Adds rows of genuine devices from recordings: `node scripts/add-genuine.ts <folder> [--source <text>] [--write]`.
- * Prints what is new and what contradicts a row that is there; nothing is stored without `--write`. Only facts are kept: ids,
- * numbers and names. Recordings stay where they are.
+ * Prints new devices and contradictions with existing rows. Stores them only with `--write`, and stores only facts: ids,
+ * numbers and names. Does not copy recordings.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
 })
 const [folder] = positionals
 if (folder === undefined) {
-  console.error('Name the folder with the recordings.')
+  console.error('The folder is missing. Usage: node scripts/add-genuine.ts <folder> [--source <text>] [--write]')
   process.exit(2)
 }
 const file = new URL('../knowledge/genuine-descriptors.json', import.meta.url)

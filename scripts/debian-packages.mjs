@@ -55,8 +55,8 @@ const KERNEL_PARTS = [
 ]
 
 /**
- * Installs the missing packages where that is possible (root on Debian); says aloud what it does or why it does not.
- * What only slow tests need is fetched for these alone.
+ * Installs the missing packages as root on Debian. Elsewhere, prints why it cannot. Installs packages that only slow tests
+ * need only when those tests run.
  */
 export function installDebianPackages({ isSlow }) {
   installPrograms(PACKAGES.filter((needed) => isSlow || needed.isSlow !== true))

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Measures how devices are identified: `node scripts/measure-devices.ts [folder] [--json]`. The folder (or
- * PORTCULLIS_RECORDINGS) holds recordings of ordinary devices; a file `labels.json` in it may say what a device is
- * (`{"046D:C31C": {"kind": "Keyboard", "isTool": false}}`). Without the folder the measurement is incomplete, and says so.
+ * Measures device recognition: `node scripts/measure-devices.ts [folder] [--json]`. The folder (or
+ * PORTCULLIS_RECORDINGS) contains recordings of ordinary devices. Its file `labels.json` can define what a device is
+ * (`{"046D:C31C": {"kind": "Keyboard", "isTool": false}}`). Without the folder, the measurement is incomplete.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -127,6 +127,6 @@ if (values.json) console.log(JSON.stringify(result, null, 2))
 else {
   print('Own fixtures', result.fixtures)
   if (result.recordings === null)
-    console.log('Recordings: incomplete. Name their folder, or set PORTCULLIS_RECORDINGS.')
+    console.log('Recordings: not measured. Pass their folder as an argument, or set PORTCULLIS_RECORDINGS.')
   else print('Recordings', result.recordings)
 }

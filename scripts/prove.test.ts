@@ -226,12 +226,12 @@ describe('the check before a release', () => {
   it('refuses pages of another tree and pages that somebody edited', () => {
     const folder = newCheckout([good])
     write(folder, { 'server/src/a.ts': 'export const a = 2\n' })
-    expect(checkProof(folder).stale.join()).toMatch(/docs\/proof is of tree/)
+    expect(checkProof(folder).stale.join()).toMatch(/docs\/proof belongs to tree/)
     const edited = newCheckout([bad])
     const page = join(edited, 'docs/proof/drill.md')
     writeFileSync(page, readFileSync(page, 'utf8').replace('162 MiB', '62 MiB'))
     expect(checkProof(edited).stale).toEqual([
-      'docs/proof/drill.md differs from what docs/proof/proof.json gives: run "npm run prove -- --pages"',
+      'docs/proof/drill.md does not match docs/proof/proof.json: run "npm run prove -- --pages"',
     ])
     rmSync(join(edited, 'docs/proof/proof.json'))
     expect(checkProof(edited).stale).toEqual(['docs/proof/proof.json is missing'])

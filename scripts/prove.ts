@@ -15,12 +15,12 @@ const usage = `Usage: npm run prove -- [part…] [--quick] [--missing] [--parts 
        npm run prove -- --pages | --check | --list
 
   part…         parts or groups to run, such as drill, gate/fuzz or self-test; by default all
-  --quick       their short forms; these are published apart from the full ones
-  --missing     only parts that have not run on the present tree
-  --parts DIR   where runs are stored, one folder for each tree; by default build/proof. Further ones are read as well:
-                they may come from other machines
-  --pages       write the pages from the runs on the present tree, without running anything
-  --check       say whether the pages are those of the present tree and whether every part ran
+  --quick       run the short forms; their results are published separately
+  --missing     run only parts that have not run on the current tree
+  --parts DIR   folder for the runs, with one subfolder for each tree; default: build/proof. Repeat the option to also
+                read runs from other machines
+  --pages       write the pages from the runs on the current tree, without running anything
+  --check       check whether the pages match the current tree and whether every part ran
   --list        print the names of all parts
 
 Exit code: 0 passed, 1 a bar was missed (with --check: the pages are stale), 2 wrong arguments, 3 incomplete
@@ -54,7 +54,7 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Writes the pages from the runs on the present tree: those stored here and those already published. */
+/** Writes the pages from all stored and published runs on the current tree. */
 const writePages = (): void => {
   const tree = readTree(root)
   const published = existsSync(proofFile) ? (JSON.parse(readFileSync(proofFile, 'utf8')) as Proof).parts : []
@@ -65,7 +65,7 @@ const writePages = (): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  say(`docs/proof holds ${proof.parts.length} parts of tree ${tree.hash}`)
+  say(`docs/proof contains ${proof.parts.length} parts of tree ${tree.hash}`)
 }
 
 const runParts = async (chosen: readonly Part[], form: Form): Promise<void> => {
@@ -78,7 +78,7 @@ const runParts = async (chosen: readonly Part[], form: Form): Promise<void> => {
     process.stderr.write(`${part.name} …\n`)
     const run = await runPart(root, part, form)
     if (run === undefined) {
-      say(`${part.name}: incomplete, the sources changed while it ran`)
+      say(`${part.name}: incomplete because the sources changed during the run`)
       verdicts.push('incomplete')
       continue
     }

@@ -1,7 +1,7 @@
 /**
- * Prints what was skipped and why, what failed, what passed only when it was run again, and as the very last line the sum.
+ * Prints skipped tests with their reasons, failed tests, tests that passed only when run again, and the summary as the last line.
  * @param {{passed: number, failed: string[], skipped?: {name: string, reason: string}[], unsteady?: string[]}[]} parts
- * @param {string} [note] one line about what was left out of this run.
+ * @param {string} [note] one line about the tests that this run left out.
  * @returns {0 | 1} the exit code; a run in which nothing passed is a failure too.
  */
 export function report(parts, note) {

@@ -5,7 +5,7 @@ import { SUMMARY } from './vitest.mjs'
 /**
  * Vitest reporter that leaves the result as one JSON file: counts, failed names and their files, seconds of each file,
  * and skipped names with the reason given to `ctx.skip(reason)` or `unless(reason)`. A skip without a reason is a failure.
- * Vitest's own JSON has no reasons, and counts a file that does not load as nothing.
+ * Vitest's own JSON has no reasons and does not count files that fail to load.
  */
 export default class SummaryReporter {
   onInit(vitest) {
@@ -44,7 +44,7 @@ export default class SummaryReporter {
   }
 }
 
-/** The reason that `unless(reason)` left at the test or a suite around it, or that such a suite could not start. */
+/** Returns the reason that `unless(reason)` stored on the test or an enclosing suite, or why such a suite could not start. */
 function reasonOf(test) {
   for (let task = test; task !== undefined; task = task.parent) {
     const { skipReason } = task.meta?.() ?? {}

@@ -2,8 +2,8 @@
 const MOST_FILES = 3
 
 /**
- * Runs the few files in which something failed again, with nothing beside them. A test of processes, sockets and browsers
- * that passes then counts as passed, and as `unsteady`: the sum counts and names it. One that fails again has failed.
+ * Runs files with failed tests again, alone. A test of processes, sockets or browsers that then passes counts as passed
+ * and as `unsteady`: the summary counts and names it. A test that fails again counts as failed.
  * @param first result of the whole run, as `runVitest` gives it.
  * @param again runs the files named.
  */

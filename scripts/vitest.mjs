@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
-/** Where the summary reporter leaves its result; a test of the reporter names another file. */
+/** Path of the summary reporter's result. Tests of the reporter use a different file. */
 export const SUMMARY = process.env.PORTCULLIS_TEST_SUMMARY ?? join(ROOT, 'build', 'test', 'summary.json')
 
 const nothing = { passed: 0, failed: [], skipped: [], failedFiles: [], files: [] }

@@ -173,7 +173,7 @@ const overrun = async () => {
 const heldPortsOf = (host: Host) => heldOf(host).map(({ portPath }) => portPath)
 
 describe('a host that holds as many ports as it can', () => {
-  it('finding 7: gives none up for another, authorises nothing new and reports it', async () => {
+  it('finding 7: releases none for another, authorises no further device and reports it', async () => {
     const host = await overrun()
     expect(heldPortsOf(host)).toContain('1-10')
     expect(heldPortsOf(host)).not.toContain('1-74')
@@ -188,7 +188,7 @@ describe('a host that holds as many ports as it can', () => {
     expect(host.tree.isAuthorized('1-1')).toBe(true)
   })
 
-  it('finding 7: stays closed after a restart, and judges what waits after a release', async () => {
+  it('finding 7: stays closed after a restart, and evaluates waiting devices after a release', async () => {
     const host = await overrun()
     await host.restart()
     host.tree.plug(hub({ portPath: '1-90' }))
@@ -202,7 +202,7 @@ describe('a host that holds as many ports as it can', () => {
       })
     host.tree.unplug('1-11')
     await releaseOne('1-11')
-    // The device that still lies comes first, and takes the free place.
+    // The device that still lies comes first and takes the free slot.
     await until('held', () => heldPortsOf(host).includes('1-74'))
     await works(host, '1-90', false)
     host.tree.unplug('1-12')

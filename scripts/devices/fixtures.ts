@@ -1,7 +1,7 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, type DeviceSpec, type EndpointSpec, type InterfaceSpec } from '@portcullis/domain/testing'
 
-/** A device of our own, made from public facts, with what people call it. */
+/** A device fixture made from public facts, with its common name. */
 export interface Fixture {
   name: string
   report: DeviceReport
@@ -9,7 +9,7 @@ export interface Fixture {
   isTool: boolean
 }
 
-/** A report descriptor of one application collection. */
+/** Builds a report descriptor with one application collection. */
 const usage = (page: number, id: number): string =>
   Buffer.from([0x06, page & 0xff, page >> 8, 0x09, id, 0xa1, 0x01, 0xc0]).toString('base64')
 const keyboard = usage(1, 6)
@@ -410,5 +410,5 @@ const made =
   (isTool: boolean) =>
   ([name, kind, spec]: Row): Fixture => ({ name, kind, isTool, report: buildDevice(spec) })
 
-/** Ordinary devices, and tools as public code makes them. */
+/** Ordinary devices, and attack tools as built from public code. */
 export const fixtures: readonly Fixture[] = [...ordinary.map(made(false)), ...tools.map(made(true))]

@@ -12,7 +12,7 @@ import type { Recorded } from './recordings.ts'
 
 type List = 'interfaceSets' | 'ep0' | 'bcdMajor' | 'bcd' | 'powerMa' | 'bootPacket'
 const lists = ['interfaceSets', 'ep0', 'bcdMajor', 'bcd', 'powerMa', 'bootPacket'] as const satisfies readonly List[]
-/** Variants of one field from which on it tells no device from another. */
+/** With this many variants or more, a field does not distinguish devices. */
 const most = 8
 
 const HID = '03'
@@ -20,7 +20,7 @@ const distinct = <T extends string | number>(values: readonly T[]): T[] =>
   [...new Set(values)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-/** A pattern of all texts that were seen; none when one of the devices did not show it, or there are many. */
+/** Returns a pattern for all recorded texts; undefined if there are none, or if they are too many or too long. */
 const patternOf = (values: readonly (string | undefined)[]): string | undefined => {
   const shown = distinct<string>(values.flatMap((value) => (value === undefined || value === '' ? [] : [value])))
   if (shown.length === 0 || shown.length > 3 || shown.some((text) => text.length > 40)) return undefined
@@ -61,7 +61,7 @@ const rowOf = (key: string, recorded: readonly Recorded[], name: string, source:
   }
 }
 
-/** Rows of all models in recordings, but of hubs, boards, gadgets and devices without an id of a maker. */
+/** Builds rows for all recorded models, except hubs, boards, gadgets and devices without a vendor's id. */
 export const rowsOf = (recorded: readonly Recorded[], usbIds: string, source: string): GenuineRow[] => {
   const names = parseUsbIds(usbIds)
   const byModel = Map.groupBy(recorded, ({ report }) => {
@@ -80,7 +80,7 @@ export const rowsOf = (recorded: readonly Recorded[], usbIds: string, source: st
   })
 }
 
-/** Ids of gadgets, of firmware projects, of virtual machines and of nobody. */
+/** Ids of gadgets, firmware projects and virtual machines, and unassigned ids. */
 const noProduct: ReadonlySet<string> = new Set([
   '0000',
   '0525',
@@ -99,7 +99,7 @@ const noProduct: ReadonlySet<string> = new Set([
 
 const keyOf = ({ vid, pid }: GenuineRow): string => `${vid}:${pid}`
 
-/** Where a recording is out of line with a row that is there, in words. */
+/** Describes the contradictions between a recording and an existing row. */
 export const conflictsOf = (known: readonly GenuineRow[], made: readonly GenuineRow[]): string[] => {
   const rows = new Map(known.map((row) => [keyOf(row), row]))
   return made.flatMap((row) => {
@@ -119,7 +119,7 @@ export const conflictsOf = (known: readonly GenuineRow[], made: readonly Genuine
   })
 }
 
-/** Rows with what was recorded: new models are added, lists grow, and a row that was written by hand keeps its word. */
+/** Merges recordings into rows: adds new models and extends lists, but never changes values that were written by hand. */
 export const mergeRows = (known: readonly GenuineRow[], made: readonly GenuineRow[]): GenuineRow[] => {
   const rows = new Map(known.map((row) => [keyOf(row), row]))
   for (const row of made) {

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, type DeviceSpec, type InterfaceSpec } from '@portcullis/domain/testing'
 
-/** A device of a recording. What a recording does not show is absent in the report. */
+/** A recorded device. Fields that the recording does not show are absent from the report. */
 export interface Recorded {
   /** Path of the file below the folder. */
   file: string
-  /** `descriptors`: raw bytes or all of their members; `udev`: ids, revision, interface codes and texts only. */
+  /** `descriptors`: raw bytes or all fields; `udev`: only ids, revision, interface codes and texts. */
   depth: 'descriptors' | 'udev'
   report: DeviceReport
 }
@@ -22,7 +22,7 @@ const filesBelow = (folder: string): string[] =>
 const bcd = (text: string): string => text.replace('.', '').padStart(4, '0')
 const hex2 = (value: number): string => value.toString(16).padStart(2, '0')
 
-/** First value of a key in a text of `lsusb -v`. */
+/** Returns the first value of a key in the output of `lsusb -v`. */
 const field = (text: string, key: string): string | undefined =>
   new RegExp(`^\\s*${key}\\s+(\\S+)`, 'm').exec(text)?.[1]
 
@@ -91,7 +91,7 @@ const lsusbDevice = (block: string, portPath: string): DeviceReport => {
     const found = new RegExp(`^\\s*${name}\\s+([1-9]\\d*) *(.*)$`, 'm').exec(block)
     if (found) spec[key] = found[2]?.trim() ?? ''
   }
-  // `lsusb` prints the name of its list where a device has no string descriptor that could be read.
+  // If `lsusb` cannot read a string descriptor, it prints the name from usb.ids.
   return buildDevice(spec)
 }
 
@@ -115,7 +115,7 @@ const udevBlocks = (text: string): UdevBlock[] =>
     return { path: values.get('DEVPATH') ?? /^P: (.*)$/m.exec(block)?.[1] ?? '', of: (key) => values.get(key) }
   })
 
-/** Codes of the interfaces of a device, each once: what udev lists, else what its interfaces say. */
+/** Returns the distinct interface codes of a device: from udev's list, else from its interfaces. */
 const udevCodes = (device: UdevBlock, blocks: readonly UdevBlock[]): string[] => {
   const listed = (device.of('ID_USB_INTERFACES') ?? '').split(':').filter((code) => /^[0-9a-f]{6}$/.test(code))
   if (listed.length > 0) return listed.map((code) => `${code.slice(0, 2)}:${code.slice(2, 4)}:${code.slice(4)}`)
@@ -133,7 +133,7 @@ const udevCodes = (device: UdevBlock, blocks: readonly UdevBlock[]): string[] =>
   return [...new Set(codes)]
 }
 
-/** Devices of `udevadm info --export-db`. */
+/** Parses the devices in the output of `udevadm info --export-db`. */
 const readUdev = (text: string): DeviceReport[] => {
   const blocks = udevBlocks(text)
   return blocks.flatMap((block, index): DeviceReport[] => {
@@ -144,7 +144,7 @@ const readUdev = (text: string): DeviceReport[] => {
     if (interfaces.length === 0) return []
     const plain = (key: 'VENDOR' | 'MODEL', id: string): string | undefined => {
       const text = block.of(`ID_${key}_ENC`) ?? block.of(`ID_${key}`)?.replaceAll('_', ' ')
-      // Without a string descriptor udev puts the id in its place.
+      // Without a string descriptor, udev stores the id instead.
       return text === undefined || text.toLowerCase() === id.toLowerCase().padStart(4, '0') ? undefined : udevText(text)
     }
     const manufacturer = plain('VENDOR', vid)
@@ -156,7 +156,7 @@ const readUdev = (text: string): DeviceReport[] => {
         vid: vid.padStart(4, '0').toUpperCase(),
         pid: pid.padStart(4, '0').toUpperCase(),
         bcdDevice: revision.padStart(4, '0').toUpperCase(),
-        // As of a host that shows no descriptors: what udev does not keep is not made up.
+        // Like a host that reports no descriptors: do not invent fields that udev does not store.
         bcdUsb: 0,
         maxPacketSize0: 0,
         deviceCode: (block.of('TYPE') ?? '0/0/0')
@@ -172,7 +172,7 @@ const readUdev = (text: string): DeviceReport[] => {
   })
 }
 
-/** Devices of `umockdev-record`: raw descriptors, attributes, and report descriptors of their HID devices. */
+/** Parses the devices of `umockdev-record`: raw descriptors, attributes, and HID report descriptors. */
 const readUmockdev = (text: string): DeviceReport[] => {
   const blocks = text.split(/\n\s*\n/)
   const hidReports = blocks.flatMap((block) => {
@@ -208,7 +208,7 @@ const readUmockdev = (text: string): DeviceReport[] => {
 
 const isUmockdev = (text: string): boolean => /^H: descriptors=/m.test(text)
 
-/** Devices of all recordings below a folder, whatever their form: `lsusb -v`, `udevadm info --export-db`, umockdev. */
+/** Reads all recordings below a folder, in any format: `lsusb -v`, `udevadm info --export-db`, umockdev. */
 export const readRecordings = (folder: string): Recorded[] => {
   const all: Recorded[] = []
   for (const path of filesBelow(folder)) {

@@ -1,4 +1,4 @@
-/** Says whether the published proof belongs to the present tree. A release calls it. */
+/** Checks whether the published proof matches the current tree. A release calls it. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { barOf, isMet } from '../../rig/verdict.ts'
@@ -8,7 +8,7 @@ import { type Proof, shownRun } from './store.ts'
 import { readTree } from './tree.ts'
 
 export interface Checked {
-  /** Why the pages must not be released: another tree, or somebody edited them. */
+  /** Reasons against releasing the pages: they belong to another tree, or somebody edited them. */
   stale: string[]
   /** Parts without a complete run. */
   gaps: string[]
@@ -16,11 +16,11 @@ export interface Checked {
   misses: string[]
 }
 
-/** Pages that are not what the figures give. */
+/** Lists the pages that differ from the pages rendered from the figures. */
 export const editedPages = (root: string, proof: Proof): string[] =>
   Object.entries(renderPages(proof))
     .filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text)
-    .map(([path]) => `${path} differs from what docs/proof/proof.json gives: run "npm run prove -- --pages"`)
+    .map(([path]) => `${path} does not match docs/proof/proof.json: run "npm run prove -- --pages"`)
 
 /** Compares docs/proof with the work tree. */
 export const checkProof = (root: string): Checked => {
@@ -31,9 +31,9 @@ export const checkProof = (root: string): Checked => {
   const full = proof.parts.filter(({ form }) => form === 'full').map((one) => ({ ...one, run: shownRun(one) }))
   return {
     stale: [
-      ...(proof.tree === hash ? [] : [`docs/proof is of tree ${proof.tree}; the present tree is ${hash}`]),
+      ...(proof.tree === hash ? [] : [`docs/proof belongs to tree ${proof.tree}; the current tree is ${hash}`]),
       ...proof.parts.flatMap(({ part, runs }) =>
-        runs.filter((run) => run.tree !== proof.tree).map((run) => `${part} holds a run of tree ${run.tree}`),
+        runs.filter((run) => run.tree !== proof.tree).map((run) => `${part} contains a run of tree ${run.tree}`),
       ),
       ...editedPages(root, proof),
     ],

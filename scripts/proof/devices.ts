@@ -1,4 +1,4 @@
-/** The measurement of device recognition as results: numbers and lengths of lists become figures. */
+/** Converts the measurement of device recognition to results: numbers and lengths of lists become figures. */
 import type { Finding, Result } from '../../rig/verdict.ts'
 
 const sets = {
@@ -13,7 +13,7 @@ const figuresIn = (value: unknown, path: string): Finding[] => {
   if (Array.isArray(value)) return [{ what: path, value: value.length }]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
-    // The list of the same devices stands beside its length.
+    // The length of this list is a separate figure.
     key === 'which' ? [] : figuresIn(inner, [path, words(key)].filter((one) => one !== '').join(': ')),
   )
 }
@@ -32,17 +32,19 @@ const parsed = (output: string): Record<string, unknown> | undefined => {
   }
 }
 
-/** The names of the results that a whole measurement has. */
+/** Names of the results of a complete measurement. */
 export const deviceSets = Object.keys(sets) as (keyof typeof sets)[]
 
-/** Results of the measurement's output. They have no bars: they inform. A set that was not measured is incomplete. */
+/** Parses the output of the measurement. Its figures are informational. A set that was not measured is incomplete. */
 export const devicesResult = (code: number | null, output: string): Result[] => {
   const value = parsed(output)
   if (value === undefined) return []
   return deviceSets.map((name) => {
     const findings = figuresIn(value[name], '')
     const notRun =
-      code === 0 && findings.length > 0 ? [] : [`${name}: not measured (does PORTCULLIS_RECORDINGS name their folder?)`]
+      code === 0 && findings.length > 0
+        ? []
+        : [`${name}: not measured. Set PORTCULLIS_RECORDINGS to the folder with the recordings.`]
     return {
       name,
       what: sets[name],
@@ -51,7 +53,7 @@ export const devicesResult = (code: number | null, output: string): Result[] => 
       seed: 0,
       findings,
       notRun,
-      // Recordings belong to others: only their figures are published.
+      // Third parties own the recordings: publish only their figures.
       notes: name === 'fixtures' ? textsIn(value[name], '') : [],
     }
   })

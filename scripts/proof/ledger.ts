@@ -1,4 +1,4 @@
-/** The record of bars: a list from its start, and one row for every change since. */
+/** The record of bars: the initial list, and one row for every change since. */
 
 /** Bars by check and figure. Several bars of one figure are joined by semicolons. */
 export type Bars = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -41,7 +41,7 @@ export const readChanges = (markdown: string): Change[] => {
 
 const none = 'none'
 
-/** Applies all changes to the bars of the start. Answers the bars of today and what is wrong with the rows. */
+/** Applies all changes to the initial bars. Returns the current bars and the faults in the rows. */
 export const applyChanges = (start: Bars, changes: readonly Change[]): { bars: Bars; faults: string[] } => {
   const bars: Record<string, Record<string, string>> = structuredClone(start) as never
   const faults: string[] = []
@@ -62,7 +62,7 @@ export const applyChanges = (start: Bars, changes: readonly Change[]): { bars: B
   return { bars, faults }
 }
 
-/** Differences as rows for the ledger, still without a reason and measurements. */
+/** Formats differences as rows for the ledger. The reason and the measurements are still missing. */
 export const missingRows = (recorded: Bars, code: Bars): string[] => {
   const names = (bars: Bars): string[] =>
     Object.entries(bars).flatMap(([check, figures]) => Object.keys(figures).map((figure) => `${check} | ${figure}`))

@@ -8,7 +8,7 @@ import { type Form, type PartRuns, type Proof, type Run, shownRun } from './stor
 const red = '🔴'
 const templates = new URL('templates/', import.meta.url)
 
-/** The file that each page becomes, and its template. */
+/** Maps the path of each page to its template. */
 const files = {
   'docs/proof/README.md': 'README.md',
   'docs/proof/bench.md': 'bench.md',
@@ -27,7 +27,7 @@ const withUnit = (finding: Finding): string =>
     .filter((text) => text !== undefined && text !== '')
     .join(' ')
 
-/** Text of others in a cell or a list item: on one line, and without what Markdown takes apart. */
+/** Escapes external text for a cell or list item: one line, without Markdown syntax. */
 const plain = (text: string): string => text.split('\n')[0]!.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const isJudged = (finding: Finding): boolean => barOf(finding) !== ''
@@ -78,13 +78,13 @@ const treeOf = ({ tree, commit }: Proof): string =>
 const machinesOf = (shown: readonly Shown[]): string[] =>
   [...new Set(shown.map(({ run }) => run.machine))].map((machine) => `Machine: ${machine}.`)
 
-/** Where figures of a guide come from. */
+/** Names the tree and the machines that the figures of a guide come from. */
 const sourceOf = (proof: Proof): string => {
   const shown = shownOf(proof, 'full').filter(({ part }) => part.startsWith('bench/') || part === 'drill/D10')
   return [comment, '', treeOf(proof), ...machinesOf(shown)].join('\n')
 }
 
-/** Misses first, then what is incomplete, then what did not run. */
+/** Lists misses first, then incomplete parts, then parts that did not run. */
 const headOf = (proof: Proof, page?: Page): string => {
   const names = proof.names.filter((name) => page === undefined || pageOf(name) === page)
   const shown = shownOf(proof, 'full', page)
@@ -126,7 +126,7 @@ const cell = (finding: Finding | undefined): string => {
     : `${red} **${plain(withUnit(finding))} (${barOf(finding)})**`.replaceAll('<=', '≤').replaceAll('>=', '≥')
 }
 
-/** Results of the same name side by side, one column for each size of the fleet. */
+/** Shows results of the same name side by side, one column for each fleet size. */
 const tableOf = (results: readonly Result[]): string[] => {
   const rows = [...new Set(results.flatMap(({ findings }) => findings.map(({ what }) => what)))]
   if (rows.length === 0) return []
@@ -164,7 +164,7 @@ const checkSections = (proof: Proof, page: Page): string =>
     .join('\n')
     .trimEnd()
 
-/** One section for each benchmark, over all sizes of fleets. */
+/** One section for each benchmark, with all fleet sizes. */
 const benchSections = (proof: Proof): string => {
   const shown = shownOf(proof, 'full', 'bench')
   const names = [...new Set(shown.flatMap(({ run }) => run.results.map(({ name }) => name)))]
@@ -215,7 +215,7 @@ const overview = (proof: Proof): string => {
   ].join('\n')
 }
 
-/** Renders all pages, by path. The same figures always give the same pages. */
+/** Renders all pages, by path. The output depends only on the figures. */
 export const renderPages = (proof: Proof): Record<string, string> =>
   Object.fromEntries(
     Object.entries(files).map(([path, template]) => {
@@ -233,7 +233,7 @@ export const renderPages = (proof: Proof): Record<string, string> =>
         /\{\{([a-z ]+)\}\}/g,
         (_, name: string) => {
           const value = values[name]
-          if (value === undefined) throw new Error(`${template} names {{${name}}}, which does not exist`)
+          if (value === undefined) throw new Error(`${template} uses {{${name}}}, which does not exist`)
           return value()
         },
       )

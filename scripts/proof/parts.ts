@@ -1,4 +1,4 @@
-/** Everything that the proof consists of. Each part runs by itself. */
+/** All parts of the proof. Each part runs independently. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { alone, ofFleet } from '../../bench/benchmarks.ts'
@@ -12,18 +12,18 @@ export type Page = 'bench' | 'drill' | 'gate' | 'self-test' | 'devices'
 export interface Part {
   name: string
   page: Page
-  /** Program and arguments, without the seed and the file of results. */
+  /** Program and arguments, without the seed and the result file. */
   program: string
   args: string[]
-  /** Results that a finished run has. */
+  /** Names of the results of a finished run. */
   expected: string[]
-  /** It has a shorter form. */
+  /** True if the part has a short form. */
   hasShortForm: boolean
 }
 
 export const fleetSizes = [10_000, 100_000, 1_000_000] as const
 
-/** Measures how well devices are recognised. */
+/** Measures device recognition. */
 const devicesProgram = 'scripts/measure-devices.ts'
 
 const ofChecks = (page: 'drill' | 'gate', checks: readonly Check[]): Part[] =>
@@ -55,7 +55,7 @@ const bench = (name: string, args: string[], expected: string[]): Part => ({
   hasShortForm: true,
 })
 
-/** All parts, in the order in which they run. */
+/** All parts, in run order. */
 export const parts: readonly Part[] = [
   ...ofChecks('gate', gates),
   ...ofChecks('drill', drills),
@@ -76,7 +76,7 @@ export const parts: readonly Part[] = [
   ...selfTests('drill', drills),
 ]
 
-/** Finds parts by their names or by the first words of them, such as `drill` or `self-test/gate`. */
+/** Finds parts by name or by name prefix, such as `drill` or `self-test/gate`. */
 export const partsNamed = (names: readonly string[]): { found: Part[]; unknown: string[] } => {
   const isNamed = (part: Part, name: string): boolean => part.name === name || part.name.startsWith(`${name}/`)
   return {
@@ -85,13 +85,13 @@ export const partsNamed = (names: readonly string[]): { found: Part[]; unknown: 
   }
 }
 
-/** The command as a person types it. */
+/** Formats the command as a person types it. */
 export const commandOf = ({ program, args }: Part, form: 'full' | 'short', seed: number): string => {
   if (program === devicesProgram) return `node ${program} --json`
   const verb = program.split('/')[0]
   return `npm run ${verb} -- ${[...args, ...(form === 'short' ? ['--quick'] : []), '--seed', String(seed)].join(' ')}`
 }
 
-/** Why a part cannot run in this checkout; undefined when it can. */
+/** Returns the reason why a part cannot run in this checkout; undefined if it can. */
 export const whyNotRun = ({ program }: Part, root: string): string | undefined =>
   existsSync(join(root, program)) ? undefined : `${program} does not exist in this checkout`

@@ -4,21 +4,21 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
 export interface Bar {
-  /** Name of the check or benchmark; path of a file that several share. */
+  /** Name of the check or benchmark; for a file that several checks share, its path. */
   check: string
   figure: string
   /** The comparison, such as "<= 250". */
   bar: string
-  /** The short form has another value. Only amounts of work may have one. */
+  /** True if the short form has a different value. Only amounts of work may differ. */
   isShortened: boolean
-  /** The figure has another name in the short form. */
+  /** True if the figure has a different name in the short form. */
   isAmount: boolean
 }
 
 type Trees = ReadonlyMap<string, ts.SourceFile>
 
 const folders = ['bench', 'drill', 'gate', 'rig']
-/** They define what a bar is and have none of their own. */
+/** Files that define bars but have none of their own. */
 const machinery = /^(?:rig\/(?:verdict|run-checks|self-test)|bench\/result)\.ts$/
 
 const readTrees = (root: string): Trees =>
@@ -56,7 +56,7 @@ type Found =
   | { is: 'parameter'; of: ts.SignatureDeclaration; index: number; path: string }
   | { is: 'part'; of: ts.Expression; name: string }
 
-/** Finds what an identifier names: a constant of an enclosing scope or of an imported file, or a parameter. */
+/** Resolves an identifier to a constant of an enclosing scope or imported file, or to a parameter. */
 const resolve = (trees: Trees, at: ts.Node, name: string): Found | undefined => {
   for (const scope of ancestors(at)) {
     if (ts.isFunctionLike(scope)) {
@@ -105,7 +105,7 @@ const resolveImport = (trees: Trees, file: ts.SourceFile, name: string): Found |
 
 const tidy = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/(?<=\d)_(?=\d)/g, '')
 
-/** Expressions that say the same at every run; a call or an awaited value is a figure of its run. */
+/** Accepts expressions that have the same value in every run. Calls and awaited values differ between runs. */
 const isConstant = (node: ts.Expression): boolean =>
   ts.isNumericLiteral(node) ||
   ts.isStringLiteralLike(node) ||
@@ -161,7 +161,7 @@ const createPrinter = (trees: Trees) => {
   return print
 }
 
-/** Text of a figure's name; parts that change stay in braces. */
+/** Returns the name of a figure. Variable parts stay in braces. */
 const printName = (node: ts.Expression): string => {
   if (ts.isStringLiteralLike(node)) return node.text
   if (ts.isTemplateExpression(node))
@@ -174,7 +174,7 @@ const printName = (node: ts.Expression): string => {
   return `{${tidy(node.getText())}}`
 }
 
-/** The check that a file holds: a const of type Check, or the only benchmark that it answers. */
+/** Returns the check in a file: a const of type Check, or the only benchmark that the file returns. */
 const checkOf = (file: ts.SourceFile): string => {
   const names = new Set<string>()
   walk(file, (node) => {
@@ -191,14 +191,14 @@ const checkOf = (file: ts.SourceFile): string => {
   return names.size === 1 ? `${file.fileName.split('/')[0]} ${[...names][0]}` : file.fileName
 }
 
-/** Name under which others call a function. */
+/** Returns the name by which callers refer to a function. */
 const nameOf = (of: ts.SignatureDeclaration): string | undefined => {
   if (of.name !== undefined) return of.name.getText()
   const { parent } = of
   return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) ? parent.name.getText() : undefined
 }
 
-/** Parameters that an expression depends on. */
+/** Lists the parameters that an expression depends on. */
 const parametersIn = (trees: Trees, expression: ts.Expression) => {
   const found: Extract<Found, { is: 'parameter' }>[] = []
   const follow = (node: ts.Node, depth: number): void =>
@@ -222,7 +222,7 @@ const isAmountName = (what: ts.Expression): boolean => {
   return isFound
 }
 
-/** The figure that a bar belongs to, without leaving the function that makes it. */
+/** Finds the figure of a bar within the function that creates the bar. */
 const figureAround = (node: ts.Node): ts.ObjectLiteralExpression | undefined => {
   for (const one of ancestors(node)) {
     if (ts.isFunctionLike(one)) return undefined
@@ -238,7 +238,7 @@ export const readBars = (root: string): Bar[] => {
   const checks = new Map([...trees].map(([path, tree]) => [path, checkOf(tree)]))
   const bars: Bar[] = []
   const followed = new Set<string>()
-  /** A bar that is given to a function by its callers: each of them sets one. */
+  /** Handles a bar that callers pass to a function: each caller sets its own. */
   const follow = (node: ts.Expression, isAmount: boolean): void => {
     for (const { of, index, path } of parametersIn(trees, node)) {
       const callee = nameOf(of)
@@ -256,7 +256,7 @@ export const readBars = (root: string): Bar[] => {
           const what = first === undefined || first === argument ? '' : `: ${printName(first)}`
           const parameter = path === '' ? of.parameters[index]?.name.getText() : path.slice(1)
           const bar = print(value)
-          // What is no number sets no bar: the name of something, or a switch.
+          // Only numbers set a bar; names and switches do not.
           if (!/\d/.test(bar)) return
           const figure = `${callee}${what} (${parameter})`
           bars.push({ check: checks.get(file) as string, figure, bar, isShortened: bar.includes('isQuick'), isAmount })

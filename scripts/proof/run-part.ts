@@ -1,4 +1,4 @@
-/** Runs one part as a process of its own and judges what it left behind. */
+/** Runs one part as a separate process and evaluates its results. */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -33,7 +33,7 @@ const start = (root: string, args: readonly string[]): Promise<Ended> =>
     })
   })
 
-/** Judges a run by its results and by how the process ended. What is missing makes it incomplete. */
+/** Evaluates a run by its results and exit code. Missing results make it incomplete. */
 export const judgeRun = (
   { expected }: Pick<Part, 'expected'>,
   code: number | null,
@@ -47,7 +47,7 @@ export const judgeRun = (
   return { verdict: verdict !== 'missed' && notRun.length > 0 ? 'incomplete' : verdict, notRun }
 }
 
-/** Runs a part. Undefined: the sources changed meanwhile, so the figures belong to no tree. */
+/** Runs a part. Returns undefined if the sources changed during the run, because the figures then belong to no tree. */
 export const runPart = async (root: string, part: Part, form: Form): Promise<Run | undefined> => {
   const seed = randomInt(2 ** 31)
   const tree = readTree(root)

@@ -1,11 +1,11 @@
-/** The sizing table, from the figures of benchmarks and drills. What was not measured says so. */
+/** Builds the sizing table from the figures of benchmarks and drills. Missing figures read "not measured". */
 import type { Finding } from '../../rig/verdict.ts'
 import { type Proof, shownRun } from './store.ts'
 
 const checkInSeconds = 60
 const megabyte = 1024 * 1024
 
-/** A figure of a full run; undefined when it did not run or gave no number. */
+/** Returns a figure of a full run; undefined if the part did not run or produced no number. */
 const measured = (proof: Proof, part: string, result: string, what: string): number | undefined => {
   const known = proof.parts.find((one) => one.part === part && one.form === 'full')
   if (known === undefined) return undefined
@@ -23,7 +23,7 @@ const told = (value: number | undefined, unit: string, digits: number): string =
 const times = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : a * b
 
-/** One row for each size of fleet. */
+/** One row for each fleet size. */
 export const sizingRows = (proof: Proof, sizes: readonly number[]): string => {
   const socket = (what: string): number | undefined => measured(proof, 'drill/D10', 'D10', `${what}: memory of each`)
   const [clear, tls] = [socket('wake sockets'), socket('wake sockets over TLS')]

@@ -1,4 +1,4 @@
-/** Runs of parts as JSON files, one folder for each tree, so that parts of different trees never meet on a page. */
+/** Stores runs of parts as JSON files, one folder for each tree, so that a page never mixes trees. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result, Verdict } from '../../rig/verdict.ts'
@@ -7,14 +7,14 @@ export interface Run {
   tree: string
   commit: string | null
   machine: string
-  /** When it began, ISO 8601. */
+  /** Start time, ISO 8601. */
   date: string
   command: string
   seed: number
   seconds: number
   verdict: Verdict
   results: Result[]
-  /** Why results are missing. */
+  /** Reason for missing results. */
   notRun: string[]
 }
 
@@ -23,16 +23,16 @@ export type Form = 'full' | 'short'
 export interface PartRuns {
   part: string
   form: Form
-  /** Every run on this tree, oldest first: a run that missed a bar stays on record. */
+  /** Every run on this tree, oldest first. Runs that missed a bar are kept. */
   runs: Run[]
 }
 
-/** The file of figures that the pages are written from. */
+/** The source of all figures on the pages. */
 export interface Proof {
   format: 1
   tree: string
   commit: string | null
-  /** All parts that the proof consists of, whether they ran or not. */
+  /** All parts of the proof, whether they ran or not. */
   names: string[]
   parts: PartRuns[]
 }
@@ -42,7 +42,7 @@ const fileOf = (folder: string, part: string, form: Form): string =>
 
 const keyOf = ({ part, form }: Pick<PartRuns, 'part' | 'form'>): string => `${part} ${form}`
 
-/** Adds a run to those of its part. */
+/** Adds a run to the runs of its part. */
 export const addRun = (base: string, part: string, form: Form, run: Run): void => {
   const folder = join(base, run.tree)
   mkdirSync(folder, { recursive: true })
@@ -51,7 +51,7 @@ export const addRun = (base: string, part: string, form: Form, run: Run): void =
   writeFileSync(file, `${JSON.stringify({ ...known, runs: [...known.runs, run] }, null, 2)}\n`)
 }
 
-/** All runs on one tree. */
+/** Reads all runs on one tree. */
 export const readRuns = (base: string, tree: string): PartRuns[] => {
   const folder = join(base, tree)
   if (!existsSync(folder)) return []
@@ -61,7 +61,7 @@ export const readRuns = (base: string, tree: string): PartRuns[] => {
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as PartRuns)
 }
 
-/** Joins runs of the same tree from two places; runs of another tree are left out. */
+/** Merges runs on the same tree from several folders. Omits runs on other trees. */
 export const joinRuns = (tree: string, ...lists: readonly (readonly PartRuns[])[]): PartRuns[] => {
   const joined = new Map<string, PartRuns>()
   for (const one of lists.flat()) {
@@ -75,8 +75,8 @@ export const joinRuns = (tree: string, ...lists: readonly (readonly PartRuns[])[
 }
 
 /**
- * The run that a page shows. A miss is not repaired by running again on the same tree: the last run that missed counts,
- * then the last one that passed, then the last one.
+ * Returns the run that a page shows. Another run on the same tree does not clear a miss: the last run that missed
+ * counts, then the last run that passed, then the last run.
  */
 export const shownRun = ({ runs }: Pick<PartRuns, 'runs'>): Run => {
   const last = (...verdicts: Verdict[]): Run | undefined => runs.findLast(({ verdict }) => verdicts.includes(verdict))

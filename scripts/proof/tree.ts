@@ -1,4 +1,4 @@
-/** Identifies what was measured: a hash over everything that decides what the product does and how it is measured. */
+/** Identifies the measured tree: a hash over everything that determines what the product does and how it is measured. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
@@ -6,11 +6,11 @@ import { join } from 'node:path'
 
 export interface Tree {
   hash: string
-  /** The commit, when the work tree holds nothing else. */
+  /** The commit, if the work tree has no other changes. */
   commit: string | null
 }
 
-/** Text for people, the pages themselves, and the program that writes them. */
+/** Documentation, the proof pages, and the program that writes them. */
 const ignored = /^(?:docs\/|scripts\/proof\/|scripts\/prove\.ts$|\.github\/|sbom\.cdx\.json$|LICENSE$|[^/]+\.md$)/
 
 const git = (root: string, ...args: string[]): string => {
@@ -19,10 +19,10 @@ const git = (root: string, ...args: string[]): string => {
   return stdout
 }
 
-/** Whether a change of this file makes older figures stale. */
+/** Returns true if a change to this file makes older figures stale. */
 export const isMeasured = (path: string): boolean => !ignored.test(path)
 
-/** Hashes the work tree as it is, committed or not. */
+/** Hashes the work tree, including uncommitted changes. */
 export const readTree = (root: string): Tree => {
   const paths = git(root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard')
     .split('\0')

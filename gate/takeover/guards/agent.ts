@@ -100,10 +100,10 @@ export const agentGuards = defineGuards({
     ],
   },
   heldPortsKept: {
-    does: 'A host never gives up a held port: with 64 it authorises no further device and reports it',
+    does: 'A host never releases a held port by itself: with 64 held ports, it authorises no further device and reports this',
     test: {
       file: 'agent/test/kernel-truth.test.ts',
-      name: 'finding 7: gives none up for another, authorises nothing new and reports it',
+      name: 'finding 7: releases none for another, authorises no further device and reports it',
     },
     removedBy: [
       {

@@ -193,7 +193,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   hiddenAllows: {
-    does: 'A rule that ends soon, such as a deny, hides nothing that another rule newly allows',
+    does: 'A rule that ends soon, such as a deny, does not hide what another rule newly allows',
     test: {
       file: 'server/src/features/approvals/hidden-allows.test.ts',
       name: 'finding 4c: a deny that ends soon does not hide an allow',
@@ -207,10 +207,10 @@ export const approvalGuards = defineGuards({
     ],
   },
   laterHosts: {
-    does: 'A known attack tool is allowed on hosts that are added later only with a second approver',
+    does: 'A rule that allows a known attack tool on hosts that are added later needs a second approver',
     test: {
       file: 'server/src/features/approvals/hidden-allows.test.ts',
-      name: 'finding 4c: a server without hosts allows an attack tool on later hosts by two people only',
+      name: 'finding 4c: allowing an attack tool on later hosts needs a second approver, even without hosts',
     },
     removedBy: [
       {
@@ -221,10 +221,10 @@ export const approvalGuards = defineGuards({
     ],
   },
   guardedDevices: {
-    does: 'Deleting a deny counts the armed hosts whose agents may let its devices work',
+    does: 'Deleting a deny counts the armed hosts whose agents may then allow its devices',
     test: {
       file: 'server/src/features/approvals/late-orders.test.ts',
-      name: 'finding 4: deleting a deny counts armed hosts, whose guards may let its devices work',
+      name: 'finding 4: deleting a deny counts armed hosts whose guards may allow its devices',
     },
     removedBy: [
       {
@@ -235,10 +235,10 @@ export const approvalGuards = defineGuards({
     ],
   },
   lateOrders: {
-    does: 'A job allows devices on no more hosts than were counted when it was ordered',
+    does: 'A job never allows devices on more hosts than were counted when it was created',
     test: {
       file: 'server/src/features/approvals/late-orders.test.ts',
-      name: 'finding 4: approving what is attached allows no more hosts when the rules changed before the job ran',
+      name: 'finding 4: an approval of attached devices covers no further hosts when rules change before the job runs',
     },
     removedBy: [
       {
@@ -249,10 +249,10 @@ export const approvalGuards = defineGuards({
     ],
   },
   countedRevert: {
-    does: 'Reverting a rollout counts every host that it frees, also those armed meanwhile',
+    does: 'Reverting a rollout counts every host that it frees, including hosts armed in the meantime',
     test: {
       file: 'server/src/features/rollouts/rollouts.test.ts',
-      name: 'finding 4: hosts that it arms while it is reverted are counted, too',
+      name: 'finding 4: a revert also counts hosts that the rollout arms in the meantime',
     },
     removedBy: [
       {
@@ -263,10 +263,10 @@ export const approvalGuards = defineGuards({
     ],
   },
   countedUpdate: {
-    does: 'An update reaches only hosts that the gate was asked about',
+    does: 'An update reaches only hosts that the four-eyes gate has checked',
     test: {
       file: 'server/src/features/packages/packages.approval.test.ts',
-      name: 'finding 1: a host that is removed meanwhile opens no way around the second approver',
+      name: 'finding 1: removing a host during an update does not bypass the second approver',
     },
     removedBy: [
       {
@@ -277,7 +277,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   approverForTags: {
-    does: 'Tags that rules use are changed on more hosts than the limit only with a second approver',
+    does: 'Changing tags that rules use on more hosts than the limit needs a second approver',
     test: {
       file: 'server/src/features/approvals/tag-changes.test.ts',
       name: 'finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts',

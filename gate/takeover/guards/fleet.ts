@@ -42,20 +42,20 @@ export const fleetGuards = defineGuards({
     ],
   },
   boundedConnections: {
-    does: 'Connections without a credential are bounded by address and in total; those with one are never closed for them',
+    does: 'The server limits connections without a credential, per address and in total, and never closes an authenticated connection to make room for them',
     test: {
       file: 'server/src/platform/http/connections.test.ts',
-      name: 'finding 5: of one address are bounded, and those of agents and of other addresses stay',
+      name: 'finding 5: are limited per address, and those of agents and of other addresses stay open',
     },
     removedBy: [
       { file: 'server/src/platform/http/http-app.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
     ],
   },
   oneWakeSocket: {
-    does: 'An agent has one wake socket: a new one ends the one before at once',
+    does: 'An agent has one wake socket: a new socket closes the previous one immediately',
     test: {
       file: 'server/src/ingest/wake.test.ts',
-      name: 'finding 5: a new one ends the one before, also when its peer never answers',
+      name: 'finding 5: a new one closes the previous one, even if its peer never responds',
     },
     removedBy: [
       {

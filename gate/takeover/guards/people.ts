@@ -81,10 +81,10 @@ export const peopleGuards = defineGuards({
     ],
   },
   maskedWebhooks: {
-    does: 'Nobody can read the path or query of a webhook, where receivers keep their token, or have it sent to another host',
+    does: 'Nobody can read the path or query of a webhook, which may contain a token, or redirect them to another host',
     test: {
       file: 'server/src/features/notifications/groups.test.ts',
-      name: 'finding 8: show nobody the path or query of a webhook, and keep them when they are written back masked',
+      name: 'finding 8: never show the path or query of a webhook, and keep them when the masked URL is saved',
     },
     removedBy: [
       {

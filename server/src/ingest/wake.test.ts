@@ -40,7 +40,7 @@ const endsSoon = (ended: Promise<void>): Promise<boolean> =>
   ])
 
 describe('wake sockets of one agent', () => {
-  it('finding 5: a new one ends the one before, also when its peer never answers', async () => {
+  it('finding 5: a new one closes the previous one, even if its peer never responds', async () => {
     const agent = await enrolAgent(t)
     const first = await open(agent)
     const second = await open(agent)
@@ -49,7 +49,7 @@ describe('wake sockets of one agent', () => {
     expect(t.server.ingest.wake.wake(agent.agentId)).toBe(true)
   })
 
-  it('finding 5: are opened in a small number at once, and one in five seconds after that', async () => {
+  it('finding 5: can be opened in a short burst, then one every five seconds', async () => {
     const agent = await enrolAgent(t)
     const other = await enrolAgent(t)
     const statuses: number[] = []
@@ -60,7 +60,7 @@ describe('wake sockets of one agent', () => {
     expect([(await open(agent)).status, (await open(agent)).status]).toEqual([101, 429])
   })
 
-  it('finding 5: the one of a removed agent ends, also when its peer never answers', async () => {
+  it('finding 5: the server closes the one of a removed agent, even if its peer never responds', async () => {
     const agent = await enrolAgent(t)
     const { status, ended } = await open(agent)
     expect(status).toBe(101)

@@ -85,7 +85,7 @@ describe('finding 4c: nothing hides what an allow opens', () => {
     expect(code(await rule(alice, { ...tool, host: agents[1]?.agentId }))).toBe('second_person_required')
   })
 
-  it('finding 4c: a server without hosts allows an attack tool on later hosts by two people only', async () => {
+  it('finding 4c: allowing an attack tool on later hosts needs a second approver, even without hosts', async () => {
     const empty = await startTestApp()
     try {
       await person(empty, { profile: 10, userName: 'bob' })

@@ -10,7 +10,7 @@ const base = '/prime/webui'
 const stick = { vid: '0781', pid: '5581' }
 let t: TestApp
 let agents: TestAgent[]
-/** A host without devices, whose locked row holds jobs up. */
+/** A host without devices. Locking its row delays jobs. */
 let bystander: TestAgent
 let alice: Person
 let bob: Person
@@ -53,15 +53,15 @@ const isWaiting = async (): Promise<boolean> =>
       select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'`)
   ).length > 0
 
-/** Runs `work` while rows are locked, and lets them go afterwards. */
+/** Runs `work` while rows are locked, then releases them. */
 const whileLocked = (lock: SqlFragment, work: (tx: Tx) => Promise<void>): Promise<void> =>
   t.db.transaction(async (tx) => {
     await tx.query(lock)
     await work(tx)
   })
 
-describe('what was measured when it was ordered', () => {
-  it('finding 4: approving what is attached allows no more hosts when the rules changed before the job ran', async () => {
+describe('a job that is counted when it is created', () => {
+  it('finding 4: an approval of attached devices covers no further hosts when rules change before the job runs', async () => {
     const deny = await add({ effect: 'deny', ...stick })
     let jobId = ''
     await whileLocked(sql`select 1 from agents where agent_id = ${bystander.agentId}::uuid for update`, async () => {
@@ -78,7 +78,7 @@ describe('what was measured when it was ordered', () => {
     expect((await alice.api.get(`${base}/policy/rules`)).json().data).toEqual([])
   })
 
-  it('finding 4: deleting a deny counts armed hosts, whose guards may let its devices work', async () => {
+  it('finding 4: deleting a deny counts armed hosts whose guards may allow its devices', async () => {
     const deny = await add({ effect: 'deny', ...stick })
     await t.db.execute(sql`update agent_rows set armed = true where agent_id = any(${uuids()}::uuid[])`)
     expect(refusal(await remove(deny))).toEqual([403, 'second_person_required'])

@@ -142,7 +142,7 @@ describe('notification groups', () => {
     expect(await groups()).toEqual(before)
   })
 
-  it('are changed by Administrators only', async () => {
+  it('can be changed by Administrators only', async () => {
     const [manager, user] = await Promise.all([person(t, { profile: 20 }), person(t)])
     for (const one of [manager, user]) {
       expect((await one.api.post(`${base}/update`, { id: 1 })).statusCode).toBe(403)
@@ -150,7 +150,7 @@ describe('notification groups', () => {
     }
   })
 
-  it('finding 8: show nobody the path or query of a webhook, and keep them when they are written back masked', async () => {
+  it('finding 8: never show the path or query of a webhook, and keep them when the masked URL is saved', async () => {
     const peer = await startWebhookReceiver()
     try {
       const { origin } = new URL(peer.url)

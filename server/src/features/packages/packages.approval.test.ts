@@ -117,7 +117,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect(await list()).toEqual([])
   })
 
-  it('finding 1: a host that is removed meanwhile opens no way around the second approver', async () => {
+  it('finding 1: removing a host during an update does not bypass the second approver', async () => {
     const { request } = await upload()
     await decide(request.id, 'approve')
     const [agent, polled] = (await rolloutsOf(t).hosts(2, 'x', { agentVersion: '1.0.0' })) as [TestAgent, TestAgent]

@@ -302,7 +302,7 @@ describe('arming in rings', () => {
     for (const agent of canary) expect((await take(agent)).at(-1)).toMatchObject({ kind: 'configure', mode: 'Free' })
   })
 
-  it('finding 4: hosts that it arms while it is reverted are counted, too', async () => {
+  it('finding 4: a revert also counts hosts that the rollout arms in the meantime', async () => {
     const { canary } = await rollouts.fleet(3, 0)
     const { id } = await rollouts.start()
     await takeAll(canary)

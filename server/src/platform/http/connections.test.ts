@@ -43,7 +43,7 @@ type Connection = Awaited<ReturnType<typeof open>>
 const endedOf = (ones: readonly { isEnded: () => boolean }[]) => ones.filter(({ isEnded }) => isEnded()).length
 
 describe('connections without a credential', () => {
-  it('finding 5: of one address are bounded, and those of agents and of other addresses stay', async () => {
+  it('finding 5: are limited per address, and those of agents and of other addresses stay open', async () => {
     const t = await startTestApp({ listen: true })
     ends.push(() => t.close())
     const port = Number(new URL(t.address).port)
@@ -90,7 +90,7 @@ describe('connections without a credential', () => {
   const answered = (one: { heard: () => string }) =>
     vi.waitFor(() => expect(one.heard()).toMatch(/^HTTP\/1\.1 200/), 10_000)
 
-  it('finding 5: end oldest first when the process has few files left, and those with a credential stay', async () => {
+  it('finding 5: are closed oldest first when the process runs out of files, and authenticated ones stay open', async () => {
     const port = await serve(6, 100)
     const known = await open(port, '127.0.0.1', get('/in'))
     await answered(known)
@@ -109,7 +109,7 @@ describe('connections without a credential', () => {
     expect([known.isEnded(), waiting.isEnded()]).toEqual([false, false])
   })
 
-  it('finding 5: are refused when all places are taken by those with a credential', async () => {
+  it('finding 5: are refused when authenticated connections use all slots', async () => {
     const port = await serve(3, 100)
     const known = [1, 2, 3].map(() => open(port, '127.0.0.1', get('/in')))
     for (const one of known) await answered(await one)
@@ -118,7 +118,7 @@ describe('connections without a credential', () => {
     expect(endedOf(await Promise.all(known))).toBe(0)
   })
 
-  it('finding 5: are known by their credential over TLS, too', async () => {
+  it('finding 5: are recognised by their credential over TLS as well', async () => {
     const issued = createAuthority().issue(['127.0.0.1'])
     const port = await serve(100, 2, issued)
     const known = await open(port, '127.0.0.1', get('/in'), true)
@@ -130,7 +130,7 @@ describe('connections without a credential', () => {
     expect(known.isEnded()).toBe(false)
   })
 
-  it('finding 5: of a trusted proxy are bounded in total only', async () => {
+  it('finding 5: of a trusted proxy are limited in total only', async () => {
     const port = await serve(10, 2, undefined, ['127.0.0.0/29'])
     const ofProxy: Connection[] = []
     for (let i = 0; i < 6; i++) ofProxy.push(await open(port, '127.0.0.5'))
@@ -140,7 +140,7 @@ describe('connections without a credential', () => {
     expect(endedOf(ofProxy)).toBe(0)
   })
 
-  it('leave files for the database and receivers', () => {
+  it('leave file descriptors for the database and receivers', () => {
     expect(affordableConnections(1_024)).toEqual({ total: 768, perAddress: 384 })
     expect(affordableConnections(300)).toEqual({ total: 150, perAddress: 75 })
     expect(affordableConnections(65_536)).toEqual({ total: 65_280, perAddress: 512 })
