@@ -49,6 +49,7 @@ function reasonOf(test) {
   for (let task = test; task !== undefined; task = task.parent) {
     const { skipReason } = task.meta?.() ?? {}
     if (skipReason !== undefined) return skipReason
-    if (task.type === 'suite' && task.errors().length > 0) return 'its suite failed'
+    if (task.type !== 'test' && task.errors().length > 0)
+      return `its ${task.type === 'module' ? 'file' : 'suite'} failed`
   }
 }

@@ -17,6 +17,11 @@ describe('without its server', () => {
 })
 `
 
+const FAILING = `import { beforeAll, it } from 'vitest'
+beforeAll(() => { throw new Error('no database') })
+it('asks', () => {})
+`
+
 let dir
 beforeAll(() => {
   // Inside the checkout: the file imports its packages.
@@ -25,6 +30,7 @@ beforeAll(() => {
   writeFileSync(join(dir, 'a.test.ts'), FILE)
   writeFileSync(join(dir, 'vitest.config.mjs'), 'export default {}')
   writeFileSync(join(dir, 'b.test.ts'), "throw new Error('does not load')")
+  writeFileSync(join(dir, 'c.test.ts'), FAILING)
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -50,18 +56,21 @@ it('names the reason of every skip, and counts a skip without one as failed', ()
     { name: 'a.test.ts > says why inside', reason: 'no browser' },
     { name: 'a.test.ts > without a program > says why outside', reason: 'no program' },
     { name: 'a.test.ts > without its server > waits', reason: 'its suite failed' },
+    { name: 'c.test.ts > asks', reason: 'its file failed' },
   ])
   expect(failed.toSorted()).toEqual([
     'a.test.ts > breaks',
     'a.test.ts > says nothing (skipped without a reason)',
     'a.test.ts > without its server (before or after its tests)',
     'b.test.ts (could not be run)',
+    'c.test.ts (could not be run)',
   ])
   expect(files.map(({ file, passed }) => [file, passed]).toSorted()).toEqual([
     ['a.test.ts', 1],
     ['b.test.ts', 0],
+    ['c.test.ts', 0],
   ])
-  expect(failedFiles.toSorted()).toEqual(['a.test.ts', 'b.test.ts'])
+  expect(failedFiles.toSorted()).toEqual(['a.test.ts', 'b.test.ts', 'c.test.ts'])
 })
 
 it('does not count tests that the pattern of names leaves out', () => {
