@@ -195,6 +195,9 @@ describe('sessions', () => {
     const { token, refreshToken } = (await login(user)).json()
     t.clock.advance(14 * 60_000)
     expect(await status(token)).toBe(200)
+    // The use is stored after the answer.
+    const used = sql`select from sessions s where s.last_used_at = ${new Date(t.clock.now())}`
+    await expect.poll(() => t.db.execute(used)).toBe(1)
     t.clock.advance(29 * 60_000)
     const next = await refresh(refreshToken)
     expect(next.statusCode).toBe(200)
