@@ -118,7 +118,7 @@ const versionsPage = (limit: number, offset: number) => sql`
 export type ApprovalsQuery = Omit<NonNullable<QueryOf<typeof policyApprovals>>, 'PageNumber' | 'PageSize'>
 
 /** Conditions on devices that wait, each after `and`: `p` the device, `n` its host, `d` its design, `m` its model. */
-const meantBy = (query: ApprovalsQuery): SqlFragment => {
+const meantBy = (query: ApprovalsQuery): SqlFragment | null => {
   const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
     text === undefined || text.trim() === '' ? [] : [sql` and ${condition(text)}`]
   const like = (column: string) => (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
@@ -142,7 +142,7 @@ const meantBy = (query: ApprovalsQuery): SqlFragment => {
         or p.case_number = ${text.trim().toUpperCase()}::text)`,
     ),
   ]
-  return conditions.reduce((all, one) => sql`${all}${one}`, sql``)
+  return conditions.length === 0 ? null : conditions.reduce((all, one) => sql`${all}${one}`, sql``)
 }
 
 export const createPolicyRead = (db: Queryable) => ({
@@ -203,9 +203,12 @@ export const createPolicyRead = (db: Queryable) => ({
     const all = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
       join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
       where p.source in (1, 7) and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
-    const waiting = sql`${all}${meantBy(query)}`
-    const [count] = await db.query<{ n: number; total: number }>(sql`
-      select (select count(distinct m.model_id)::int from ${waiting}) as n, (select count(distinct m.model_id)::int from ${all}) as total`)
+    const meant = meantBy(query)
+    const waiting = meant === null ? all : sql`${all}${meant}`
+    const countOf = async (devices: SqlFragment): Promise<number> =>
+      (await db.query<{ n: number }>(sql`select count(distinct m.model_id)::int as n from ${devices}`))[0]?.n ?? 0
+    const total = await countOf(all)
+    const filtered = meant === null ? total : await countOf(waiting)
     const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown> }>(sql`
       with w as materialized (
         select m.model_id, p.agent_id, p.device_id, p.serial, p.present, p.case_number, p.first_seen, p.last_seen, d.icon, d.attack_tool,
@@ -224,7 +227,7 @@ export const createPolicyRead = (db: Queryable) => ({
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id
       order by g.attack_tool desc, g.blocked > 0 desc, g.agents desc, g.devices desc, m.vid, m.pid limit ${limit}::int offset ${offset}::bigint`)
-    return { total: count?.total ?? 0, filtered: count?.n ?? 0, rows: rows.map((r) => r.row) }
+    return { total, filtered, rows: rows.map((r) => r.row) }
   },
 })
 
