@@ -30,7 +30,6 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
       await measure(target, players, connections, Math.min(3, seconds), changedShare)
       return measure(target, players, connections, seconds, changedShare)
     }
-    const direct = await run({ url: server.url, ca: undefined, cpu: cpuOfBoth })
     const one = await run(behind)
     const two = await run(both)
     const [first = 0, other = 0] = balancer.led()
@@ -38,18 +37,6 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
       name: 'replicas',
       conditions: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
       figures: [
-        {
-          what: 'one replica without a balancer: per core-second',
-          value: Math.round(direct.perCoreSecond),
-          unit: '/s',
-          better: 'more',
-        },
-        {
-          what: 'two replicas, share of one without a balancer',
-          value: round(two.perCoreSecond / direct.perCoreSecond),
-          unit: '',
-          better: 'more',
-        },
         { what: 'one replica: per core-second', value: Math.round(one.perCoreSecond), unit: '/s', better: 'more' },
         { what: 'two replicas: per core-second', value: Math.round(two.perCoreSecond), unit: '/s', better: 'more' },
         { what: 'one replica: p99', value: round(one.p99), unit: 'ms', better: 'less' },
