@@ -12,6 +12,7 @@ import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPolls } from './poll.ts'
+import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
 
@@ -26,6 +27,7 @@ export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<Be
   'check-in': benchCheckIn,
   replicas: benchReplicas,
   command: benchCommand,
+  rejudge: benchRejudge,
 }
 
 export interface Settings {

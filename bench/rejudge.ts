@@ -1,0 +1,67 @@
+/** The verdicts of a whole fleet made anew after a knowledge update, in the background, and its progress. */
+import type { Prepared } from './fleet.ts'
+import { type BenchResult, round } from './result.ts'
+
+/** A fleet of this size is judged anew within the limit; smaller and larger ones in proportion. */
+const fleetOfLimit = 100_000
+const limitSeconds = 600
+const longestSeconds = 3_600
+const path = '/prime/webui/admin/knowledge'
+
+/**
+ * Every design was judged by other knowledge, and every verdict is another one: all hosts are decided about anew. A server
+ * that starts finds that and begins, as after an update.
+ */
+const outdateAll = `UPDATE designs SET knowledge_version = 'another one', findings = 'as another knowledge said'`
+
+interface Judging {
+  designs: number
+  waiting: number
+  hosts: number
+}
+
+export const benchRejudge = async ({ server, fleet, client, startReplica }: Prepared): Promise<BenchResult> => {
+  const token = await server.signIn()
+  const judging = async (): Promise<Judging> =>
+    (await server.call(path, undefined, token)).judging as unknown as Judging
+  await client.query(outdateAll)
+  const before = await judging()
+  const replica = await startReplica()
+  const startedAt = performance.now()
+  const seconds = (): number => (performance.now() - startedAt) / 1000
+  let steps = 0
+  let last = JSON.stringify(before)
+  let designsDone = 0
+  let mostHosts = 0
+  try {
+    while (seconds() < longestSeconds) {
+      const now = await judging()
+      const text = JSON.stringify(now)
+      if (text !== last) steps++
+      last = text
+      mostHosts = Math.max(mostHosts, now.hosts)
+      if (now.waiting === 0 && designsDone === 0) designsDone = seconds()
+      if (now.waiting === 0 && now.hosts === 0) break
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+  } finally {
+    replica.signal('SIGTERM')
+  }
+  const limit = (limitSeconds * Math.max(fleet.agents, 1)) / fleetOfLimit
+  return {
+    name: 'rejudge',
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs of which every verdict changes; a second server starts and judges`,
+    figures: [
+      {
+        what: 'all verdicts and decisions made anew',
+        value: round(seconds()),
+        unit: 's',
+        limit: Math.max(limit, 30),
+        better: 'less',
+      },
+      { what: 'designs', value: round(designsDone), unit: 's', better: 'less' },
+      { what: 'hosts that were decided about', value: mostHosts, unit: '', better: 'more' },
+      { what: 'steps of its progress that were seen', value: steps, unit: '', better: 'more' },
+    ],
+  }
+}
