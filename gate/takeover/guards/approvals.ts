@@ -263,7 +263,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   countedUpdate: {
-    does: 'An update reaches only hosts that the four-eyes gate has checked',
+    does: 'An update of named hosts reaches only the hosts that were counted',
     test: {
       file: 'server/src/features/packages/packages.approval.test.ts',
       name: 'finding 1: removing a host during an update does not bypass the second approver',

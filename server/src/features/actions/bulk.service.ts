@@ -245,7 +245,7 @@ export const createBulk = (deps: BulkDeps) => {
       if (limit !== null)
         await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
     }
-    if (action === 'update') await refuseUpdate(approvals, actor, uuids)
+    if (action === 'update') await refuseUpdate(approvals, actor, uuids, builds)
     let counted = 0
     if (action === 'approveAll') {
       counted = await approvable(uuids)

@@ -1,7 +1,9 @@
 import { type BulkAction, maxRequestDetails, profiles } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
+import { AppError } from '#platform/app-error.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import type { Build, Builds } from './possible.ts'
 
 /** One host of `configuration`, resolved. */
 export interface ConfigurationItem {
@@ -23,10 +25,26 @@ export interface BulkRelease {
   hashtags?: readonly string[]
 }
 
+/** A published build, as a request for a second approver names it. */
+type NamedBuild = Pick<Build, 'architecture' | 'version' | 'sha256'>
+
 /** Updating the agent of hosts by name. */
 export interface BulkUpdate {
   update: readonly string[]
+  /** Exactly these builds are installed; absent in requests of older servers. */
+  builds?: readonly NamedBuild[]
 }
+
+const namedBuilds = (builds: Builds): NamedBuild[] =>
+  [...builds.values()]
+    .flatMap((build) => build ?? [])
+    .map(({ architecture, version, sha256 }) => ({ architecture, version, sha256 }))
+    .sort((a, b) => (a.architecture < b.architecture ? -1 : 1))
+
+const buildsText = (builds: readonly NamedBuild[] | undefined): string =>
+  builds === undefined
+    ? 'the newest published build'
+    : builds.map(({ version, architecture }) => `${version} for ${architecture}`).join(', ')
 
 const verbs: Readonly<Record<Exclude<BulkRelease['action'], 'tag' | 'untag'>, string>> = {
   free: 'Free',
@@ -55,6 +73,8 @@ export const registerGated = (
     ): Promise<unknown>
     /** Names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
+    /** Newest published build for an architecture. */
+    latestPackage(architecture: string): Promise<Build | null>
   },
 ): void => {
   /** One line per host. Only as many names are read as a request shows. */
@@ -62,8 +82,9 @@ export const registerGated = (
     tx: Tx,
     uuids: readonly string[],
     lineOf: (name: string, i: number) => string = (name) => name,
+    most = maxRequestDetails,
   ): Promise<string[]> => {
-    const shown = uuids.length > maxRequestDetails ? uuids.slice(0, maxRequestDetails - 1) : uuids
+    const shown = uuids.length > most ? uuids.slice(0, most - 1) : uuids
     const names = await carryOut.names(tx, shown)
     const lines = shown.map((uuid, i) => lineOf(names.get(uuid) ?? uuid, i))
     return shown.length === uuids.length ? lines : [...lines, `and ${hostsText(uuids.length - shown.length)} more`]
@@ -108,10 +129,18 @@ export const registerGated = (
   })
   approvals.handle<BulkUpdate>('bulk-update', {
     action: 'update',
-    title: ({ update }) => `Update the agent of ${hostsText(update.length)} to the newest published build`,
-    details: (tx, { update }) => linesOf(tx, update),
+    title: ({ update, builds }) => `Update the agent of ${hostsText(update.length)} to ${buildsText(builds)}`,
+    details: async (tx, { update, builds = [] }) => [
+      ...builds.map(({ version, architecture, sha256 }) => `${version} for ${architecture}: SHA-256 ${sha256}`),
+      ...(await linesOf(tx, update, undefined, maxRequestDetails - builds.length)),
+    ],
     hosts: ({ update }) => update.length,
-    carryOut: async (tx, actor, { update }) => {
+    carryOut: async (tx, actor, { update, builds = [] }) => {
+      for (const { architecture, sha256, version } of builds)
+        if ((await carryOut.latestPackage(architecture))?.sha256 !== sha256)
+          throw new AppError('conflict', {
+            detail: `${version} for ${architecture} is no longer the newest published build. Request the update again.`,
+          })
       await carryOut.bulk(tx, actor, { action: 'update', uuids: update })
       return undefined
     },
@@ -123,11 +152,12 @@ export const refuseUpdate = async (
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
   actor: Actor,
   update: readonly string[],
+  builds: Builds,
 ): Promise<void> => {
   if (update.length === 0 || (await approvals.mayAlone(actor, { kind: 'program' }))) return
   await approvals.require<BulkUpdate>(actor, {
     kind: 'bulk-update',
-    change: { update },
+    change: { update, builds: namedBuilds(builds) },
     detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
   })
 }

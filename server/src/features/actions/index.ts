@@ -25,6 +25,7 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
   registerGated(given.approvals, {
     names: async (tx, uuids) =>
       new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
+    latestPackage: deps.latestPackage,
     configuration: configuration.carryOut,
     bulk: (tx, actor, { action, uuids, hashtags }) =>
       bulk.enqueue(tx, actor, {

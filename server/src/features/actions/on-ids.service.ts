@@ -81,6 +81,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
         approvals,
         actor,
         wanted.map((target) => target.agent_id),
+        builds,
       )
       const asGated = new Set(wanted.map((target) => target.agent_id))
       const skipped = { current: [] as string[], notPublished: [] as string[], noReleaseKey: [] as string[] }

@@ -160,12 +160,27 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect(more).toEqual([])
     expect([ringed.title, named.title]).toEqual([
       'Update agents to 1.2.0 for x64 in rings: to all',
-      'Update the agent of 1 host to the newest published build',
+      'Update the agent of 1 host to 1.2.0 for x64',
     ])
+    const [{ sha256 }] = await list()
+    expect(ringed).toMatchObject({
+      hosts: 1,
+      details: [
+        `1.2.0 for x64: SHA-256 ${sha256}`,
+        'Ring all: 100 % of the hosts, 1 host when requested',
+        'Hosts that are enrolled later are included.',
+      ],
+    })
+    expect(named.details).toEqual([`1.2.0 for x64: SHA-256 ${sha256}`, agent.facts.hostname])
     expect((await decide(ringed.id, 'approve')).json().state).toBe('Approved')
     const { data } = await pageOf<{ id: string; state: string }>(t, 'rollouts')
     await rollouts.advance(data[0]?.id as string)
     expect(await take(agent)).toMatchObject([{ kind: 'update', version: '1.2.0', releaseKey: key.text }])
-    expect((await decide(named.id, 'approve')).json().state).toBe('Approved')
+    // The approver agreed to exactly this build.
+    await upload('1.3.0')
+    const newer = (await waiting()).find(({ title }: Titled) => title.includes('1.3.0'))
+    await decide(newer.id, 'approve')
+    const late = await decide(named.id, 'approve')
+    expect([late.statusCode, late.json().detail]).toEqual([409, expect.stringContaining('1.2.0 for x64 is no longer')])
   })
 })

@@ -48,6 +48,8 @@ interface UpdateChange {
   settings: RolloutSettings
   /** Exactly these builds are installed. */
   builds: Record<string, PublishedBuild>
+  /** Hosts of each ring when this was requested; absent in requests of older servers. */
+  planned?: readonly number[]
 }
 
 interface RevertChange {
@@ -250,14 +252,44 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
+  /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
+  const planOf = async (row: RolloutRow): Promise<RolloutPlan> => {
+    try {
+      await exportDb.transaction(async (tx) => {
+        await createRolloutsStore(tx).insert(row)
+        await fixAll(tx, row)
+        const within = createRolloutsRead(tx)
+        const sums = await within.plan(row.rollout_id)
+        const hosts = await within.notable(row.rollout_id, shownHosts)
+        const mismatches = row.kind === 'arm' ? await within.mismatches(row.rollout_id) : []
+        throw new Planned(planView(row, sums, mismatches, await within.candidates(), hosts))
+      })
+    } catch (error) {
+      if (error instanceof Planned) return error.plan
+      throw error
+    }
+    throw new Error('a plan ends by taking itself back')
+  }
+
   const titleOf = ({ name, builds }: UpdateChange): string =>
     `Update agents to ${Object.values(builds)
       .map(({ version, architecture }) => `${version} for ${architecture}`)
       .join(', ')} in rings: ${name}`
 
+  const detailsOf = ({ builds, settings, planned = [] }: UpdateChange): string[] => [
+    ...Object.values(builds).map((build) => `${build.version} for ${build.architecture}: SHA-256 ${build.sha256}`),
+    ...settings.rings.map(({ name, tags, sharePercent }, i) => {
+      const scope = tags === undefined ? `${sharePercent ?? 100} % of the hosts` : `hosts with tag ${tags.join(', ')}`
+      return `Ring ${name}: ${scope}${planned[i] === undefined ? '' : `, ${hostsText(planned[i])} when requested`}`
+    }),
+    'Hosts that are enrolled later are included.',
+  ]
+
   approvals.handle<UpdateChange>('rollout-update', {
     action: 'update',
     title: titleOf,
+    details: (_tx, change) => detailsOf(change),
+    hosts: ({ planned = [] }) => planned.reduce((total, hosts) => total + hosts, 0),
     carryOut: async (tx, actor, { name, settings, builds }) => {
       const now = clock.now()
       const begun = { rollout_id: newId(now), kind: 'update', name, state: 'running', reason: '' } as const
@@ -289,34 +321,19 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       return { recordsTotal: total, recordsFiltered: filtered, data }
     },
 
-    /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
-    plan: async (actor: Actor, input: Input): Promise<RolloutPlan> => {
-      const row = await rowOf(actor, input, 'planned')
-      try {
-        await exportDb.transaction(async (tx) => {
-          await createRolloutsStore(tx).insert(row)
-          await fixAll(tx, row)
-          const within = createRolloutsRead(tx)
-          const sums = await within.plan(row.rollout_id)
-          const hosts = await within.notable(row.rollout_id, shownHosts)
-          const mismatches = row.kind === 'arm' ? await within.mismatches(row.rollout_id) : []
-          throw new Planned(planView(row, sums, mismatches, await within.candidates(), hosts))
-        })
-      } catch (error) {
-        if (error instanceof Planned) return error.plan
-        throw error
-      }
-      throw new Error('a plan ends by taking itself back')
-    },
+    plan: async (actor: Actor, input: Input): Promise<RolloutPlan> => planOf(await rowOf(actor, input, 'planned')),
 
     start: async (actor: Actor, input: Input): Promise<Rollout> => {
       const row = await rowOf(actor, input, 'running')
-      if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' })))
+      if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' }))) {
+        const { rings } = await planOf({ ...row, state: 'planned' })
+        const planned = rings.map(({ ready, offline }) => ready + offline)
         await approvals.require<UpdateChange>(actor, {
           kind: 'rollout-update',
-          change: { name: row.name, settings: row.settings, builds: row.builds },
+          change: { name: row.name, settings: row.settings, builds: row.builds, planned },
           detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
         })
+      }
       await begin(row, () => db.transaction((tx) => insert(tx, actor, row)))
       // Not waited for: a ring of 4,000 hosts takes seconds.
       void advance()
