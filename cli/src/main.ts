@@ -141,8 +141,8 @@ enrolment
   .command('create-token')
   .description('creates an enrolment token and prints the command to run on a host')
   .requiredOption('--name <name>', 'what it is for')
-  .option('--hours <number>', 'life in hours', '24')
-  .option('--uses <number>', 'hosts it may enrol', '100')
+  .option('--hours <number>', 'life in hours', '1')
+  .option('--uses <number>', 'hosts it may enrol', '1')
   .option('--tag <name...>', 'tag of every host enrolled with it')
   .action(async (options: OptionValues) => {
     const answer = await clientOf(program.opts()).post<{ token: string; command: string; expiresAt: string }>(

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
@@ -44,6 +45,17 @@ const measure = async (file: string): Promise<{ sha256: string; size: number }> 
   return { sha256: hash.digest('hex'), size }
 }
 
+/** Version that the build's manifest beside the executable gives for it; null where there is none. */
+const builtVersion = (executable: string, sha256: string): string | null => {
+  try {
+    const manifest = JSON.parse(readFileSync(join(dirname(executable), 'manifest.json'), 'utf8'))
+    const isListed = manifest.files.some((file: { sha256?: unknown }) => file.sha256 === sha256)
+    return isListed && typeof manifest.version === 'string' ? manifest.version : null
+  } catch {
+    return null
+  }
+}
+
 export interface SignOptions {
   executable: string
   version: string
@@ -68,6 +80,9 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
     if (found !== null && found !== architecture)
       throw new CliError(`${executable} is built for ${found}, not for ${architecture}.`)
     build = { version, architecture, ...(await measure(executable)) }
+    const built = builtVersion(executable, build.sha256)
+    if (built !== null && built !== version)
+      throw new CliError(`${executable} is version ${built}, not ${version}. Hosts would refuse it.`)
   } catch (error) {
     if (error instanceof CliError) throw error
     throw new CliError(`${executable} can not be read: ${(error as Error).message}.`)

@@ -405,7 +405,7 @@ export const errorTable = define({
     title: 'The package is older than the newest one',
     detail: 'Version {version} for {architecture} is older than {newest}, which is published.',
     cause: 'Agents never go back to an older version.',
-    cure: 'Give the build a higher version; withdraw a bad one.',
+    cure: 'Give the build a higher version, or withdraw the newer package first if its version is wrong.',
   },
   package_version_taken: {
     status: 409,

@@ -64,7 +64,7 @@ export const administratorSession: Row = {
       'queuedLinks',
       'exactSettings',
     ],
-    'Up to the limit, an Administrator can free hosts alone.',
+    'Up to the limit, an Administrator can free hosts alone. Set the limit below the number of hosts. Whoever knows the password of the account that switched the gate on can act as both people.',
   ),
   allowDevice: needsApprover(
     [

@@ -7,7 +7,7 @@ import type { SecondFactor } from '../../lib/session.ts'
 import { CodeStep } from './CodeStep.tsx'
 import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
-import { isOver } from './refusal.ts'
+import { isOver, suspensionText } from './refusal.ts'
 import classes from './sign-in.module.css'
 
 type Method = MfaRequired['methods'][number]
@@ -36,14 +36,17 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
   const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
   const [method, setMethod] = useState<Method | undefined>(methods[0])
   const [refusal, setRefusal] = useState<string | null>(null)
-  const over = () => back('That took too long or failed too often. Give the password again.')
+  const over = () => back('The sign-in expired or failed too often. Enter your password again.')
   const prove: StepProps['prove'] = async (factor, refusalOf) => {
     setRefusal(null)
     try {
       await session.finishSignIn(asked, factor)
       return true
     } catch (failure) {
-      if (isOver(failure)) over()
+      const suspended = suspensionText(failure)
+      // The server has ended this step: another code would be refused.
+      if (suspended !== null) back(suspended)
+      else if (isOver(failure)) over()
       else setRefusal(refusalOf(failure))
       return false
     }

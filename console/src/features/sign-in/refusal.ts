@@ -13,5 +13,11 @@ export const refusalText = (failure: unknown): string => {
   return `${title}. ${cure}`
 }
 
+/** The account is suspended: a message with the end of it; null for other failures. */
+export const suspensionText = (failure: unknown): string | null =>
+  failure instanceof CallFailure && failure.code === 'account_suspended'
+    ? `${messageOf(failure).detail} Ask another Administrator to lift the suspension.`
+    : null
+
 /** The password has to be given again: the second step took too long, or failed too often. */
 export const isOver = (failure: unknown): boolean => failure instanceof CallFailure && failure.code === 'session_ended'

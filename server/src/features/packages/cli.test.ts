@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,6 +135,20 @@ describe('portcullis package', () => {
       ...['--architecture', process.arch === 'x64' ? 'arm64' : 'x64'],
     )
     expect(answer.err).toContain(`is built for ${process.arch}, not for`)
+  })
+
+  it('refuses another version than the build beside it has', async () => {
+    const sha256 = createHash('sha256')
+      .update(readFileSync(at('agent')))
+      .digest('hex')
+    writeFileSync(at('manifest.json'), JSON.stringify({ version: '0.1.0', files: [{ name: 'agent', sha256 }] }))
+    try {
+      const answer = await sign('1.6.0', 'other.pkg', '--key', at('release.key'))
+      expect([answer.code, answer.err]).toEqual([1, expect.stringContaining('is version 0.1.0, not 1.6.0.')])
+      expect(() => statSync(at('other.pkg'))).toThrow()
+    } finally {
+      rmSync(at('manifest.json'))
+    }
   })
 
   it('says that a file is no package before it sends it', async () => {

@@ -59,8 +59,8 @@ describe('install script', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const removal = /^uninstall\(\) \{\n([\s\S]*?)^\}/m.exec(script)?.[1] ?? ''
     const ran = sh(
-      `d=$(mktemp -d); EXECUTABLE=$d/lib/agent; DIRECTORY=$d/lib; UNIT=$d/unit; UNIT_NAME=x; STATE_DIR=$d/state
-has_systemd() { return 1; }; mkdir "$d/lib" "$STATE_DIR"; echo >"$EXECUTABLE.previous"
+      `d=$(mktemp -d); EXECUTABLE=$d/lib/agent; LINK=$d/link; DIRECTORY=$d/lib; UNIT=$d/unit; UNIT_NAME=x; STATE_DIR=$d/state
+has_systemd() { return 1; }; mkdir "$d/lib" "$STATE_DIR"; ln -s "$EXECUTABLE" "$LINK"; echo >"$EXECUTABLE.previous"
 printf '#!/bin/sh\necho "$1 $(test -d "$3" && echo before)"\n' >"$EXECUTABLE"; chmod +x "$EXECUTABLE"
 ${removal}
 ls "$d"; rm -r "$d"`,
@@ -189,6 +189,7 @@ cat "$f" >${dir}/enrolled
       const digest = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
       const script = installScript({ serverUrl: 'https://p.example', sha256: digest(readFileSync(agent)) })
         .replaceAll('/usr/local/lib/portcullis', join(dir, 'lib'))
+        .replaceAll('/usr/local/sbin', join(dir, 'sbin'))
         .replaceAll('/var/lib/portcullis-agent', join(dir, 'state'))
         .replace('[ -d /run/systemd/system ]', 'false')
       writeFileSync(join(dir, 'install.sh'), script)

@@ -47,6 +47,7 @@ SERVER=${quoteShellWord(serverUrl)}
 SHA256=${sha256}
 DIRECTORY=${installPaths.directory}
 EXECUTABLE=${installPaths.executable}
+LINK=${installPaths.link}
 UNIT=${installPaths.unit}
 UNIT_NAME=${unitName}
 STATE_DIR=${installPaths.stateDir}
@@ -75,6 +76,7 @@ uninstall() {
     "$EXECUTABLE" release --state-dir "$STATE_DIR" ||
       printf 'Blocked devices may stay blocked until they are plugged in again.\\n' >&2
   fi
+  if [ "$(readlink "$LINK" 2>/dev/null)" = "$EXECUTABLE" ]; then rm -f "$LINK"; fi
   rm -f "$EXECUTABLE" "$EXECUTABLE.previous" "$EXECUTABLE.new"
   rmdir "$DIRECTORY" 2>/dev/null || true
   rm -rf "$STATE_DIR"
@@ -158,6 +160,10 @@ if has_systemd; then
   systemctl stop "$UNIT_NAME" >/dev/null 2>&1 || true
 fi
 mv -f "$WORK/agent" "$EXECUTABLE"
+# For "portcullis-agent status" and "release". Another program of that name stays.
+if [ -L "$LINK" ] || [ ! -e "$LINK" ]; then
+  { mkdir -p "$(dirname "$LINK")" && ln -sfn "$EXECUTABLE" "$LINK"; } 2>/dev/null || true
+fi
 
 # In a file, because every user of the host can read arguments. printf is part of the shell: no process has the token either.
 printf '%s\\n' "$TOKEN" >"$WORK/token"

@@ -2,6 +2,8 @@
 export const installPaths = {
   directory: '/usr/local/lib/portcullis',
   executable: '/usr/local/lib/portcullis/portcullis-agent',
+  /** Link in root's PATH. */
+  link: '/usr/local/sbin/portcullis-agent',
   unit: '/etc/systemd/system/portcullis-agent.service',
   stateDir: '/var/lib/portcullis-agent',
 } as const
