@@ -11,7 +11,7 @@ export default defineConfig({
     target: 'es2022',
     // The polyfill is an inline-able script that no browser we target needs.
     modulePreload: { polyfill: false },
-    // One stylesheet at the start: a page whose styles do not arrive later can neither fail nor be drawn without them.
+    // One stylesheet in the initial load, so that no page can fail or render without its styles.
     cssCodeSplit: false,
     // Never data: URIs for scripts or styles: the content security policy names 'self' only.
     assetsInlineLimit: 0,

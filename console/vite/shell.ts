@@ -14,13 +14,13 @@ const schemes = [
   variables('[data-mantine-color-scheme="dark"]', dark),
 ]
 
-/** Tags that load the application: none of them may stand before the shell, which would wait for it. */
+/** Tags that load the application. They must come after the shell, or they would block it. */
 const applicationTag = /\s*<(?:script type="module"[^>]*><\/script>|link rel="(?:modulepreload|stylesheet)"[^>]*>)/g
 
 /**
- * Puts the shell into the page: its style and script inline, before everything else, and the files of the application
- * behind it. A browser then draws the shell from the first answer, however slow or absent the files are. The server
- * replaces the nonce in each answer.
+ * Adds the shell to the page: first its inline style and script, then the files of the application. A browser then
+ * renders the shell from the first response, even if the files are slow or missing. The server replaces the nonce in
+ * each response.
  */
 export const shell = (): Plugin => ({
   name: 'portcullis-shell',
@@ -28,7 +28,7 @@ export const shell = (): Plugin => ({
     order: 'post',
     handler: (html) => {
       const tags = html.match(applicationTag) ?? []
-      // A style that is there when a script runs is not missed by the first picture.
+      // Insert the style before scripts run, so that the first paint includes it.
       const sorted = tags.toSorted(
         (one, other) => Number(other.includes('"stylesheet"')) - Number(one.includes('"stylesheet"')),
       )

@@ -18,7 +18,7 @@ export const agentLimits = {
   errors: 32,
   /** Rules of one host's policy. */
   rules: 10_000,
-  /** Ports that one host can hold. With as many, it authorises no further device. */
+  /** Maximum number of held ports per host. A host at this limit authorises no further device. */
   heldPorts: 64,
   /** Bytes of a gzip of debug logs. */
   debugLogBytes: 20 * 1024 * 1024,

@@ -44,7 +44,7 @@ export const Enforced = Type.Object(
     held: Type.Optional(
       Type.Boolean({
         description:
-          'True while the port is held because of a driver mismatch, or while the host holds as many ports as it can. The device is blocked, whatever the decision.',
+          'True while the port is held because of a driver mismatch, or while the host has reached its limit of held ports. The device is blocked, whatever the decision.',
       }),
     ),
   },

@@ -366,7 +366,7 @@ export const uploadConnections = operation({
   tag,
   summary: 'Reads a file of connections',
   description:
-    'CSV, UTF-8, header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags` in any order and case, only the first required. Known names are changed, others added and registered. A line in error is reported and nothing of it is stored; the others are. Tags are joined by `;`. If tags of the file need a second approver, nothing of the file is stored; upload it again after the approval. Without a part `file` all counts are zero.',
+    'CSV, UTF-8, header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags` in any order and case. Only the first column is required. Known computers are updated; others are added and registered. Lines with errors are reported and not stored; all other lines are stored. Separate tags with `;`. If tags in the file need a second approver, nothing is stored; upload the file again after the approval. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean({ description: 'true: says what it would do and stores nothing.' })),

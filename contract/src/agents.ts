@@ -258,9 +258,9 @@ export const EnrollmentToken = closed({
     closed({
       uuid: Type.String(),
       hostIdentifier: Type.String(),
-      enrolledAt: utcTime('When it enrolled.'),
+      enrolledAt: utcTime('When the host enrolled.'),
     }),
-    { maxItems: 5, description: 'The newest hosts that enrolled with it and still exist, at most 5.' },
+    { maxItems: 5, description: 'The newest hosts that enrolled with this token and still exist, at most 5.' },
   ),
 })
 export type EnrollmentToken = Static<typeof EnrollmentToken>

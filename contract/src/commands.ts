@@ -139,7 +139,7 @@ export const UpdateResult = closed({
   ...BulkResult.properties,
   current: Type.Array(Type.String(), { description: 'Agents that already run the newest published build.' }),
   noReleaseKey: Type.Array(Type.String(), {
-    description: 'Agents that were built without a release key and accept no updates. Install them again.',
+    description: 'Agents that were built without a release key and accept no updates. Reinstall them.',
   }),
   notPublished: Type.Array(Type.String(), {
     description: 'Agents for whose architecture no build is published.',
@@ -154,7 +154,7 @@ export const updateAgents = operation({
   fresh: true,
   summary: 'Queues an update to the newest published agent build',
   description:
-    'Every id appears in exactly one list of the response. Answers 409 when no agent can be updated: no build is published for their architectures, all of them are current, or they have no release key.',
+    'Every id appears in exactly one list of the response. Returns 409 when no agent can be updated because no build is published for their architectures, all of them are up to date, or they have no release key.',
   response: UpdateResult,
   errors: ['conflict'],
 })

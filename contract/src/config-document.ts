@@ -47,7 +47,7 @@ export const readConfigDocument = operation({
   tag: 'GeneralConfig',
   summary: 'Gives the configuration as one document',
   description:
-    'Items that are set, tags, rules and notification groups. A secret that is set is `********`, and so are path and query of a webhook.',
+    'Settings that have a value, tags, rules and notification groups. Secrets that are set, and the path and query of webhooks, are masked as `********`.',
   permission: 'config:write',
   response: ConfigDocument,
   examples: { response: example },

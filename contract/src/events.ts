@@ -53,7 +53,7 @@ export const eventCodes = {
     code: '0x120031',
     severity: 2,
     category: 'Agent',
-    description: 'Host can hold no further USB port',
+    description: 'Host reached its limit of held USB ports',
   },
   polled: { code: '0x140001', severity: 5, category: 'Agentless', description: 'Computer polled for the first time' },
   pollFailing: {

@@ -12,9 +12,9 @@ const filter = (kind: FilterKind, description: string, extra: Record<string, unk
 /** Contains, ignoring case; `%` and `_` are plain characters. */
 export const textFilter = (what: string) => filter('text', `${what}: contains, ignoring case.`)
 
-/** What a vendor is in every list. */
+/** Defines the vendor filter of every list. */
 export const vendorFilter = (what: string) =>
-  textFilter(`${what}, by the vendor name of the model or the manufacturer that one of its devices states`)
+  textFilter(`${what}, by the vendor name of the model or the manufacturer string of one of its devices`)
 
 /** Any of a comma list of the values, any case. */
 export const enumFilter = (what: string, values: readonly string[]) =>

@@ -124,7 +124,7 @@ export const uniqueWhitelistViolation = operation({
   path: '/prime/webui/agents/UniqueWhitelistViolation',
   summary: 'Lists distinct present devices that no allow rule covers, where a whitelist applies',
   description:
-    'Distinct by vid, pid and serial number. Attack tools come first, then those of armed hosts, then those of most hosts.',
+    'Distinct by vid, pid and serial number. Attack tools come first, then devices on armed hosts, then the devices on the most hosts.',
   permission: 'fleet:read',
   query,
   response: Type.Array(WhitelistViolation),

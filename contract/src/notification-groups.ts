@@ -57,7 +57,7 @@ const webhookChannel = {
   url: Type.String({
     maxLength: 2_048,
     description:
-      '`https://…`. Answers show its host only: path and query, where receivers keep their token, are `********`. Written back like that, the stored ones stay; another host or other certificates need the whole URL.',
+      '`https://…`. Responses show only the host. The path and query, which often contain a token, are masked as `********`. Send the masked URL to keep the stored path and query. To change the host or the certificates, send the full URL.',
   }),
   secret: Type.String({
     maxLength: 128,

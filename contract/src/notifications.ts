@@ -291,7 +291,7 @@ export const readHealthNotices = operation({
   permission: 'notices:own',
 })
 
-/** A host behind a notice, with the devices that its events speak of. */
+/** A host behind a notice, with the devices that its events refer to. */
 const NoticeHost = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
@@ -304,7 +304,7 @@ const NoticeHost = closed({
       pid: Type.String(),
       serialNumber: Type.String({ description: 'Empty when the device has none.' }),
       isKnownAttackTool: Type.Boolean(),
-      waits: Type.Boolean({ description: 'It waits for an approval, as the list of approvals counts it.' }),
+      waits: Type.Boolean({ description: 'The device is waiting for an approval, as in the list of approvals.' }),
     }),
     { description: 'Attack tools first.' },
   ),
@@ -330,8 +330,7 @@ export const getNotice = operation({
     }),
     count: Type.Integer({ minimum: 1, description: 'Events that were folded into it.' }),
     hosts: Type.Array(NoticeHost, {
-      description:
-        'Hosts of the newest events behind it that still exist, at most 20, those of the newest events first.',
+      description: 'Existing hosts of the newest events behind the notice, newest first, at most 20.',
     }),
     events: Type.Array(
       closed({

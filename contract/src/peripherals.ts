@@ -73,7 +73,7 @@ export const Peripheral = closed({
   subclassCode: Type.String(),
   uniqueSerial: Type.Boolean({
     description:
-      'The device has a serial number of its own: no placeholder (`000000`, `1.0`), and none that a device of the same ids has on another host.',
+      'The device has a unique serial number. It is not a placeholder (`000000`, `1.0`), and no device with the same ids has it on another host.',
   }),
   guiSerial: Type.String({ description: 'Serial number for people.' }),
   devIcon: Type.Integer({ description: 'Number of the icon.' }),

@@ -35,7 +35,8 @@ const policyTestAnswer = closed({
   recordsTotal: Type.Integer(),
   recordsFiltered: Type.Integer(),
   data: Type.Array(PolicyTestRow, {
-    description: 'Blocked rows first, attack tools before the others, then those attached most often.',
+    description:
+      'Blocked rows first, with attack tools before other devices, then the most frequently attached devices.',
   }),
 })
 

@@ -290,7 +290,7 @@ export const previewPolicy = operation({
     blockedNow: Type.Integer({ description: 'Of these: present on armed hosts, so that they stop working.' }),
     worksAgain: WorksAgain,
     effects: Type.Array(PolicyEffect, {
-      description: 'The first 200: attack tools, then devices that stop working, then the others.',
+      description: 'The first 200: attack tools, then devices that stop working, then all others.',
     }),
     warnings: Type.Array(PolicyWarning),
   }),
@@ -428,7 +428,7 @@ export const policyActivity = operation({
 
 // --- Approvals --------------------------------------------------------------------------------------------------------
 
-/** Filters of what waits for an approval. */
+/** Filters of devices that are waiting for an approval. */
 export const approvalFilters = {
   vendor: vendorFilter('Vendor'),
   vid: textFilter('vid'),
@@ -451,7 +451,12 @@ export const policyApprovals = operation({
     GlobalSearch: listQuery.GlobalSearch,
     ...approvalFilters,
     DevicesPerModel: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000, default: 20, description: 'Devices that are listed of each model.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 20,
+        description: 'Maximum number of devices listed per model.',
+      }),
     ),
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
@@ -486,7 +491,7 @@ export const policyApprovals = operation({
           hashtags: Type.String({ description: 'Tags of the host.' }),
           lastSeen: Type.String(),
         }),
-        { description: 'At most DevicesPerModel: blocked ones first, then the newest.' },
+        { description: 'At most DevicesPerModel devices: blocked ones first, then the newest.' },
       ),
     }),
   ),

@@ -40,8 +40,8 @@ export const specificationResources: Readonly<Record<string, TSchema>> = {
 }
 
 /**
- * Request bodies that the specification names like what is answered. They have the same members, of which requests may
- * leave out more, so the document describes both by one component.
+ * Request bodies that have the same name as a response in the specification. Both have the same members, but requests may
+ * omit more of them, so the document uses one component for both.
  */
 export const specificationBodies: Readonly<Record<string, readonly TSchema[]>> = {
   AccountViewResource: [NewAccount, AccountChange],

@@ -146,7 +146,7 @@ export const importTags = operation({
   tag: 'GeneralConfig',
   summary: 'Reads a file of exporttags',
   description:
-    'Sets the tags of each element to exactly those of its row, creating tags that do not exist; what the file does not name stays. Rows of type Tag create tags. A line in error is reported and nothing of it is stored; the others are. At most 32 MiB, UTF-8; the column Name is not looked at. Lines are stored in batches of up to 500. A file that needs a second approver is refused as a whole, before the first batch; the request carries the tags of its hosts. Import the file again after the approval. With dryRun=true it says what would come of it and stores nothing. Without a part `file` all counts are zero.',
+    'Sets the tags of each element to exactly those of its row, and creates missing tags. Elements that the file does not list keep their tags. Rows of type Tag create tags. Lines with errors are reported and not stored; all other lines are stored. At most 32 MiB, UTF-8. The column Name is ignored. Lines are stored in batches of up to 500. If a file needs a second approver, the whole file is refused before the first batch; the approval request contains the tags of its hosts. Import the file again after the approval. With dryRun=true, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
   upload: true,

@@ -22,7 +22,7 @@ export type GateWish =
   /** Free or delete this many hosts. */
   | { kind: 'release'; hosts: number }
   /** Allow devices by rules on this many hosts that blocked them. */
-  /** `isForLaterHosts`: attack tools are allowed on whatever host is enrolled later, too. */
+  /** `isForLaterHosts`: the change also allows attack tools on hosts that enrol later. */
   | { kind: 'allow'; hosts: number; isForLaterHosts?: boolean }
   | { kind: 'limit'; limit: number | null }
   | { kind: 'account'; change: AccountChangeKind; isAdministrator: boolean; isOwn: boolean }

@@ -26,7 +26,7 @@ const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
     evidence.push('a developer board that acts as a keyboard')
   }
   const supported = tool.support.flatMap((test) => test(subject) ?? [])
-  // Ids that an ordinary product has as well say nothing of a device that can not type, and never which of both it is.
+  // Ids shared with an ordinary product prove nothing about a device that cannot type, and never tell the two apart.
   if (row.sharedWith !== undefined && supported.length === 0) {
     if (!subject.kinds.includes('Keyboard')) return null
     evidence.push(`${row.sharedWith} has the same ids`)
@@ -39,13 +39,13 @@ const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   }
 }
 
-/** Recordings from which on a row speaks for revisions that were not recorded. */
+/** Minimum number of recordings for a row to cover revisions that were not recorded. */
 const enoughSamples = 3
 
 /**
- * A device that can not be the product, or that differs in two ways that each are very unlikely, is an imitation. One such
- * way beside another difference, or three small ones, make it suspected. A revision that was not seen is no finding by one
- * field, and one level less where few devices were recorded.
+ * A device that cannot be the product, or that has two very unlikely differences, is an imitation. One very unlikely
+ * difference with another difference, or three small differences, are suspected. For a revision that was not recorded, a
+ * single difference is not a finding. If few devices were recorded, such a revision lowers the level by one.
  */
 const levelOf = ({ found, isKnownRevision }: Comparison, samples: number): AttackFinding['level'] | null => {
   const strong = found.filter((c) => c.weight >= 2).length

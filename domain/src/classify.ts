@@ -16,11 +16,11 @@ import { cameraVendors, phoneVendors, vendorSpecificKind } from './vendor-kinds.
 export interface Classification {
   /** Icon number of the wire contract. */
   icon: number
-  /** The kind that people call the device by. */
+  /** The kind that people use for the device. */
   kind: Kind
-  /** That kind, then all others that the device is, without duplicates; `['Unknown']` when there is none. */
+  /** That kind, then all other kinds of the device, without duplicates; `['Unknown']` if there are none. */
   kinds: Kind[]
-  /** What its interfaces can do, whatever it is called: what rules look at. */
+  /** Capabilities of its interfaces, whatever its name; rules use these. */
   capabilities: CapabilityKind[]
   /** An interface says nothing of what it does: a vendor's own, or of a class without a kind. */
   hasMore: boolean
@@ -150,7 +150,7 @@ const reportKinds: Readonly<Record<(typeof reportOrder)[number], Kind>> = {
   consumer: 'Media Control',
 }
 
-/** Kinds that a report descriptor adds to an interface; media keys beside anything else add none. */
+/** Returns the kinds that a report descriptor adds to an interface. Media keys count only if they are alone. */
 const kindsOfReport = (f: HidFunctions): Kind[] => {
   const found = reportOrder.filter((key) => f[key]).map((key) => reportKinds[key])
   const isMore = f.keyboard || f.mouse || found.length > 1
@@ -171,10 +171,10 @@ const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Inter
 
 const isAtModem = (i: Interface): boolean => i.class === 0x02 && i.subclass === 2 && i.protocol >= 1 && i.protocol <= 6
 const isMbim = (i: Interface): boolean => i.class === 0x02 && i.subclass === 0x0e
-/** Linux gadgets put network and serial port side by side and are no modems. */
+/** Linux gadgets that combine a network interface and a serial port are not modems. */
 const gadgetVendors: ReadonlySet<string> = new Set(['0525', '1D6B'])
 
-/** Names that follow from ids and from the set of interfaces; never instead of a kind, always beside it. */
+/** Kinds derived from ids and the set of interfaces. They are added to other kinds and never replace them. */
 const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], kinds: ReadonlySet<Kind>): Kind[] => {
   const { vid, pid } = parsed
   const names: Kind[] = []
@@ -190,10 +190,10 @@ const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], ki
   return names
 }
 
-/** Kinds that name a device only when no configuration has another. */
+/** Kinds that name a device only if no configuration has another kind. */
 const sayLittle: ReadonlySet<Kind> = new Set(['HID', 'Media Control', 'Billboard', 'Firmware Update', 'Unknown'])
 
-/** A name by words, where interfaces and ids say nothing or little of what the device is. */
+/** Derives a kind from the device's texts if interfaces and ids do not identify the device. */
 const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control'])
 const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined =>
   kindByWords(report.product ?? '') ?? kindByWords(knownName)
@@ -203,7 +203,7 @@ const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined 
  * itself a hub and has a keyboard interface is a keyboard to the kernel. Only a device without any interface is taken
  * at its device class. It is called by what its first configuration is, which a kernel picks.
  *
- * @param knownName what the knowledge calls a product of these ids; it names a device whose interfaces say nothing
+ * @param knownName product name of these ids in the knowledge; used if the interfaces do not identify the device
  */
 export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownName = ''): Classification => {
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
@@ -246,7 +246,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   }
   const all = kindPrecedence.filter((kind) => by.has(kind))
   const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
-  // Whoever adds a FIDO collection to a keyboard does not make it a security key; that of a known maker is one.
+  // A FIDO collection alone does not make a keyboard a security key; only known vendors' devices count.
   const isPosing = able.has('Keyboard') && !isSecurityKey(parsed.vid, parsed.pid)
   const named = all.find((k) => isFirst(k) && !(isPosing && k === 'Security Key'))
   const kind = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'

@@ -117,7 +117,7 @@ export const driverTable: Readonly<Record<CapabilityKind, Drivers>> = {
     `),
     hid: [...inputHid, ...otherHid],
   },
-  // Programs speak to fingerprint readers and boot loaders through usbfs; a billboard has nothing to speak to.
+  // Programs use fingerprint readers and boot loaders through usbfs; a billboard device needs no driver.
   Biometric: none,
   Billboard: none,
   'Firmware Update': none,

@@ -10,18 +10,18 @@ export interface Contradiction {
   evidence: string
 }
 
-/** A device beside the genuine product of its ids. */
+/** Comparison of a device with the genuine product of its ids. */
 export interface Comparison {
   found: Contradiction[]
-  /** Fields that were compared. */
+  /** Number of compared fields. */
   compared: number
-  /** Its revision is among those that were seen; true of rows that do not list any. */
+  /** True if the revision was recorded, or if the row lists no revisions. */
   isKnownRevision: boolean
 }
 
 const INTERRUPT = 3
 
-/** Longest interrupt packet towards the host of boot keyboards and mice; 0 when there is none. */
+/** Returns the longest interrupt IN packet of boot keyboards and mice; 0 if there is none. */
 export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
   Math.max(
     0,
@@ -35,13 +35,13 @@ export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
 /**
  * Compares a device with the genuine product of its ids. Of a host that shows no descriptors the set of interfaces and
  * the size of control packets are not known and not compared; interfaces that are known still have to be of its classes.
- * A row that lists revisions was made from recordings: what it lacks may be in a revision that was not recorded, so that
- * no difference from it is proof by itself.
+ * Rows that list revisions come from recordings. A revision that was not recorded may differ, so a single difference from
+ * such a row is not proof.
  */
 export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparison) => {
   const classes = new Set(row.classes)
   const impossible = row.bcd === undefined ? 3 : 2
-  // What is more than an input device may be set up otherwise (probes, phones, adapters): a few recordings do not show all.
+  // Other devices than input devices (probes, phones, adapters) can be configured in ways that few recordings cover.
   const isVariable = row.bcd !== undefined && row.samples < 3 && row.classes.some((code) => code !== '03')
   const texts = (['manufacturer', 'product', 'configuration'] as const).flatMap((key) =>
     row[key] === undefined ? [] : [{ key, expression: new RegExp(row[key]) }],
@@ -52,7 +52,7 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparis
     let compared = 1
     const isPart = isSynthetic(parsed)
     const differs = (weight: 1 | 2 | 3, evidence: string) => found.push({ weight, evidence })
-    /** Counts a field, and says whether it differs. */
+    /** Counts a field. Returns true if it differs. */
     const isOther = (known: boolean, other: boolean): boolean => {
       if (known) compared++
       return known && other
@@ -66,7 +66,7 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparis
     if (foreign.size > 0)
       differs(
         isVariable ? 1 : impossible,
-        `has interfaces of class ${[...foreign].join(', ')}, a genuine ${row.name} has none`,
+        `has interfaces of class ${[...foreign].join(', ')}; a genuine ${row.name} has none`,
       )
     else if (!isPart && row.interfaceSets && !row.interfaceSets.includes(interfaceSet(parsed)))
       differs(
@@ -77,22 +77,22 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparis
     if (isOther(row.serial === 'never', hasSerial(parsed, report)))
       differs(
         row.samples > 1 ? impossible : row.bcd === undefined ? 2 : 1,
-        `has a serial number, a genuine ${row.name} has none`,
+        `has a serial number; a genuine ${row.name} has none`,
       )
     const { speedMbps = 0 } = report
     if (isOther(row.maxSpeedMbps !== undefined && speedMbps > 0, speedMbps > (row.maxSpeedMbps ?? 0)))
-      differs(impossible, `runs at ${speedMbps} Mbit/s, a genuine ${row.name} at ${row.maxSpeedMbps} at most`)
+      differs(impossible, `runs at ${speedMbps} Mbit/s; a genuine ${row.name} runs at up to ${row.maxSpeedMbps} Mbit/s`)
     if (isOther(!isPart && row.ep0 !== undefined, row.ep0?.includes(parsed.maxPacketSize0) === false))
-      differs(1, `control packets of ${parsed.maxPacketSize0} bytes instead of ${row.ep0?.join(' or ')}`)
+      differs(1, `uses control packets of ${parsed.maxPacketSize0} bytes instead of ${row.ep0?.join(' or ')}`)
     const power = parsed.configurations[0]?.maxPowerMa ?? 0
     if (isOther(!isPart && row.powerMa !== undefined, row.powerMa?.includes(power) === false))
-      differs(1, `asks for ${power} mA instead of ${row.powerMa?.join(' or ')}`)
+      differs(1, `requests ${power} mA instead of ${row.powerMa?.join(' or ')}`)
     const packet = bootPacketOf(parsed)
     if (isOther(!isPart && row.bootPacket !== undefined && packet > 0, row.bootPacket?.includes(packet) === false))
       differs(1, `sends packets of ${packet} bytes instead of ${row.bootPacket?.join(' or ')}`)
     const bcd = hex4(parsed.bcdDevice)
     if (isOther(row.bcdMajor !== undefined, row.bcdMajor?.includes(bcd.slice(0, 2)) === false))
-      differs(1, `bcdDevice is ${bcd}, not of branch ${row.bcdMajor?.join(' or ')}`)
+      differs(1, `major version of bcdDevice ${bcd} is not ${row.bcdMajor?.join(' or ')}`)
     for (const { key, expression } of texts) {
       const value = report[key]
       if (isOther(value !== undefined, value !== undefined && !expression.test(value)))

@@ -30,7 +30,7 @@ const PAGE_BATTERY = 0x85
 const PAGE_BARCODE = 0x8c
 const PAGE_FIDO = 0xf1d0
 
-/** A descriptor without any of them. */
+/** A descriptor without any of these usages. */
 export const noFunctions: Readonly<HidFunctions> = {
   keyboard: false,
   mouse: false,
@@ -53,7 +53,7 @@ const desktopUsages: Readonly<Record<number, keyof HidFunctions>> = {
   7: 'keyboard',
   8: 'game',
 }
-/** Touch pads (05) come with a mouse collection and are none of these; 01 and 02 are tablets, 04 touch screens. */
+/** 01 and 02 are tablets, 04 is a touch screen. Touch pads (05) have a mouse collection and do not count. */
 const digitizerUsages: Readonly<Record<number, keyof HidFunctions>> = { 1: 'pen', 2: 'pen', 4: 'touchscreen' }
 const pages: Readonly<Record<number, keyof HidFunctions>> = {
   [PAGE_CONSUMER]: 'consumer',
@@ -71,8 +71,8 @@ const functionOf = (page: number, usage: number): keyof HidFunctions | undefined
 }
 
 /**
- * Tells what a HID interface is by its report descriptor; any bytes are accepted. A keyboard is also who sends items of the
- * keyboard page under another name: what counts is that it can type.
+ * Identifies a HID interface by its report descriptor; accepts any bytes. An interface that sends items of the keyboard page
+ * under another name also counts as a keyboard, because it can type.
  */
 export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
   const found: HidFunctions = { ...noFunctions }

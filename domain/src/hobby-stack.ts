@@ -3,12 +3,12 @@ import type { Subject } from './device-test.ts'
 import type { AttackFinding } from './knowledge-types.ts'
 
 /**
- * Habits of USB stacks that hobbyists build keyboards with, and that makers of keyboards do not have. Each is a default in
- * the source code of a stack: V-USB, LUFA, Arduino's PluggableUSB, TinyUSB, Maple, CH55xduino, Linux' f_hid and raw-gadget.
+ * Characteristics of USB stacks for hobby keyboards that commercial keyboards do not have. Each is a default in the source
+ * code of a stack: V-USB, LUFA, Arduino's PluggableUSB, TinyUSB, Maple, CH55xduino, Linux's f_hid and raw-gadget.
  */
 interface Habit {
   points: number
-  /** Many ordinary devices have it, too: it counts beside another habit only. */
+  /** Many ordinary devices have this characteristic, so it counts only together with another one. */
   isCommon?: boolean
   evidence: string
 }
@@ -17,11 +17,11 @@ const INTERRUPT = 3
 const BOOT_REPORT = 8
 const HIGH_SPEED = 480
 
-/** Ids that stacks have by default or that are given to hobbyists (V-USB, pid.codes, OpenMoko, TinyUSB, Maple, raw-gadget's example). */
+/** Default ids of stacks, and ids assigned to hobbyists (V-USB, pid.codes, OpenMoko, TinyUSB, Maple, raw-gadget's example). */
 const hobbyVendors: ReadonlySet<string> = new Set(['16C0', '1209', '1D50', '1EAF', 'CAFE', 'F055', '4242', '1D6B'])
 /**
- * Makers of mechanical keyboards with QMK or ZMK firmware, which is built on the same stacks (vendor ids in the keyboards of
- * qmk_firmware and zmk, facts): habits alone say nothing of theirs. FEED is the id of keyboards without a maker.
+ * Vendors of mechanical keyboards with QMK or ZMK firmware, which uses the same stacks (vendor ids in the keyboards of
+ * qmk_firmware and zmk, facts). Characteristics alone prove nothing about these. FEED is the id of keyboards without a vendor.
  */
 const keyboardFirmwareVendors: ReadonlySet<string> = new Set([
   'FEED',
@@ -59,21 +59,22 @@ const habitsOf = ({ parsed, report }: Subject): Habit[] => {
   const endpoints = keyboards.flatMap((i) => i.endpoints.filter((e) => (e.attributes & 3) === INTERRUPT))
   const boot = keyboards.filter((i) => i.protocol === 1)
   const bootIn = boot.flatMap((i) => i.endpoints.filter((e) => (e.address & 0x80) !== 0))
-  if ((report.speedMbps ?? 0) >= HIGH_SPEED && boot.length > 0) add(2, `a keyboard at ${report.speedMbps} Mbit/s`)
+  if ((report.speedMbps ?? 0) >= HIGH_SPEED && boot.length > 0)
+    add(2, `the keyboard runs at ${report.speedMbps} Mbit/s`)
   if (bootIn.some((e) => (e.maxPacketSize & 0x7ff) > BOOT_REPORT))
     add(
       1,
       `its boot keyboard sends packets of ${Math.max(...bootIn.map((e) => e.maxPacketSize & 0x7ff))} bytes instead of 8`,
     )
   if (boot.some((i) => i.endpoints.some((e) => (e.address & 0x80) === 0)))
-    add(1, 'its boot keyboard has an endpoint for output, as Linux gadgets and LUFA have')
+    add(1, 'its boot keyboard has an output endpoint, as in Linux gadgets and LUFA')
   if (keyboards.some((i) => i.hid?.bcdHid === 0x0101))
     add(1, 'its HID version is 1.01, as in V-USB, PluggableUSB and f_hid')
   if (parsed.maxPacketSize0 === 64 && parsed.bcdDevice === 0x0100)
-    common('revision 0100 with control packets of 64 bytes')
-  if (count === 1 && parsed.maxPacketSize0 === 64) common('it has a single interface with control packets of 64 bytes')
-  if (((configuration?.attributes ?? 0) & 0x40) !== 0) common('it says that it is self-powered')
-  if ((configuration?.maxPowerMa ?? 0) === 500 && count === 1) common('it asks for 500 mA with one interface')
+    common('it has revision 0100 and control packets of 64 bytes')
+  if (count === 1 && parsed.maxPacketSize0 === 64) common('it has a single interface and control packets of 64 bytes')
+  if (((configuration?.attributes ?? 0) & 0x40) !== 0) common('it claims to be self-powered')
+  if ((configuration?.maxPowerMa ?? 0) === 500 && count === 1) common('it requests 500 mA with a single interface')
   const texts = [report.manufacturer, report.product].filter((text) => text !== undefined)
   if (texts.length === 0 && parsed.iManufacturer === 0 && parsed.iProduct === 0) common('it has no name')
   if (texts.some((text) => text.length === 1)) add(2, 'its name is a single letter')
@@ -82,19 +83,19 @@ const habitsOf = ({ parsed, report }: Subject): Habit[] => {
       /^(?:arduino|tinyusb|leaflabs|maple|stm32duino|dean camera|obdev\.at|lufa|ch55x)\b/i.test(text),
     )
   )
-    add(2, `it names a stack or board: "${texts.join(' ')}"`)
-  if (hobbyVendors.has(parsed.vid)) add(1, `vendor id ${parsed.vid} is one for hobbyists`)
+    add(2, `its name is that of a stack or board: "${texts.join(' ')}"`)
+  if (hobbyVendors.has(parsed.vid)) add(1, `vendor id ${parsed.vid} is common in hobby projects`)
   if ((configuration?.interfaces ?? []).some((i) => i.class === 0x02 && i.subclass === 2) && endpoints.length > 0)
-    common('it is keyboard and serial port')
+    common('it combines a keyboard and a serial port')
   return found
 }
 
-/** Points from which on habits make a finding. */
+/** Minimum number of points for a finding. */
 const enough = 3
 
 /**
- * A keyboard with the habits of a hobby USB stack: suspected at most, because mechanical keyboards are made with them as
- * well; those of known makers are no finding. Nothing is said of a host that shows no endpoints.
+ * Detects keyboards with characteristics of a hobby USB stack. The result is at most suspected, because mechanical keyboards
+ * also use these stacks. Ignores keyboards of known vendors, and hosts that report no endpoints.
  */
 export const hobbyKeyboard = (subject: Subject): AttackFinding | null => {
   const { parsed, report, kinds } = subject

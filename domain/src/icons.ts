@@ -34,8 +34,8 @@ export const icons = [
 export type Kind = Exclude<(typeof icons)[number]['name'], 'NO_DEV'>
 
 /**
- * What an interface can do by its descriptors and ids, before a driver binds: what rules name. The other kinds are names
- * that follow from report descriptors and texts, which a device shows after it was let in or says at will.
+ * Kinds that rules can use: capabilities of an interface by its descriptors and ids, before a driver binds. All other kinds
+ * depend on report descriptors, which a device sends only after it is allowed, or on texts, which it can choose freely.
  */
 export const capabilityKinds = [
   'Hub',
@@ -60,7 +60,7 @@ export const capabilityKinds = [
 
 export type CapabilityKind = (typeof capabilityKinds)[number]
 
-/** Kinds from the one that people call a device by first to the one that they call it by last. */
+/** Kinds in the order in which people prefer them as the name of a device. */
 export const kindPrecedence = [
   'Hub',
   'Security Key',

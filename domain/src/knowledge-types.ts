@@ -37,7 +37,7 @@ export interface AttackToolRow {
   kind: string
   when?: DeviceTest
   support?: DeviceTest[]
-  /** An ordinary product with the same ids: both are named, unless one of `support` tells them apart. */
+  /** An ordinary product with the same ids. The finding names both, unless an entry of `support` tells them apart. */
   sharedWith?: string
   source: string
 }
@@ -88,16 +88,16 @@ export interface GenuineRow {
   ep0?: number[]
   /** First two digits of bcdDevice. */
   bcdMajor?: string[]
-  /** Revisions that were seen, four hex digits each; of any other one a single difference says nothing. */
+  /** Recorded revisions, four hex digits each. For other revisions, a single difference proves nothing. */
   bcd?: string[]
-  /** Current in mA that the first configuration asks for. */
+  /** Current in mA that the first configuration requests. */
   powerMa?: number[]
-  /** Length of the longest interrupt packet towards the host of a boot keyboard or mouse. */
+  /** Length of the longest interrupt IN packet of a boot keyboard or mouse. */
   bootPacket?: number[]
   manufacturer?: string
   product?: string
   configuration?: string
-  /** Recordings of genuine devices the facts were seen in; 0 when they follow from what the product is. */
+  /** Number of recordings of genuine devices with these facts; 0 if the facts follow from what the product is. */
   samples: number
   source: string
 }

@@ -26,7 +26,7 @@ export interface KnowledgeSources {
   supplement: NameSupplement
 }
 
-/** Patterns of serial numbers that rows look for. */
+/** Serial number patterns in the rows. */
 const serialPatterns = ({ attackTools, vulnerable }: KnowledgeSources): RegExp[] => {
   const tests = (row: { when?: DeviceTest; support?: DeviceTest[] }) => [row.when, ...(row.support ?? [])]
   const patterns = [...attackTools, ...vulnerable].flatMap(tests).flatMap((test) => test?.serial ?? [])
@@ -73,7 +73,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
     /** The genuine products it claims to be by its ids and is out of line with. */
     imitations: (parsed: ParsedDescriptors, report: DeviceReport): Imitation[] =>
       attackTools.imitations({ parsed, report: judgedReport(report), kinds: [] }),
-    /** Whether a row looks for a serial number like this one, so that a verdict belongs to this device alone. */
+    /** Returns true if a row matches this serial number. The verdict then applies to this device alone. */
     namesSerial: (serial: string): boolean => serials.some((pattern) => pattern.test(serial)),
   }
 }

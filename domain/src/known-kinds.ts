@@ -8,7 +8,7 @@ const inRanges =
   (vid: string, pid: string): boolean =>
     ranges.some(([v, from = '0000', to = from === '0000' ? 'FFFF' : from]) => v === vid && from <= pid && pid <= to)
 
-/** Fingerprint readers: ids of libfprint's drivers and of those it knows without one (systemd hwdb.d/60-autosuspend-fingerprint-reader.hwdb, LGPL-2.1+). */
+/** Fingerprint readers: ids that libfprint lists, with or without a driver (systemd hwdb.d/60-autosuspend-fingerprint-reader.hwdb, LGPL-2.1+). */
 export const isFingerprintReader = inRanges([
   ['045E', '00BB', '00BD'],
   ['045E', '00CA'],
@@ -36,7 +36,7 @@ export const isFingerprintReader = inRanges([
   ['5501', '08FF'],
 ])
 
-/** Authenticators: vendors and products of the U2F and FIDO2 rules of systemd and libfido2 (BSD), named so whatever else they offer. */
+/** Authenticators: vendors and products of the U2F and FIDO2 rules of systemd and libfido2 (BSD). They keep this kind whatever other functions they have. */
 export const isSecurityKey = inRanges([
   ['1050', '0010', '0FFF'],
   ['096E', '0850', '0880'],
@@ -103,7 +103,7 @@ export const isModemVendor = inRanges([
 /** iPhones, iPads and iPods (libimobiledevice's udev rules, facts). */
 export const isApplePhone = inRanges([['05AC', '1290', '12AF']])
 
-/** Words by which vendors and usb.ids call devices whose interfaces are the vendor's own. They choose a name and nothing else. */
+/** Words that vendors and usb.ids use for devices with vendor-specific interfaces. They only affect the displayed name. */
 const words: readonly (readonly [RegExp, Kind])[] = [
   [/\bu2f\b|\bfido2?\b|security key/i, 'Security Key'],
   [/finger ?print|biometric|swipe sensor|touch ?strip/i, 'Biometric'],
@@ -126,7 +126,7 @@ const words: readonly (readonly [RegExp, Kind])[] = [
   [/\b(?:phone|android|mtp)\b/i, 'Phone'],
 ]
 
-/** The kind that a name speaks of; undefined when it speaks of none. */
+/** Returns the kind that a name mentions; undefined if it mentions none. */
 export const kindByWords = (text: string): Kind | undefined => words.find(([pattern]) => pattern.test(text))?.[1]
 
 /** The bridges of Macs (T1, T2): keyboard, network and camera in one device inside the host (Linux drivers/hid/hid-ids.h, usb.ids). */
@@ -139,7 +139,7 @@ export const isAppleBridge = inRanges([
   ['05AC', '8600'],
 ])
 
-/** Makers of boards whose usual firmware types and offers its program as a disk (usb.ids, lists of CircuitPython's and Arduino's boards). */
+/** Vendors of boards whose usual firmware can type and provides a program disk (usb.ids, lists of CircuitPython's and Arduino's boards). */
 const boardVendors: ReadonlySet<string> = new Set([
   '16C0',
   '1B4F',

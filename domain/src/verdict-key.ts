@@ -3,12 +3,12 @@ import type { DeviceReport } from '@portcullis/contract'
 import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { cleanText } from './text.ts'
 
-/** What `classify` and `assess` read of a report beside its descriptors and the names a design is stored with. */
+/** Everything that `classify` and `assess` read from a report, besides its descriptors and the names stored with a design. */
 export interface VerdictInputs {
-  /** Mbit/s; 0 when not known. */
+  /** Mbit/s; 0 if unknown. */
   speed: number
   removable: 'removable' | 'fixed' | 'unknown'
-  /** The serial number where the knowledge has a pattern that it matches; else only whether there is one. */
+  /** The serial number if it matches a pattern of the knowledge; else only whether one exists. */
   serial: string | boolean
   /** Base64, in interface order. */
   reportDescriptors: readonly string[]
@@ -16,7 +16,7 @@ export interface VerdictInputs {
 
 const texts = ['manufacturer', 'product', 'serial', 'configuration'] as const
 
-/** A report as verdicts read it: texts cleaned and empty ones absent, so that what is stored gives the same verdict. */
+/** Normalises a report for verdicts: cleans texts and drops empty ones, so that the stored report gives the same verdict. */
 export const judgedReport = (report: DeviceReport): DeviceReport => {
   const judged: DeviceReport = { portPath: report.portPath, descriptors: report.descriptors }
   for (const key of texts) {
@@ -30,7 +30,7 @@ export const judgedReport = (report: DeviceReport): DeviceReport => {
   return judged
 }
 
-/** The inputs of a verdict. `namesSerial` says whether the knowledge looks for this serial number. */
+/** Returns the inputs of a verdict. `namesSerial`: the knowledge has a pattern that matches this serial number. */
 export const verdictInputs = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
@@ -46,8 +46,8 @@ export const verdictInputs = (
 }
 
 /**
- * Two devices share a verdict if and only if they share this key: 32 hex digits over the exact fingerprint (descriptors
- * and strings) and everything else that a verdict reads.
+ * Returns the key of a verdict: two devices share a verdict if and only if they share this key. The key is 32 hex digits,
+ * a hash over the exact fingerprint (descriptors and strings) and all other inputs of the verdict.
  */
 export const verdictKey = (exact: string, { speed, removable, serial, reportDescriptors }: VerdictInputs): string =>
   hash('sha256', JSON.stringify(['verdict', exact, speed, removable, serial, reportDescriptors]), 'hex').slice(0, 32)

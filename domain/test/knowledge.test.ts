@@ -212,7 +212,7 @@ describe('attack tools', () => {
   })
 
   it('says what it saw', () => {
-    expect(judge(spoofedUnifying()).attackTool?.evidence).toContain('one device is keyboard and mass storage')
+    expect(judge(spoofedUnifying()).attackTool?.evidence).toContain('one device combines a keyboard and mass storage')
     expect(judge(flipperBadUsb()).attackTool?.evidence).toContain('1 interface')
   })
 

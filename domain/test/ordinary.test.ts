@@ -51,7 +51,7 @@ describe('an ordinary device that is keyboard and disk or network', () => {
 
   it('says why it is no more than suspected', () => {
     const { attackTool } = judge(device({ vid: '256C', pid: '006D', interfaces: typesAndStores }))
-    expect(attackTool?.evidence).toContain('pen tablets carry a small disk with their driver')
+    expect(attackTool?.evidence).toContain('pen tablets often include a small disk with their driver')
   })
 })
 

@@ -60,7 +60,7 @@ export interface EnforcerDeps {
 const CONTACT_MS = 10 * 60_000
 const NO_CONTACT = 'Reverted: the server could not be reached within 10 minutes of arming.'
 
-const tooManyHeld = `This host holds ${agentLimits.heldPorts} ports and authorises no further device.`
+const tooManyHeld = `This host already holds ${agentLimits.heldPorts} ports, so it authorises no further device.`
 
 const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
   a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard && a.held === b.held
@@ -155,7 +155,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))
 
   const reasonOf = ({ decision, hold, isKeptOut }: Outcome): string => {
-    if (hold !== undefined) return `Its port is held: ${mismatchText(hold.mismatch)}.`
+    if (hold !== undefined) return `The port is held: ${mismatchText(hold.mismatch)}.`
     return isKeptOut ? tooManyHeld : judge.reasonOf(decision)
   }
 

@@ -38,14 +38,14 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
 
   return {
     find,
-    /** Whether no further port can be held: nothing new may be authorised then. */
+    /** Returns true if no further port can be held. The host must then authorise no further device. */
     isFull: (): boolean => held.length >= agentLimits.heldPorts,
     list: (): HeldPort[] => held.map(({ peer: _, ...hold }) => hold),
     isAccepted: ({ device }: JudgedDevice, mismatch: DriverMismatch): boolean => {
       const known = accepted.find(({ fingerprint }) => fingerprint === device.fingerprint)?.drivers
       return known !== undefined && driversIn(mismatch).every((driver) => known.includes(driver))
     },
-    /** Holds the port of a device and keeps the first evidence. It never gives up another port for it. */
+    /** Holds the port of a device and keeps the first evidence. Never releases another port. */
     add({ portPath, device, name }: JudgedDevice, mismatch: DriverMismatch): 'held' | 'known' | 'full' {
       if (find(portPath) !== undefined) return 'known'
       if (held.length >= agentLimits.heldPorts) return 'full'

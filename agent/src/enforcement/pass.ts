@@ -20,7 +20,7 @@ export interface Outcome {
   guard: Guard | undefined
   /** Set while its port is held because of a driver mismatch, of this device or of an earlier one. */
   hold: HeldPort | undefined
-  /** True if it would pass, but the host holds as many ports as it can and authorises nothing new. */
+  /** True if the device would pass, but the host has reached its limit of held ports and authorises no further device. */
   isKeptOut: boolean
   /** As the kernel said last. */
   isWorking: boolean
@@ -75,7 +75,7 @@ export const createPass = (deps: PassDeps) => {
     tellOnce(
       'held_ports_full',
       outcome,
-      `${mismatchText(found)}; ${isHeld ? 'the port is held' : 'the port cannot be held'}. The host holds ${agentLimits.heldPorts} ports and authorises no further device until a person releases one.`,
+      `${mismatchText(found)}; ${isHeld ? 'the port is held' : 'the port cannot be held'}. The host holds ${agentLimits.heldPorts} ports. It authorises no further device until a person releases a port.`,
     )
 
   const look = (scanned: ScannedDevice): Outcome => {
@@ -189,7 +189,7 @@ export const createPass = (deps: PassDeps) => {
       for (const outcome of outcomes) {
         if (!passes(outcome)) continue
         if (!outcome.isWorking) {
-          // A lie of a further device could not be held against its port.
+          // The port of a further lying device could not be held.
           outcome.isKeptOut = holds.isFull()
           if (outcome.isKeptOut || !authorise(outcome)) continue
           hasWritten = true

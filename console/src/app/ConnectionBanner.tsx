@@ -8,7 +8,7 @@ import classes from './ConnectionBanner.module.css'
 // A reconnect within this time is nothing to read about.
 const patience = 6_000
 
-/** A strip while the server is away, with the age of what is shown. */
+/** Shows a banner while the server is unreachable, with the age of the data. */
 export const ConnectionBanner = () => {
   const { state, lastHeard } = useLiveStatus()
   const now = useNow()

@@ -30,8 +30,8 @@ const ConfirmDialog = lazily(async () => (await import('../ui/ConfirmDialog.tsx'
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
 /**
- * The one frame of the console: rail, top bar with search and live state, and the place that is open. Until the session
- * is ready, `children` take that place.
+ * The frame of the console: navigation rail, top bar with search and connection status, and the current page. Shows
+ * `children` instead of the page until the session is ready.
  */
 export const Frame = ({ isReady, children }: { isReady: boolean; children?: ReactNode }) => {
   const { session } = useServices()

@@ -10,7 +10,7 @@ import { Frame } from './Frame.tsx'
 const ChangePassword = lazily(async () => (await import('../features/sign-in/MustChangePage.tsx')).MustChangePage)
 const EnrolFactor = lazily(async () => (await import('../features/accounts/second-factor/EnrolPage.tsx')).EnrolPage)
 
-/** Milliseconds between two attempts to ask a server that is away who is signed in. */
+/** Interval between attempts to read the session while the server is unreachable, in ms. */
 const retryGap = 3_000
 
 const isAway = (failure: unknown): boolean =>
@@ -35,7 +35,7 @@ export const Gate = () => {
       replace: true,
     })
   }, [why, router])
-  // What went wrong stays while it is tried again.
+  // Keep showing the error during retries.
   const failure = useRef<unknown>(null)
   if (state.phase === 'failed') failure.current = state.failure
   else if (state.phase !== 'starting') failure.current = null

@@ -15,7 +15,7 @@ export const WaitingCount = () => {
   const waiting = policy.data?.waiting ?? 0
   if (waiting === 0) return null
   return (
-    <span className={classes.count} title={`${waiting.toLocaleString('en')} attached devices wait for an approval`}>
+    <span className={classes.count} title={`${waiting.toLocaleString('en')} attached devices are waiting for approval`}>
       {waiting > 999 ? '999+' : waiting}
     </span>
   )

@@ -8,5 +8,5 @@ export const deviceAddress = (uuid: string, deviceId: string): string =>
 /** Address of an event's page. */
 export const eventAddress = (eventId: number | string): string => `/events/${encodeURIComponent(String(eventId))}`
 
-/** Address of the hosts that have a model attached. */
+/** Returns the address of the list of hosts with an attached device of a model. */
 export const modelHostsAddress = ({ vid, pid }: { vid: string; pid: string }): string => `/agents?Model=${vid}:${pid}`

@@ -2,29 +2,29 @@ import type { Clock } from './clock.ts'
 
 export interface CodeDeps {
   clock: Clock
-  /** Whether the server answers at all. */
+  /** Returns true if the server responds. */
   isReachable: () => Promise<boolean>
   pause: (milliseconds: number) => Promise<void>
-  /** Loads the whole page again. */
+  /** Reloads the page. */
   reload: () => void
-  /** Remembers over a reload when the last one was, ms since 1970. */
+  /** Time of the last reload, kept across reloads, ms since 1970. */
   lastReload: { get: () => number; set: (at: number) => void }
 }
 
-/** Seconds between two questions whether the server is back, by attempt. */
+/** Seconds between connection attempts, by attempt. */
 const gaps = [1, 2, 3, 5]
-/** A page that was reloaded so lately is not reloaded again: that did not help. */
+/** Minimum time between reloads. If a reload did not help, another one will not. */
 const reloadPause = 30_000
 
-/** What browsers say when a file of the application did not arrive. */
+/** Browser error messages for an application file that failed to load. */
 export const isLoadFailure = (failure: unknown): boolean =>
   failure instanceof Error &&
   /dynamically imported module|importing a module script failed|unable to preload css/i.test(failure.message)
 
 /**
- * Loads parts of the application. While the server is away a load waits and is tried again, so that no page fails for
- * it. When the server answers and the file still does not arrive, the page is reloaded: a browser may remember the
- * failure, and a newer release has other files.
+ * Loads parts of the application. While the server is unreachable, a load waits and retries, so that pages do not fail.
+ * If the server responds but the file still fails to load, reloads the page, because browsers cache the failure and a
+ * newer release has different files.
  */
 export const createCode = ({ clock, isReachable, pause, reload, lastReload }: CodeDeps) => {
   let waiting = 0
@@ -54,13 +54,13 @@ export const createCode = ({ clock, isReachable, pause, reload, lastReload }: Co
         if (!isLoadFailure(failure) || clock.now() - lastReload.get() < reloadPause) throw failure
         lastReload.set(clock.now())
         reload()
-        // The page goes away.
+        // The page is about to reload, so never settle.
         return await new Promise<never>(() => undefined)
       } finally {
         tell(-1)
       }
     },
-    /** Whether a part waits for the server. */
+    /** Returns true if a part is waiting for the server. */
     isWaiting: () => waiting > 0,
     watch: (watcher: () => void): (() => void) => {
       watchers.add(watcher)

@@ -42,7 +42,7 @@ export const messageOf = (failure: unknown): Message => {
   if (isLoadFailure(failure)) {
     return {
       title: "Can't reach the server",
-      detail: 'A part of the console did not arrive.',
+      detail: 'Part of the console failed to load.',
       cure: 'Check the network and that the server is running, then reload the page.',
     }
   }

@@ -3,7 +3,7 @@ import { createCode } from '../lib/code.ts'
 
 const reloadKey = 'portcullis-reloaded-at'
 
-/** Loads the parts of the application that are not in the first load. */
+/** Loads the parts of the application that are not in the initial load. */
 export const code = createCode({
   clock: systemClock,
   isReachable: async () => {

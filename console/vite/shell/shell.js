@@ -1,10 +1,10 @@
-// Inline in the page: it runs before the first paint and before any other file has arrived.
+// Inline in the page: runs before the first paint and before any other file has loaded.
 ;(() => {
   const read = (key) => {
     try {
       return localStorage.getItem(key)
     } catch {
-      // Storage may be switched off; the system's scheme is used then.
+      // Storage may be disabled; then the system's color scheme applies.
       return null
     }
   }
@@ -23,7 +23,7 @@
         () => retry(),
       )
     }, 2_000)
-  // A stylesheet or a script did not arrive: without them nothing else on this page can say so.
+  // A stylesheet or script failed to load, so only this script can show an error.
   addEventListener(
     'error',
     ({ target }) => {

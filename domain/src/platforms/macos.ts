@@ -78,14 +78,14 @@ const known = <T>(key: string, value: T | undefined): Record<string, T> => (valu
 const removableOf = (fixed: boolean, removable: boolean): SaidOfDevice['removable'] =>
   fixed ? 'fixed' : removable ? 'removable' : undefined
 
-/** Members with the letters that system_profiler wrote before macOS 10.15 to order them (`c_bcd_device`, `g_location_id`). */
+/** Keys with the ordering prefix that system_profiler wrote before macOS 10.15 (`c_bcd_device`, `g_location_id`). */
 const LETTERED = /^[a-z]_(?=[a-z]+_[a-z]+|manufacturer$)/
 const withoutLetters = (said: TreeObject): TreeObject =>
   Object.keys(said).some((key) => LETTERED.test(key))
     ? Object.fromEntries(Object.entries(said).map(([key, value]) => [key.replace(LETTERED, ''), value]))
     : said
 
-/** Whether an object speaks of a USB product, by whatever key, but not of its place in a way that can be read. */
+/** Returns true if an object describes a USB product by any key, but has no readable location. */
 const isUnread = (said: TreeObject): boolean =>
   Object.keys(said).some((key) => /product_?id|idProduct/i.test(key)) &&
   locationOf(said.location_id ?? said.USBKeyLocationID ?? said.locationID) === undefined
@@ -216,9 +216,9 @@ export const readMacos = (lines: readonly string[]): Reading => {
     const device = registryDevice(object)
     if (device) devices.set(device.portPath, { ...devices.get(device.portPath), ...device })
   }
-  // No device where the answer speaks of some: an inventory that lost them all would be taken for an empty host.
+  // The output mentions devices but none can be read. An empty inventory would look like a host without devices.
   if (devices.size === 0 && [...profiledObjects, ...objects].some(isUnread))
-    return failed('not-understood', 'the answer names USB products, but no place of a device can be read')
+    return failed('not-understood', 'the output lists USB products, but no device location can be read')
   const [uname = '', version = '', model = '', ...network] = sections.get('host') ?? []
   const facts = hostFacts({
     ...parseUname(uname),

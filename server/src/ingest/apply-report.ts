@@ -8,7 +8,7 @@ export type HostChange = {
   peripheral: HostPeripheral
   /** It could be used before; a device that was not attached could not. */
   wasUsable: boolean
-  /** Its design before a report that told more of it (report descriptors, speed); else undefined. */
+  /** The design before a report with more details (report descriptors, speed); else undefined. */
   before?: Design
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
@@ -26,7 +26,7 @@ export interface Applied {
 /** A change of the report with its judged device, where it has one. */
 export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
 
-/** Whether designs say the same of themselves, so that one device may have had the one and have the other now. */
+/** Returns true if two designs have the same descriptors and strings, so that they may belong to the same device. */
 const isSameDevice = (a: Design, b: Design): boolean =>
   a.id === b.id ||
   (a.descriptors === b.descriptors &&

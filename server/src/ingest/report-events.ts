@@ -15,14 +15,14 @@ export const eventBase = (host: EventHost) => ({
   hashtags: host.hashtags,
 })
 
-/** Errors of agents that are critical events of their own. */
+/** Agent errors that raise a separate critical event. */
 const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
-  // Nobody signs a build with a foreign key by mistake, so an attacker may command this host.
+  // A build signed with a foreign key is no accident: an attacker may control this host's commands.
   ['update_refused', 'updateRefused'],
   ['held_ports_full', 'heldPortsFull'],
 ])
 
-/** The event that an error of an agent becomes. */
+/** Returns the event for an agent error. */
 export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
 
 /** The kernel keeps the device from being used, and did not before. */

@@ -9,13 +9,13 @@ import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** What a peer has to read a refusal. */
 const refusedMs = 2_000
-/** Sockets that one agent may open at once, and how long it waits for each further one. It opens one and keeps it. */
+/** Burst of sockets that one agent may open, and the interval for each further socket. A normal agent keeps one open. */
 const openings = { most: 10, everyMs: 5_000 } as const
 
 /**
  * Wake sockets: one idle WebSocket per agent that carries nothing but "check in now". No compression and small buffers,
- * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in. An agent has one
- * at most: a new one ends the one before at once, whether its peer answers or not.
+ * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in. An agent has at
+ * most one: a new socket closes the previous one immediately, even if its peer does not respond.
  */
 export const createWake = ({
   clock,
@@ -38,7 +38,7 @@ export const createWake = ({
   const levelOf = ({ level, at }: { level: number; at: number }, now: number): number =>
     Math.min(openings.most, level + (now - at) / openings.everyMs)
 
-  /** Counts an opening; false when the agent opens more than its share. */
+  /** Counts an opened socket. Returns false if the agent exceeds its quota. */
   const mayOpen = (agentId: string): boolean => {
     const now = clock.now()
     const known = openedBy.get(agentId)
@@ -52,7 +52,7 @@ export const createWake = ({
     return true
   }
 
-  /** Says why, and waits no longer than a moment for a peer that does not close its side. */
+  /** Sends the reason, then waits only briefly for a peer that does not close its side. */
   const end = (ws: WebSocket, code: number, reason: string): void => {
     ws.close(code, reason)
     setTimeout(() => ws.terminate(), refusedMs).unref()
@@ -91,7 +91,7 @@ export const createWake = ({
       return
     }
     server.handleUpgrade(request, socket, head, (ws) => {
-      // An orderly close would wait for a peer that may never answer.
+      // A graceful close would wait for a peer that may never respond.
       sockets.get(session.agentId)?.terminate()
       sockets.set(session.agentId, ws)
       ws.on('error', () => ws.terminate())

@@ -70,7 +70,7 @@ const Branch = ({ nodes, depth, ...host }: HostProps & { nodes: readonly TreeNod
   </ul>
 )
 
-/** The devices of a host: attack tools, then a tree by port, then those seen before. A line opens its why. */
+/** Lists the devices of a host: attack tools, then a tree by port, then past devices. A line expands to its reason. */
 export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readonly Peripheral[] }) => {
   const gone = attackToolsFirst(devices.filter((device) => !device.present))
   const tree = deviceTree(devices)

@@ -121,7 +121,7 @@ export const ApprovalsPage = () => {
   const clear = () => setChosen(new Set())
   const toggleLine = (line: Line) => setChosen(toggled(chosen, line))
   const count = chosenCount(chosen, all)
-  /** Asks about all that is chosen, with the devices that the page does not list. */
+  /** Asks about the whole selection, including devices that the page does not list. */
   const askAll = async (effect: BulkQuestion['effect']) => {
     if (count > bulkLimit) {
       tell(`Select at most ${bulkLimit.toLocaleString('en')} devices, or write a rule for a model.`)

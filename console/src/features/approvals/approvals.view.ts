@@ -1,7 +1,7 @@
 import type { ViewSpec } from '../../lib/view-state.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
 
-/** Filters of what waits for an approval, by the interface's names. */
+/** Filters of devices that are waiting for approval, by their API names. */
 export const approvalFilters: readonly Filter[] = [
   { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
   { name: 'vendor', label: 'Vendor', kind: 'text' },

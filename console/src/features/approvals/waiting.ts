@@ -80,11 +80,11 @@ export const changesBetween = (shown: readonly Waiting[], newer: readonly Waitin
   return changed + shown.filter((model) => !now.has(modelKey(model))).length
 }
 
-/** Whether a line is chosen: on its own, or a device by its model. */
+/** Returns true if a line is selected, directly or through its model. */
 export const isChosen = (chosen: ReadonlySet<string>, { key, model, device }: Line): boolean =>
   chosen.has(key) || (device !== null && chosen.has(modelKey(model)))
 
-/** The choice after a click on a line. A chosen model holds its devices, those that are not shown as well. */
+/** Returns the selection after a click on a line. A selected model includes its devices, even those not shown. */
 export const toggled = (chosen: ReadonlySet<string>, { key, model, device }: Line): ReadonlySet<string> => {
   const next = new Set(chosen)
   if (next.delete(key)) return next
@@ -93,7 +93,7 @@ export const toggled = (chosen: ReadonlySet<string>, { key, model, device }: Lin
   return next.add(key)
 }
 
-/** How many devices are chosen. */
+/** Counts the selected devices. */
 export const chosenCount = (chosen: ReadonlySet<string>, models: readonly Waiting[]): number =>
   models.reduce(
     (sum, model) =>
@@ -104,7 +104,7 @@ export const chosenCount = (chosen: ReadonlySet<string>, models: readonly Waitin
     0,
   )
 
-/** The chosen devices, and how many of the chosen models the answer does not list. */
+/** Returns the selected devices, and the number of devices of selected models that the response does not list. */
 export const chosenDevices = (
   chosen: ReadonlySet<string>,
   models: readonly Waiting[],
@@ -123,7 +123,7 @@ export const chosenDevices = (
   return { devices, unlisted: chosenCount(chosen, models) - devices.length }
 }
 
-/** What the title counts: models of the list, and the attached devices that the navigation counts, too. */
+/** Counts for the title: listed models, and attached devices as in the navigation. */
 export const totalsText = ({
   recordsTotal,
   recordsFiltered,

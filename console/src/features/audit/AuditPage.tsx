@@ -30,7 +30,7 @@ interface AuditSearch {
   rows?: string
 }
 
-/** Longer details than this are opened by a click: one bulk action names hundreds of devices. */
+/** Details longer than this are collapsed, because a bulk action can list hundreds of devices. */
 const shortDetails = 160
 
 const Details = ({ text }: { text: string }) =>

@@ -10,12 +10,12 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './enrolment.module.css'
 import type { MadeToken } from './NewTokenForm.tsx'
 
-// A person watches for the host that they are adding.
+// The person adding a host is watching for it to appear.
 const refreshGap = 500
-/** Reads again even while the live channel is away. */
+/** Polling interval in case the live channel is disconnected. */
 const fallbackGap = 5_000
 
-/** Says that the server waits for hosts of a token, and names each host as soon as it has enrolled. */
+/** Shows that the server is waiting for hosts to enrol with a token, and lists each host once it has enrolled. */
 export const Arrivals = ({ made }: { made: MadeToken }) => {
   const { api } = useServices()
   const tokens = useQuery({

@@ -17,7 +17,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { CommandKeys } from './CommandKeys.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
 
-// A person watches for the host that they are adding.
+// The person adding a host is watching for it to appear.
 const refreshGap = 500
 
 /** Adds hosts: makes enrolment tokens and lists those that were made. */
@@ -45,7 +45,7 @@ export const EnrolmentPage = () => {
   return (
     <SettingsPage
       title="Add a host"
-      intro="One command installs the agent on a Linux host and enrols it. It asks for a token that is valid for a limited time and number of hosts."
+      intro="One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
       <NewTokenForm onMade={() => void tokens.refetch()} />

@@ -23,7 +23,7 @@ export const FirstHost = () => {
   if (!session.may('enrolment:manage')) {
     return (
       <EmptyState icon="agents" title="No host yet">
-        <p>An Administrator adds the first host. It appears here without a reload.</p>
+        <p>Ask an Administrator to add the first host. It appears here automatically.</p>
       </EmptyState>
     )
   }

@@ -18,7 +18,7 @@ export interface FindingLine {
   hosts: number
   /** The devices behind it, in the list. */
   href: string
-  /** The hosts behind it; absent: the list of devices names them. */
+  /** The hosts behind the finding; absent if the list of devices shows them. */
   hostsHref?: string
   devices: number
   /** Part of the active hosts, 0 to 1; absent where it says nothing. */

@@ -104,7 +104,7 @@ export const InsightsPage = () => {
             {data.population === null ? '' : ` among ${data.population.toLocaleString('en')} active hosts`}
             {data.lines.length < data.total ? `; the first ${data.lines.length.toLocaleString('en')} are shown` : ''}
             {data.computedAt === null ? (
-              ', as it is now'
+              ', current data'
             ) : (
               <>
                 , computed at <Time value={data.computedAt} form="local" />
@@ -116,8 +116,8 @@ export const InsightsPage = () => {
       </p>
       {data?.insufficientPopulation === true ? (
         <p className={classes.notice}>
-          <Icon name="info" /> Too few active hosts to tell what is uncommon: a share of{' '}
-          {(data.population ?? 0).toLocaleString('en')} hosts says nothing. It begins by itself as the fleet grows.
+          <Icon name="info" /> Too few active hosts to identify uncommon devices:{' '}
+          {(data.population ?? 0).toLocaleString('en')} hosts are not enough. Results appear when the fleet grows.
         </p>
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
@@ -127,7 +127,7 @@ export const InsightsPage = () => {
         lines={failure !== null && data === undefined ? [] : data?.lines}
         empty={
           vendor !== ''
-            ? `Nothing of a vendor named ${vendor}.`
+            ? `No findings for vendor ${vendor}.`
             : failure === null && data?.insufficientPopulation !== true
               ? nothing[chosen.id]
               : ''

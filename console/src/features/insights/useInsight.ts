@@ -105,7 +105,7 @@ export const insightSources: Readonly<Record<InsightId, Source>> = {
 // An insight changes with the fleet; reading it more often than this shows nothing that can be acted on.
 const refreshGap = 15_000
 
-/** An insight, of all vendors or of one. */
+/** Loads an insight, for all vendors or for one. */
 export const useInsight = (id: InsightId, vendor: string) => {
   const { api, queries } = useServices()
   const key = ['insight', id, vendor]

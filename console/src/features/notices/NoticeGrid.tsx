@@ -15,7 +15,7 @@ import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
 import { useNoticeRows } from './useNoticeRows.ts'
 
-// Two lines of text with air around them, two more on a phone; `.row` has the same.
+// Two lines of text plus padding, two more on a phone; keep in sync with `.row`.
 const lineHeight = 52
 const phoneLineHeight = 92
 
@@ -81,7 +81,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
   }
   // What is open is meant when nothing is under the cursor: it was opened by the mouse, or by its address.
   const meant = () => current ?? lines.find(({ id }) => String(id) === open)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measure again when the row height changes
   useEffect(() => virtual.measure(), [isPhone])
   const step = (by: 1 | -1) => moveTo(at === -1 ? (by === 1 ? 0 : lines.length - 1) : at + by)
   useKeys([

@@ -14,13 +14,13 @@ import classes from './notices.module.css'
 
 const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
-/** The hosts behind an alert, each with its page and, where a device waits, the decision about it. */
+/** Lists the hosts behind an alert, with links and, for waiting devices, approval controls. */
 export const NoticeHosts = ({
   hosts,
   evidence,
 }: {
   hosts: readonly NoticeHost[]
-  /** Why a device is taken for an attack tool. */
+  /** Reasons why a device counts as an attack tool. */
   evidence: readonly string[]
 }) => {
   const { session } = useServices()

@@ -30,7 +30,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       <TextInput
         name={at('url')}
         label="URL"
-        description="Once saved, only its host is shown. Enter it again in full if the host or the certificates change."
+        description="After saving, only the host is shown. If you change the host or the certificates, enter the full URL again."
         error={errorOf(at('url'))}
         maxLength={2_048}
         autoComplete="off"

@@ -58,7 +58,7 @@ export const PeripheralsPage = () => {
   const decide = (effect: BulkQuestion['effect']) =>
     setBulk({
       effect,
-      // A hub passes always: there is nothing to decide.
+      // Hubs are always allowed, so there is nothing to decide.
       devices: selection
         .rows()
         .filter(({ rule }) => rule !== 'hub')

@@ -35,7 +35,7 @@ const sum = (all: readonly TestTotals[]): TestTotals | undefined =>
     undefined,
   )
 
-/** Before arming: what the policy would have blocked on these hosts, over a time. Attack tools come first, then the devices most often attached. */
+/** Shows before arming which devices the policy would have blocked on these hosts. Attack tools come first, then the most frequently attached devices. */
 export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
   const { api } = useServices()
   const [days, setDays] = useState<string>('30')

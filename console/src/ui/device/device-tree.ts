@@ -34,8 +34,8 @@ export const attackToolsFirst = <D extends Pick<TreeDevice, 'isKnownAttackTool'>
   devices.toSorted((one, other) => Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool))
 
 /**
- * Returns present devices as a tree by port: hub under hub, in port order. A device whose hub is not known is placed
- * below the nearest known hub above it, else at the root. Attack tools are at the root, before everything else.
+ * Returns present devices as a tree in port order. A device whose hub is unknown is a child of the nearest known hub
+ * above it, else of the root. Attack tools are at the root, before all other devices.
  */
 export const deviceTree = <D extends TreeDevice>(devices: readonly D[]): TreeNode<D>[] => {
   const nodes = devices

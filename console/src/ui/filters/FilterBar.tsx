@@ -85,7 +85,7 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
 export interface FilterBarProps {
   view: View
   filters: readonly Filter[]
-  /** What the search is in; absent: there is no search. */
+  /** The fields that the search covers; absent if there is no search. */
   searchPlaceholder?: string
   /** Tools at the right end: columns, more. */
   children?: ReactNode

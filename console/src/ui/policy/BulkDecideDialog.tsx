@@ -17,7 +17,7 @@ const namesShown = 8
 export interface BulkQuestion {
   effect: BulkEffect
   devices: readonly BulkDevice[]
-  /** Devices of the selection that are not among these. */
+  /** Number of selected devices that `devices` does not include. */
   unlisted?: number
   done: () => void
 }
@@ -53,7 +53,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       done()
       close()
       const said = `${effect === 'allow' ? 'Approved' : 'Denied'} ${devicesText(meant.length)} on ${hostsText(hosts)}.`
-      // Somebody else changed the policy in the same moment: that change is not undone from here.
+      // Another person changed the policy at the same time; do not undo that change.
       tellPolicyChange(services, said, { made, before: made - before <= 1 ? before : made })
     } catch (cause) {
       setFailure(cause)
@@ -70,7 +70,8 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       }}
     >
       <p>
-        <strong>{devicesText(meant.length)}</strong> on {hostsText(hosts)}, each for its own host:
+        <strong>{devicesText(meant.length)}</strong> on {hostsText(hosts)}. Each decision applies only to the host that
+        has the device:
       </p>
       <ul className={classes.models}>
         {models.slice(0, namesShown).map(({ key, name, count }) => (
@@ -86,13 +87,15 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         <p className={classes.sentence} role="note">
           <SeverityShape severity="red" />
           <span>
-            {counted(leftOut, 'attack tool is', 'attack tools are')} left out. An attack tool is approved on its own,
-            with an override.
+            {counted(leftOut, 'attack tool is', 'attack tools are')} left out. Approve attack tools one at a time, with
+            an override.
           </span>
         </p>
       )}
       {unlisted === 0 ? null : (
-        <p role="note">{devicesText(unlisted)} of these models are not included: too many for one decision.</p>
+        <p role="note">
+          {devicesText(unlisted)} of these models are not included, because they exceed the limit for one decision.
+        </p>
       )}
       {isTooMany ? (
         <p role="alert">Select at most {bulkLimit.toLocaleString('en')} devices, or write a rule for their model.</p>
@@ -108,7 +111,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       />
       <PreviewPanel
         draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
-        waiting="There is nothing to decide."
+        waiting="No devices to decide on."
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
@@ -129,7 +132,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
   )
 }
 
-/** Approves or denies the selected devices, after a look at what that changes. */
+/** Approves or denies the selected devices after a preview of the changes. */
 export const BulkDecideDialog = ({ question, close }: { question: BulkQuestion | null; close: () => void }) => (
   <Modal
     opened={question !== null}

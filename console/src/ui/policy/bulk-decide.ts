@@ -1,7 +1,7 @@
 import type { PolicyDraft } from '@portcullis/contract'
 import type { DecideDevice } from './decide.ts'
 
-/** A device of a selection, with what a rule for it asks. */
+/** A selected device, with the fields that a rule for it needs. */
 export interface BulkDevice extends DecideDevice {
   vid: string
   pid: string
@@ -11,16 +11,16 @@ export interface BulkDevice extends DecideDevice {
 
 export type BulkEffect = 'allow' | 'deny'
 
-/** More devices than this are decided by a rule: a preview takes no more. */
+/** Maximum number of devices in one decision, because a preview accepts no more. */
 export const bulkLimit = 1_000
 
-/** The devices that a decision speaks of. Attack tools are never allowed along with others. */
+/** Returns the devices that a decision covers. An approval never includes attack tools. */
 export const meantDevices = (effect: BulkEffect, devices: readonly BulkDevice[]): BulkDevice[] => {
   const distinct = [...new Map(devices.map((device) => [`${device.uuid}|${device.deviceID}`, device])).values()]
   return effect === 'allow' ? distinct.filter(({ isAttackTool }) => !isAttackTool) : distinct
 }
 
-/** The decision as rules for the preview, one for each device on its host. */
+/** Returns the decision as rules for the preview, one per device and host. */
 export const bulkDraft = (effect: BulkEffect, devices: readonly BulkDevice[]): PolicyDraft => ({
   add: devices.map(({ vid, pid, serialNumber, uuid }) => ({
     effect,
@@ -32,7 +32,7 @@ export const bulkDraft = (effect: BulkEffect, devices: readonly BulkDevice[]): P
   })),
 })
 
-/** Models of the devices with how many there are, the commonest first. */
+/** Counts devices by model, most common model first. */
 export const modelsOf = (devices: readonly BulkDevice[]): { key: string; name: string; count: number }[] => {
   const models = new Map<string, { key: string; name: string; count: number }>()
   for (const { vid, pid, name } of devices) {

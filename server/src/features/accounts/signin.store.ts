@@ -43,7 +43,7 @@ export const createSigninStore = (db: Queryable) => ({
         returning 1 as booked`)
     ).length === 1,
 
-  /** Takes one attempt back: it succeeded. Another attempt with the same stamp stays counted. */
+  /** Removes one attempt from the count because it succeeded. Other attempts with the same timestamp stay counted. */
   release: (bucket: string, stamp: number): Promise<number> =>
     db.execute(sql`
       update signin_buckets

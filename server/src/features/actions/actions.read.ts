@@ -15,7 +15,7 @@ export interface Target {
   enforcement: string
   version: string
   architecture: string
-  /** Start of the fingerprint of its release key; 'none' when it was built without one, 'unreported' when it does not say. */
+  /** Prefix of the fingerprint of the release key; 'none' if the agent was built without one, 'unreported' if unknown. */
   release_key: string
 }
 

@@ -53,7 +53,7 @@ interface BulkJob {
   uuids: string[]
   /** For tags alone. */
   hashtags?: string[]
-  /** Hosts on which the order was counted as newly allowing devices; absent: a second approver agreed to all. */
+  /** Hosts that were counted as newly allowing devices when the job was created; absent if a second approver approved all. */
   counted?: number
   actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'> & {
     /** Permissions of the credential that ordered the job; absent in jobs from before scopes. */
@@ -97,7 +97,8 @@ const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', '
 
 const opensMore = (): AppError =>
   new AppError('conflict', {
-    detail: 'The rules changed after this was ordered. It would newly allow devices on more hosts; order it again.',
+    detail:
+      'The rules changed after this job was created, so it would newly allow devices on more hosts. Run the action again.',
   })
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
@@ -275,9 +276,9 @@ export const createBulk = (deps: BulkDeps) => {
   }
 
   /**
-   * One step of a job, in one transaction. Returns how many hosts got what they were to get, here and now or by a command,
-   * and on how many of them devices are newly allowed. Rules may have changed since the order, so hosts beyond the `granted`
-   * ones are counted again.
+   * Runs one step of a job in one transaction. Returns the number of hosts that were changed, directly or by a command, and
+   * the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so hosts
+   * beyond the `granted` ones are counted again.
    */
   const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) => {
     const targets = await read.targets(tx, read.named(some))
@@ -327,7 +328,7 @@ export const createBulk = (deps: BulkDeps) => {
       secondFactorDueAt: null,
       authenticatedAt: null,
     }
-    // A number: a cursor of the previous release.
+    // The previous release stored a number as cursor.
     const cursor = run.cursor as { at: number; opened: number } | number | null
     let opened = typeof cursor === 'object' ? (cursor?.opened ?? 0) : 0
     for (let at = typeof cursor === 'object' ? (cursor?.at ?? 0) : cursor; at < job.uuids.length; at += hostsPerStep) {

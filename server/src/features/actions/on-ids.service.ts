@@ -100,8 +100,8 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           throw new AppError('conflict', {
             detail:
               refusing.length > 0
-                ? 'These agents were built without a release key and accept no updates, or are current already.'
-                : 'These agents are current already.',
+                ? 'These agents are up to date, or were built without a release key and accept no updates.'
+                : 'These agents are already up to date.',
           })
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)

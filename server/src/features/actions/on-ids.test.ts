@@ -98,7 +98,7 @@ describe('updates', () => {
     ])
     expect([await taken(current), await taken(other), await taken(keyless)]).toEqual([[], [], []])
     const none = await post('updateAgents', [current.agentId])
-    expect([none.statusCode, none.json().detail]).toEqual([409, 'These agents are current already.'])
+    expect([none.statusCode, none.json().detail]).toEqual([409, 'These agents are already up to date.'])
     const preview = await post('bulk/preview', {
       uuids: [old, current, other, keyless].map((a) => a.agentId),
       action: 'update',
@@ -106,7 +106,7 @@ describe('updates', () => {
     expect(preview.json()).toMatchObject({
       agents: 1,
       impossible: expect.arrayContaining([
-        { reason: 'The agent is current.', agents: 1 },
+        { reason: 'The agent is up to date.', agents: 1 },
         { reason: 'No agent is published for arm64.', agents: 1 },
         { reason: expect.stringContaining('without a release key'), agents: 1 },
       ]),

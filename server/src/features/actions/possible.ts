@@ -20,11 +20,11 @@ const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
 /** Why a host can not be armed although it has an agent. */
 const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
 
-export const currentAgent = 'The agent is current.'
+export const currentAgent = 'The agent is up to date.'
 const noReleaseKey =
-  'The agent was built without a release key and accepts no updates. Install it again with a build that has one.'
+  'The agent was built without a release key and accepts no updates. Reinstall it with a build that has a release key.'
 
-/** Whether the agent refuses every update. */
+/** Returns true if the agent refuses all updates. */
 export const hasNoReleaseKey = ({ release_key }: Pick<Target, 'release_key'>): boolean => release_key === 'none'
 
 /** Why an action is impossible for a host; null when it is possible. */

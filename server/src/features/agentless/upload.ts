@@ -36,7 +36,7 @@ const columnNames = [
 ] as const
 type ColumnName = (typeof columnNames)[number]
 
-/** Lines of one statement. */
+/** Lines per statement. */
 const batchSize = 500
 const listedErrors = 1_000
 const listedLines = 200
@@ -143,7 +143,7 @@ interface Noted {
   outcome: Outcome
   message: string
 }
-/** What became of each line, by its number. */
+/** Result of each line, by line number. */
 type Outcomes = Map<number, Noted>
 
 class DryRun extends Error {}
@@ -205,7 +205,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     return outcomes
   }
 
-  /** Carries out all good lines in one transaction: tags that need a second approver refuse the whole file. */
+  /** Stores all valid lines in one transaction. Refuses the whole file if its tags need a second approver. */
   const carryOut = async (actor: Actor, lines: readonly NumberedInput[], isDry: boolean): Promise<Outcomes> => {
     const outcomes: Outcomes = new Map()
     const work = () =>
@@ -213,14 +213,16 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         for (let at = 0; at < lines.length; at += batchSize)
           for (const [line, outcome] of await apply(tx, actor, lines.slice(at, at + batchSize)))
             outcomes.set(line, outcome)
-        // Done as it would be, and taken back: the preview can not say anything else than the upload does.
+        // Run the upload and roll it back, so that the preview always matches it.
         if (isDry) throw new DryRun()
       })
     try {
       await (isDry ? work() : tags.runGated(actor, work))
     } catch (error) {
       if (error instanceof NeedsApprover)
-        throw new AppError('second_person_required', { detail: 'The tags in this file need a second approver.' })
+        throw new AppError('second_person_required', {
+          detail: 'The tags in this file need a second approver. Upload the file again after the approval.',
+        })
       if (!(error instanceof DryRun)) throw error
     }
     return outcomes
@@ -256,7 +258,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         const key = nameKey(read.computerName)
         const before = seen.get(key)
         if (before !== undefined) {
-          const fault = `This computer is in line ${before} already.`
+          const fault = `This computer is already in line ${before}.`
           faults.push({ line: record.line, name: read.computerName, fault })
           continue
         }

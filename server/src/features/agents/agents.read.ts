@@ -53,7 +53,7 @@ const lastUpdated: Filter = (field, text) => {
   }
 }
 
-/** Hosts with an attached device of one of these models. */
+/** Matches hosts with an attached device of one of these models. */
 const hasModel = (models: SqlFragment): SqlFragment =>
   sql`r.agent_id in (select p.agent_id from peripherals p where p.present
     and p.design_id in (select d.design_id from designs d where d.model_id in (${models})))`
@@ -172,7 +172,7 @@ export const agentsList: ListSpec = {
     model: {
       filter: (field, text) => {
         const [, vid, pid] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(text.trim()) ?? []
-        if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID, four hex digits each')
+        if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID with four hex digits each')
         return hasModel(
           sql`select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text`,
         )

@@ -334,8 +334,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       }),
 
     /**
-     * The same for hosts on which devices are newly allowed. `isForLaterHosts`: attack tools are allowed on hosts that are
-     * enrolled later, too, which needs a second approver whatever their number. Call it in the transaction that allows them.
+     * Applies the same gate to hosts on which devices are newly allowed. `isForLaterHosts`: the change also allows attack
+     * tools on hosts that enrol later, which always needs a second approver. Call it in the transaction that allows them.
      */
     takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
       (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),

@@ -74,7 +74,7 @@ describe('a job that is counted when it is created', () => {
     })
     await expect
       .poll(async () => (await alice.api.get(`${base}/jobs/${jobId}`)).json())
-      .toMatchObject({ state: 'failed', message: expect.stringContaining('order it again') })
+      .toMatchObject({ state: 'failed', message: expect.stringContaining('Run the action again') })
     expect((await alice.api.get(`${base}/policy/rules`)).json().data).toEqual([])
   })
 

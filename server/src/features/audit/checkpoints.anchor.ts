@@ -6,7 +6,7 @@ import type { Secret } from '#platform/secret.ts'
 /** The trail or its checkpoints are not as this server wrote them: nothing is signed until a person has looked. */
 export class TrailFault extends Error {}
 
-/** A file beside the key file cannot be read now. That says nothing about the trail. */
+/** A file next to the key file is temporarily unreadable. This does not mean that the trail was changed. */
 export class AnchorUnreadable extends Error {}
 
 /** The newest checkpoint that this server knows of, kept where the role of the database does not reach. */
@@ -21,7 +21,7 @@ export interface Anchor {
 export type CheckpointAnchor = ReturnType<typeof createCheckpointAnchor>
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'
-/** The process or the machine lacks something: the file may be as it was. */
+/** Errors of the process or the machine: the file may be unchanged. */
 const passing: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -35,7 +35,7 @@ const passing: ReadonlySet<string> = new Set([
 
 const unreadable = (what: string, code: string): Error =>
   passing.has(code)
-    ? new AnchorUnreadable(`${what} cannot be read now (${code}).`)
+    ? new AnchorUnreadable(`${what} is temporarily unreadable (${code}).`)
     : new TrailFault(`${what} can not be read (${code}).`)
 
 const pem = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g

@@ -304,7 +304,7 @@ describe('the anchor beside the key file', () => {
     }))
 
   it.each(['key.audit-anchor', 'key.former.pem'])(
-    'finding 5: %s that cannot be read now is a warning, and no changed trail',
+    'finding 5: %s that is temporarily unreadable is a warning, not a changed trail',
     (name) =>
       withApp(async (app) => {
         await change(app, 'a')
@@ -318,7 +318,7 @@ describe('the anchor beside the key file', () => {
         await turn(app, minute)
         expect(await app.server.checkpoints.health()).toEqual({
           status: 'Warning',
-          description: expect.stringMatching(/ cannot be read now \(EIO\)\.$/),
+          description: expect.stringMatching(/ is temporarily unreadable \(EIO\)\.$/),
         })
         expect(await auditStatusOf(app)).toMatchObject({ lastCheckpoint: { number: 1 } })
         rmSync(file)

@@ -66,7 +66,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   const keyId = checkpointKeyId(key.publicKey)
   const anchored = createHold({ db, store, anchor, publicKey: key.publicKey, audit })
   let fault = ''
-  /** Why nothing can be signed now, though nothing is known to be wrong with the trail. */
+  /** Why the server cannot sign now, although it found no fault in the trail. */
   let obstacle = ''
   let sinkFault = ''
   let sinkNumber = 0
@@ -249,8 +249,8 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         obstacle = ''
       } catch (error) {
         if (error instanceof AnchorUnreadable) {
-          // A fault that was seen stays: it is not refuted by a file that cannot be read.
-          if (obstacle === '') log.warn({ err: error }, 'the audit trail is not signed for now')
+          // Keep a known fault: an unreadable file does not disprove it.
+          if (obstacle === '') log.warn({ err: error }, 'audit trail signing is paused')
           obstacle = error.message
           return
         }

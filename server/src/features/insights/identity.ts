@@ -58,7 +58,7 @@ const names: Readonly<Record<keyof ReturnType<typeof facts>, string>> = {
   configuration: 'Configuration',
 }
 
-/** A difference in this field alone says nothing. */
+/** A difference in this field alone is not significant. */
 export const revisionField = names.revision
 
 const differentFirst = (rows: IdentityDifference[]): IdentityDifference[] => [

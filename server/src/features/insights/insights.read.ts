@@ -232,14 +232,14 @@ export const createInsightsRead = (db: Queryable) => {
       }))
     },
 
-    /** Models of a vendor, as `VID:PID`. */
+    /** Lists the models of a vendor as `VID:PID`. */
     modelsOfVendor: async (vendor: string): Promise<ReadonlySet<string>> => {
       const rows = await db.query<{ key: string }>(sql`
         select m.vid || ':' || m.pid as key from models m where m.model_id in (${modelsOfVendor(vendor)})`)
       return new Set(rows.map(({ key }) => key))
     },
 
-    /** Distinct devices in violation, attack tools first, then those of armed hosts; one text of JSON each. */
+    /** Lists distinct devices in violation, one JSON text each: attack tools first, then devices on armed hosts. */
     violations: (limit: number | null, vendor = ''): SqlFragment => sql`
       select json_build_object('vid', m.vid, 'pid', m.pid, 'serialNumber', v.serial, 'guiVid', m.vendor,
         'guiPid', coalesce(nullif(m.product, ''), v.product), 'devIcon', v.icon, 'devIconDescription', ${raw(iconNameSql('v.icon'))},

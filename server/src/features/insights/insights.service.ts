@@ -63,7 +63,7 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { computedAt, population, insufficientPopulation: false, recordsTotal: total, data: rows }
   })
 
-  /** Leaves only the models of a vendor; without one, all. */
+  /** Keeps only the models of a vendor; without a vendor, keeps all. */
   const ofVendor = async <
     Row extends { vid: string; pid: string },
     Answer extends { recordsTotal: number; data: Row[] },

@@ -10,7 +10,7 @@ import { isTimeZone } from './quiet-hours.ts'
 const unique = (values: readonly string[]): string[] =>
   [...new Map([...values].reverse().map((value) => [folded(value), value])).values()].reverse()
 
-/** The address of a webhook as it is shown: many receivers keep their token in its path or query. */
+/** Masks the path and query of a webhook URL, because they often contain a token. */
 export const maskedUrl = (text: string): string => {
   const url = URL.parse(text)
   if (url === null) return ''
@@ -24,16 +24,16 @@ const isMasked = (text: string): boolean => {
   return url?.pathname === `/${maskedSecret}` && url.search === ''
 }
 
-/** The address after a change. A masked one stands for the stored one of the same origin and certificates. */
+/** Returns the URL after a change. A masked URL means the stored one, if origin and certificates are unchanged. */
 const urlAfter = (before: GroupConfig['channels']['webhook'], change: WebhookChange | undefined): string => {
   const url = change?.url ?? maskedUrl(before.url)
   if (!isMasked(url)) return url
   const field = 'body.channels.webhook.url'
   if (maskedUrl(url) !== maskedUrl(before.url))
-    throw invalid(field, 'must be given in full, because no address of this host is stored')
-  // Otherwise the stored path could be sent to a server that only the new certificates vouch for.
+    throw invalid(field, 'must be the full URL, because no URL of this host is stored')
+  // Otherwise the stored path could go to a server that only the new certificates trust.
   if ((change?.ca ?? before.ca) !== before.ca)
-    throw invalid(field, 'must be given in full, because the certificates to trust change')
+    throw invalid(field, 'must be the full URL, because the trusted certificates change')
   return before.url
 }
 

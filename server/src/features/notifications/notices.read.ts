@@ -179,7 +179,7 @@ export const createNoticesRead = (db: Db) => ({
         select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by, n.entity_type, n.entity_id from notices n where n.notice_id = ${id}::int`)
     )[0],
 
-  /** The hosts that still exist, in the order given, with those of the named devices that they have. */
+  /** Returns the hosts that still exist, in the given order, with those of the given devices that they have. */
   hosts: (
     agentIds: readonly string[],
     devices: readonly { agentId: string; deviceId: string }[],

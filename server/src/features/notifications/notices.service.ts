@@ -14,9 +14,9 @@ import type { NoticesStore } from './notices.store.ts'
 
 /** Health notices that are well for so long are over. */
 const wellMs = 24 * 3_600_000
-/** Hosts that an answer names. */
+/** Maximum number of hosts in a response. */
 const hostsShown = 20
-/** A device that is gone waits for an approval so long, as in the list of approvals. */
+/** Time that a removed device still waits for an approval, as in the list of approvals. */
 const waitingMs = 7 * 86_400_000
 
 export interface NoticesDeps {

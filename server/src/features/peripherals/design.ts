@@ -35,7 +35,7 @@ export interface Design {
   modelId: number
   /** Model with its set of interfaces. */
   shapeId: number
-  /** What the verdict is cached by: two devices share a design if and only if a verdict reads the same of both. */
+  /** Cache key of the verdict: two devices share a design if and only if the verdict reads the same inputs for both. */
   fingerprint: string
   vid: string
   pid: string
@@ -57,14 +57,14 @@ export interface Design {
   device: Omit<PolicyDevice, 'serial' | 'attackTool'>
   /** What the hosts of its devices find by the knowledge in force. */
   levelOf: LevelOf
-  /** What the verdict read beside descriptors and texts; null of designs that an earlier release stored without it. */
+  /** Inputs of the verdict besides descriptors and texts; null for designs that an earlier release stored. */
   judgedBy: VerdictInputs | null
 }
 
-/** Raised when code that judges changes, so that what is stored is judged anew after the upgrade. */
+/** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored designs. */
 const judgement = 2
 
-/** Which knowledge and code a stored verdict is by. */
+/** Knowledge and code revision that produced a stored verdict. */
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
 /** A design as it is stored: without what the knowledge in force says of its devices. */
@@ -87,7 +87,7 @@ export interface JudgedDevice {
 /** A design as it is first seen, before it has an id. */
 export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
   judgedBy: VerdictInputs
-  /** Over descriptors and texts, as people see it. */
+  /** Fingerprint over descriptors and texts, as shown to people. */
   exactFingerprint: string
   withoutRevision: string
   kinds: string[]
@@ -152,7 +152,7 @@ export const foldedText = (
   kind: string,
 ): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
 
-/** What tells a design from all others. */
+/** Identity of a design. */
 export interface DesignKey {
   fingerprint: string
   exactFingerprint: string
@@ -195,7 +195,7 @@ export const judge = (
   }
 }
 
-/** A classification as it is stored. */
+/** A stored classification. */
 export const classified = (kind: Classification) => ({
   icon: kind.icon,
   kinds: kind.kinds,

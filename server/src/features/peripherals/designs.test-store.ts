@@ -14,7 +14,7 @@ const nobody: PolicyDevice = {
   attackTool: null,
 }
 
-/** A store that gives each new design an id and counts what it is asked for. */
+/** A store that assigns an id to each new design and counts its calls. */
 export const fakeStore = () => {
   const all = new Map<string, StoredDesign>()
   let asked = 0

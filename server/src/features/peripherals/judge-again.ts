@@ -7,10 +7,10 @@ import type { JudgedRow, NewVerdict, Sample } from './rejudge.store.ts'
 export const levels = [null, 'suspected', 'confirmed'] as const
 const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
 
-/** Stands for a serial number that no pattern of the knowledge matches. */
+/** Placeholder for a serial number that no pattern of the knowledge matches. */
 const someSerial = '?'
 
-/** The report that a stored design stands for; of one without inputs, of a device of it. */
+/** Rebuilds the report of a stored design; without stored inputs, from one of its devices. */
 export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => {
   const { judged_by: inputs } = row
   const { serial = '', speed = 0 } =
@@ -32,8 +32,8 @@ export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceRepo
 export type Judged = Verdict & ReturnType<typeof classified>
 
 /**
- * A design by what its verdict read. Of one that was stored without: the worst over some of its devices, and by its stored
- * kinds where report descriptors took part in them.
+ * Re-evaluates a design from its stored inputs. Without stored inputs: returns the worst verdict over some of its devices,
+ * and keeps the stored kinds where they depend on report descriptors.
  */
 export const judgeAgain = (knowledge: Knowledge, row: JudgedRow): Judged => {
   const samples = row.judged_by !== null || row.samples.length === 0 ? [undefined] : row.samples
@@ -65,7 +65,7 @@ export const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
   row.findings !== verdict.findings ||
   !isDeepStrictEqual(row.evidence, verdict.evidence)
 
-/** 1 for a worse attack tool, 2 for newly vulnerable. */
+/** 1: worse attack tool verdict; 2: newly vulnerable. */
 export const newsOf = (row: JudgedRow, verdict: Pick<Verdict, 'attackTool' | 'vulnerable'>): number =>
   (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0)
 

@@ -7,7 +7,7 @@ import { newsOf, reportOf } from './judge-again.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.ts'
 
-/** Peripherals of one look. */
+/** Peripherals per batch. */
 const rowsAtOnce = 5_000
 
 interface OwnDesignsDeps {
@@ -20,11 +20,11 @@ interface OwnDesignsDeps {
 }
 
 /**
- * Gives peripherals designs of their own whose serial number the knowledge in force looks for: what it says of them is
- * said of no other device. Knowledge that came into force before may not have looked for them.
+ * Assigns a separate design to each peripheral whose serial number matches the current knowledge, because that verdict
+ * applies to no other device. Earlier knowledge may not have matched these serial numbers.
  */
 export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowledge }: OwnDesignsDeps) => {
-  /** A design of its own for each peripheral that shares one. */
+  /** Splits a shared design: one design for each peripheral. */
   const designsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
     rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewDesign }[] => {
       const from = rowOf.get(row.design_id)
@@ -79,7 +79,7 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
     })
   }
 
-  /** Looks at all serial numbers; some 200,000 a second. */
+  /** Checks all serial numbers, about 200,000 a second. */
   return async (breathe: () => Promise<void>): Promise<void> => {
     const { namesSerial } = knowledge()
     for (let after = { agentId: '00000000-0000-0000-0000-000000000000', deviceId: '' }; ; ) {

@@ -64,12 +64,12 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
   ) f(factor, points, evidence) where f.points > 0) end`
 
 /**
- * Serial numbers that makers put into whole productions: one character again and again, up to three of them, digits in
- * their order, and words for none.
+ * Serial numbers that vendors use for whole production runs: one repeated character, up to three characters, ascending
+ * digits, and words such as "none".
  */
 const placeholderSerial = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
   ~ '^((.)\\2*|.{0,3}|0?123456?7?8?9?0?(abcdef?)?|none|null|default|unknown|serial(number)?|na|nil|tbd|notavailable|notspecified|tobefilledbyoem)$')`
-/** A device of the same ids and serial number is present on another host. */
+/** A device with the same ids and serial number is present on another host. */
 const sharedSerial = `exists (select 1 from peripherals q where q.device_id = p.device_id and q.agent_id <> p.agent_id and q.present and q.serial <> '')`
 
 /** Keys that are more than a column; each is shown and sorted by the same expression. */

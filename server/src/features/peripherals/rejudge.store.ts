@@ -39,7 +39,7 @@ export interface JudgedRow {
   devices: number
   saw_reports: boolean
   judged_by: VerdictInputs | null
-  /** Of a design that was stored without what its verdict read; else none. */
+  /** Set only for a design without stored inputs. */
   samples: Sample[]
 }
 
@@ -71,7 +71,7 @@ export interface NewsRow {
   news: number
 }
 
-/** A peripheral whose serial number the knowledge looks for. */
+/** A peripheral whose serial number the knowledge matches. */
 export interface SerialRow {
   agent_id: string
   device_id: string
@@ -80,7 +80,7 @@ export interface SerialRow {
   present: boolean
 }
 
-/** Devices looked at per design that has no inputs: what a serial number or speed gives away shows in some of them. */
+/** Devices checked per design without stored inputs. A sample is enough to find suspicious serial numbers or speeds. */
 const samplesPerDesign = 20
 
 const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
@@ -164,20 +164,20 @@ export const createRejudgeStore = (db: Db) => ({
       on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
   },
 
-  /** Designs by id, with what they were judged by. */
+  /** Reads designs by id, with the inputs of their verdicts. */
   byIds: (tx: Queryable, ids: readonly number[]): Promise<JudgedRow[]> =>
     tx.query<JudgedRow>(sql`
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id = any(${ids}::int[])`),
 
-  /** Peripherals with a serial number, after one; their designs may be shared with other serial numbers. */
+  /** Reads the next peripherals with a serial number. Other serial numbers may share their designs. */
   withSerial: (after: { agentId: string; deviceId: string }, limit: number): Promise<SerialRow[]> =>
     db.query<SerialRow>(sql`
       select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p
       where (p.agent_id, p.device_id) > (${after.agentId}::uuid, ${after.deviceId}) and p.serial <> ''
       order by p.agent_id, p.device_id limit ${limit}::int`),
 
-  /** The same peripherals as they are now, their hosts being locked. */
+  /** Reads the same peripherals again while their hosts are locked. */
   again: (tx: Tx, rows: readonly SerialRow[]): Promise<SerialRow[]> =>
     tx.query<SerialRow>(sql`
       select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p join ${unnestOf([
@@ -186,7 +186,7 @@ export const createRejudgeStore = (db: Db) => ({
       ])} u(agent_id, device_id) on u.agent_id = p.agent_id and u.device_id = p.device_id
       order by p.agent_id, p.device_id`),
 
-  /** Gives peripherals of locked hosts another design, and queues those hosts with what is new. */
+  /** Assigns another design to peripherals of locked hosts, and queues those hosts with the changes. */
   moveTo: async (tx: Tx, rows: readonly (SerialRow & { to: number; news: number })[]): Promise<void> => {
     const moved = unnestOf([
       [rows.map((r) => r.agent_id), 'uuid[]'],
@@ -204,7 +204,7 @@ export const createRejudgeStore = (db: Db) => ({
       on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
   },
 
-  /** How many present devices of a design each of these hosts has. */
+  /** Counts the present devices of a design on each of these hosts. */
   presentOf: (
     tx: Tx,
     agentIds: readonly string[],
@@ -215,7 +215,7 @@ export const createRejudgeStore = (db: Db) => ({
       where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${designIds}::int[]) and p.present
       group by p.agent_id, p.design_id`),
 
-  /** Asks hosts above an id for their inventory that have a design without inputs; the last id, null when there was none. */
+  /** Requests the inventory of hosts above an id that have a design without inputs. Returns the last id; null if no host matched. */
   askForInventory: async (after: string, limit: number): Promise<string | null> => {
     const [row] = await db.query<{ last: string | null }>(sql`
       with due as materialized (

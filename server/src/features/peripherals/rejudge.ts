@@ -18,7 +18,7 @@ const designsAtOnce = 200
 /** Hosts of one transaction. */
 const hostsAtOnce = 200
 const rowsShown = 500
-/** Inventories asked for each second: what a server applies beside its check-ins. */
+/** Inventories requested per second, which a server can apply in addition to its check-ins. */
 const inventoriesAtOnce = 250
 /** A report is stored within this time after it was judged. */
 const underWayMs = 60_000
@@ -141,8 +141,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     })
 
   /**
-   * Has hosts report again whose designs were stored without what their verdict read. By and by: a fleet that sends its
-   * inventories at once would keep the others waiting.
+   * Requests new reports from hosts whose designs have no stored inputs. Limits the rate, because inventories of a whole
+   * fleet at once would delay other requests.
    */
   const askForInventories = async (): Promise<void> => {
     for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {

@@ -213,7 +213,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       actor: Actor,
       agentIds: readonly string[],
       orders: () => Promise<unknown> = async () => {},
-      /** Hosts that were counted before. Infinity: a second approver agreed to all. */
+      /** Number of hosts already counted. Infinity: a second approver approved all. */
       granted = 0,
     ): Promise<number> => {
       await store.lockHead(tx)

@@ -174,7 +174,7 @@ export const createChanges = ({
     details: string,
     /** What else belongs to the change and locks hosts. */
     tellHosts: (version: number) => Promise<unknown> = async () => {},
-    /** Hosts that were counted before for this change. Infinity: a second approver agreed to it. */
+    /** Number of hosts already counted for this change. Infinity: a second approver approved it. */
     granted = 0,
   ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
     const [head, before] = [

@@ -12,8 +12,8 @@ export interface OpenedDevices {
   /** Null: on every host. */
   agentId: string | null
   /**
-   * True: on armed hosts only. A deny is gone and no allow is behind it, but the guards of an armed host let work what they
-   * remember as attached before it was armed.
+   * True: count armed hosts only. A deny was removed and no allow replaces it, but the guards of an armed host allow devices
+   * that were attached before the host was armed.
    */
   isGuarded?: boolean
   /** Set for a new allow: devices count as well that another rule decides about, but not for as long as the allow lasts. */

@@ -34,8 +34,8 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
  * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
  * allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If it cannot tell, it counts
  * more. A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends
- * before a new allow hides nothing: the allow is measured as if that rule were absent. A deny that goes counts on armed
- * hosts with such a device also if no rule allows it then: the guards of the agent may let it work.
+ * before a new allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts
+ * with a matching device, even if no rule allows it: the guards of the agent may still allow it.
  */
 export const createNewlyAllowed = ({
   store,
@@ -103,8 +103,8 @@ export const createNewlyAllowed = ({
 
   return {
     /**
-     * Number of hosts on which a change of the rules newly allows devices, and whether it allows attack tools on hosts that
-     * are enrolled later, too.
+     * Returns the number of hosts on which a rule change newly allows devices, and whether it also allows attack tools on
+     * hosts that enrol later.
      */
     measure: async (
       q: Queryable,

@@ -117,7 +117,7 @@ const versionsPage = (limit: number, offset: number) => sql`
 
 export type ApprovalsQuery = Omit<NonNullable<QueryOf<typeof policyApprovals>>, 'PageNumber' | 'PageSize'>
 
-/** Conditions on devices that wait, each after `and`: `p` the device, `n` its host, `d` its design, `m` its model. */
+/** Conditions on waiting devices, each after `and`. `p`: device, `n`: host, `d`: design, `m`: model. */
 const meantBy = (query: ApprovalsQuery): SqlFragment | null => {
   const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
     text === undefined || text.trim() === '' ? [] : [sql` and ${condition(text)}`]

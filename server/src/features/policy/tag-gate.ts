@@ -67,8 +67,8 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
   }
 
   /**
-   * Hosts that the change opens, and the limit that it exceeds; null: it is counted and one person may do it. `granted`
-   * hosts were counted before. Rules that other transactions change meanwhile are waited for.
+   * Returns the hosts on which the change allows devices, and the limit that it exceeds; null if one person may make the
+   * change, which is then counted. `granted` hosts are already counted. Waits for other transactions that change rules.
    */
   const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) => {
     const names = new Set(changes.flatMap((change) => change.names.map(fold)))

@@ -184,8 +184,8 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /**
-   * Many hosts are freed by two people only, however they were armed. A running rollout arms more hosts meanwhile, so each
-   * host is counted before the transaction that frees it.
+   * Freeing many hosts needs a second approver, however they were armed. A running rollout can arm more hosts in the
+   * meantime, so each host is counted before the transaction that frees it.
    */
   const revertAlone = async (actor: Actor, id: string): Promise<void> => {
     let counted = 0

@@ -77,7 +77,7 @@ const readLine = (line: number, cells: readonly string[], columns: Columns): Lin
 
 type Outcome = { at: number; line: Line } | { at: number; line: null; fault: string }
 
-/** The lines of a file in portions, each as data or with its fault. */
+/** Reads the lines of a file in batches. Each line has data or a fault. */
 async function* readLines(bytes: Buffer): AsyncGenerator<Outcome[]> {
   const { header, batches } = readCsv(bytes)
   const columns = readHeader(header)
@@ -88,7 +88,7 @@ async function* readLines(bytes: Buffer): AsyncGenerator<Outcome[]> {
     })
 }
 
-/** The line that counts for each agent: its last one. */
+/** Returns the last line of each agent, which is the effective one. */
 const lastOfAgents = (lines: Iterable<Line>): Map<string, Line> => {
   const last = new Map<string, Line>()
   for (const line of lines) if (line.entity === 'Agent') last.set((line.element as Element).agentId, line)
@@ -165,8 +165,8 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /**
-   * Refuses a file that opens more hosts than one person may, before anything of it is stored. The batches are measured
-   * again, because rules may change between them.
+   * Refuses a file that exceeds the limit for one person before storing any line. The batches are checked again, because
+   * rules may change between them.
    */
   const assertFileAlone = async (actor: Actor, bytes: Buffer): Promise<void> => {
     const last = new Map<string, Line>()
@@ -175,7 +175,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     if (last.size === 0) return
     const work = transactionAgain(db, async (tx) => {
       await assertAlone(tx, actor, last.values())
-      // The batches count the hosts: taken back here, no host counts twice.
+      // The batches count the hosts. Roll back this count, so that no host counts twice.
       throw new DryRun()
     })
     await gate.run(actor, () =>

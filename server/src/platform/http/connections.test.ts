@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** A connection that says what it is given and no more; whether it was ended, and what it read. */
+/** A connection that sends only the given data. Shows whether it was closed, and what it received. */
 const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false) =>
   new Promise<{ isEnded: () => boolean; say: (text: string) => void; heard: () => string }>((resolve) => {
     const socket: Socket = isTls
@@ -64,7 +64,7 @@ describe('connections without a credential', () => {
     await vi.waitFor(() => expect(known.heard().slice(before)).toMatch(/^HTTP\/1\.1 200/), 10_000)
   })
 
-  /** A server with few places. `/in` verifies a credential, `/wait` answers never. */
+  /** A server with few slots. `/in` verifies a credential, `/wait` never responds. */
   const serve = async (
     total: number,
     perAddress: number,

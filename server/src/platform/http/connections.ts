@@ -4,20 +4,20 @@ import { BlockList, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { addressBucket } from '../address.ts'
 
-/** Open files that are left for the database, files, receivers and polled hosts. */
+/** File descriptors reserved for the database, files, receivers and polled hosts. */
 const reserve = 256
-/** Where nothing tells how many files the process may open. */
+/** Fallback if the open files limit of the process is unknown. */
 const usualFiles = 10_240
-/** Connections of one address that carried no credential yet and wait for nothing. */
+/** Maximum number of silent connections per address. */
 const usualPerAddress = 512
 
 export interface ConnectionLimits {
-  /** All connections of this process. */
+  /** Maximum number of connections of this process. */
   total: number
   perAddress: number
 }
 
-/** Open files that the kernel allows this process; Node raises the soft limit to the hard one when it starts. */
+/** Reads the open files limit of this process. Node raises the soft limit to the hard limit when it starts. */
 const openFiles = (): number => {
   try {
     const most = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
@@ -27,7 +27,7 @@ const openFiles = (): number => {
   }
 }
 
-/** What this process can afford: the open files it may have, less a reserve; half of them where those are few. */
+/** Returns the connection limit: the open files limit minus a reserve, or half of the limit if it is low. */
 export const affordableConnections = (files = openFiles()): ConnectionLimits => {
   const total = Math.max(files - reserve, Math.floor(files / 2))
   return { total, perAddress: Math.min(usualPerAddress, Math.floor(total / 2)) }
@@ -53,24 +53,24 @@ const isIn = (networks: readonly string[]): ((address: string) => boolean) => {
 
 const verified = new WeakMap<Duplex, () => void>()
 
-/** Says that a credential was verified on a connection: from now on no limit of strangers counts it. */
+/** Marks a connection as authenticated, which exempts it from the limits of silent connections. */
 export const credentialSeen = (socket: Duplex): void => verified.get(socket)?.()
 
-/** A connection on which no credential was verified yet. */
+/** A connection without a verified credential. */
 interface Stranger {
   socket: Socket
-  /** Its TLS end, when it has one. */
+  /** Its TLS socket, if it has one. */
   encrypted?: Duplex
   /** Connections of the same address; undefined for a trusted proxy. */
   neighbours: Set<Stranger> | undefined
-  /** What was asked last and is not answered yet. */
+  /** The last request without a response. */
   asked?: IncomingMessage | undefined
 }
 
 /**
- * Bounds connections that carry no credential. Each open one costs a file, and a process without files serves nobody.
- * Silent ones are counted: those that wait for no answer, or send a request in pieces. Above a limit the one that has
- * been silent longest is ended. Who has a credential, waits for an answer or is a trusted proxy is never ended for another.
+ * Limits connections without a credential, because each open connection uses a file descriptor of the process. Counts
+ * silent connections: those that do not wait for a response, or are still sending a request. Above a limit, closes the
+ * connection that has been silent longest. Never closes a connection that has a credential or waits for a response.
  */
 export const createConnections = ({
   limits,
@@ -79,7 +79,7 @@ export const createConnections = ({
 }: {
   limits: ConnectionLimits
   trustedProxies?: readonly string[]
-  /** Hears of a connection that was ended for another. */
+  /** Called when a connection was closed to make room. */
   full: () => void
 }) => {
   const all = new Set<Socket>()
@@ -87,7 +87,7 @@ export const createConnections = ({
   const silent = new Set<Stranger>()
   const byAddress = new Map<string, Set<Stranger>>()
   const strangers = new WeakMap<Duplex, Stranger>()
-  /** By address and port, until the handshake is over. */
+  /** By address and port, until the TLS handshake is complete. */
   const handshaking = new Map<string, Stranger>()
   const isProxy = isIn(trustedProxies)
   const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
@@ -109,11 +109,11 @@ export const createConnections = ({
       }
   }
 
-  /** Ends the one that has been silent longest, if there are more than `most`; false when there is none to end. */
+  /** Closes the connection that has been silent longest, if there are more than `most`. Returns false if none can be closed. */
   const makeRoom = (among: Set<Stranger>, isOver: () => boolean, newest: Stranger): boolean => {
     for (const one of among) {
       if (!isOver()) return true
-      // Its request came in pieces, and is whole now.
+      // Its request arrived in parts and is now complete.
       if (one.asked?.complete === true) rest(one)
       else if (one !== newest) {
         forget(one)
@@ -164,12 +164,12 @@ export const createConnections = ({
       })
     },
 
-    /** A request came: while it waits for its answer, its connection is not silent. */
+    /** Records a request. Its connection is not silent while it waits for the response. */
     asked: (request: IncomingMessage, response: ServerResponse): void => {
       const one = strangers.get(request.socket)
       if (one === undefined) return
       one.asked = request
-      // A request without a body, or with a small one, is whole in this turn.
+      // A request with no body or a small body is complete in this turn of the event loop.
       process.nextTick(() => {
         if (one.asked === request && request.complete) rest(one)
       })
@@ -181,7 +181,7 @@ export const createConnections = ({
       })
     },
 
-    /** Ends connections that never said anything. */
+    /** Closes connections that never sent anything. */
     endUnused: (): void => {
       for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
     },

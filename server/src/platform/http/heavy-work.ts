@@ -5,7 +5,7 @@ import type { Actor } from './actor.ts'
 
 const [waitMs, retryAfter] = [20_000, 5]
 
-/** Rows of a page of a list from which it is read from the export pool, and counts as an export. */
+/** A list page with at least this many rows uses the export pool and counts as an export. */
 export const largePage = 2_000
 
 /** Shares of heavy work. Together they leave two connections of the export pool to other long reads. */

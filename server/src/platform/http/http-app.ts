@@ -171,7 +171,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const connections = createConnections({
     limits: affordableConnections(),
     trustedProxies: options.trustedProxies,
-    full: () => log.warn('a silent connection was ended: too many are open without a credential'),
+    full: () => log.warn('closed a silent connection because too many connections have no credential'),
   })
 
   const settings = {
@@ -324,7 +324,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   // as long as a request may take.
   fastify.addHook('onResponse', async ({ raw, routeOptions }, { statusCode }) => {
     const { operation } = routeOptions.config as { operation?: AnyOperation }
-    // A machine that shows its credential in the body was let in.
+    // A machine with its credential in the body was authenticated.
     if (operation?.permission === 'agent' && statusCode < 300) credentialSeen(raw.socket)
     if (!raw.complete && !isTurnedAway(raw)) raw.resume()
   })

@@ -37,7 +37,7 @@ const namedShapes: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** One shape for what is answered and what is taken: members are required where both require them. */
+/** Merges the shapes of a response and a request: a member is required if both require it. */
 const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
   if (answer.properties !== undefined && body.properties !== undefined)
     return {
@@ -52,7 +52,7 @@ const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
     }
   if (answer.items !== undefined && body.items !== undefined)
     return { ...answer, items: sharedShape(answer.items, body.items) }
-  // Accepted, so that what was read can be sent back, and ignored.
+  // Accepted and ignored, so that clients can send back what they read.
   if (body.type === undefined && body.anyOf === undefined && body.enum === undefined)
     return { ...answer, readOnly: true }
   const said = answer.description ?? ''
@@ -109,7 +109,7 @@ export const createComponents = () => {
   return {
     schemas,
     use,
-    /** Gives a shape a name of its own, unless it has one or another shape has this name. */
+    /** Names a shape, unless it already has a name or another shape uses this name. */
     named: (name: string, schema: JsonSchema): JsonSchema => {
       const used = use(schema)
       if (used.$ref !== undefined || contractNames.has(name)) return used

@@ -58,7 +58,7 @@ export const contains =
   (_field, text) =>
     sql`${raw(folded)} like ${likePattern(text)}::text`
 
-/** Ids of the models that a vendor name means: the same in every list. */
+/** Returns the ids of the models that match a vendor name, with the same meaning in every list. */
 export const modelsOfVendor = (text: string): SqlFragment =>
   sql`select v.id from models_of_vendor(${likePattern(text)}::text) v(id)`
 
