@@ -63,7 +63,7 @@ export default defineConfig({
           include: [SLOW_TESTS],
           exclude: ['**/node_modules/**'],
           setupFiles: ['e2e/setup.ts'],
-          // They measure times: one machine at once.
+          // These tests measure times: run one machine at a time.
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 180_000,

@@ -16,7 +16,7 @@ import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
 
-/** Benchmarks of a fleet, whose size matters. They run in this order, because the last ones change the fleet. */
+/** Benchmarks that depend on the fleet size. The order matters, because the last ones change the fleet. */
 export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
   list: benchList,
   page: benchPage,
@@ -35,7 +35,7 @@ export interface Settings {
   databaseUrl: string | undefined
 }
 
-/** Benchmarks whose cost does not depend on the size of the fleet. */
+/** Benchmarks that do not depend on the fleet size. */
 export const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, databaseUrl }) =>

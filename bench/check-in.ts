@@ -80,7 +80,7 @@ const changed = (player: Player): Buffer => {
   return Buffer.concat([Buffer.from(`${player.head}${body.length}\r\n\r\n`), body])
 }
 
-/** The next request of a host; a share of them reports a change. */
+/** Returns the next request of a host. A share of the requests reports a change. */
 export const requestOf = (player: Player, changedShare: number): Buffer => {
   const bytes = changedShare > 0 && Math.random() < changedShare ? changed(player) : unchanged(player)
   player.seq += 1
@@ -88,7 +88,7 @@ export const requestOf = (player: Player, changedShare: number): Buffer => {
 }
 
 export interface Measured {
-  /** Check-ins that the server took. */
+  /** Check-ins that the server accepted. */
   count: number
   perSecond: number
   perCoreSecond: number
@@ -119,7 +119,7 @@ export const measure = async (
     return {
       next: () => {
         if (mine.length === 0 || performance.now() >= endsAt) return undefined
-        // Uniformly, as hosts of a fleet come: in turns, the rows of one batch would always be the same.
+        // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
         const player = mine[Math.floor(Math.random() * mine.length)] as Player
         return requestOf(player, changedShare)
       },
@@ -180,12 +180,12 @@ const figures = (what: string, m: Measured, limit?: number, p99Limit?: number): 
   { what: `${what}: refused or asked for an inventory`, value: m.failed, unit: '', limit: 0, better: 'less' },
 ]
 
-/** The most that 99 of 100 check-ins may take. */
+/** Limit for the p99 of check-ins. */
 const p99Ms = 250
 
 const shares = { unchanged: 0, '1 % changed': 0.01 } as const
 
-/** Hosts that connect at the same time where each check-in has a connection of its own. */
+/** Hosts that connect at the same time if each check-in opens its own connection. */
 const freshLanes = 64
 
 /** So many connections, each with hosts of its own, as a proxy holds them. */

@@ -19,7 +19,7 @@ export interface FleetOptions {
 /** Size of the pool of device designs, and devices of a host: what a fleet of offices has, more or less. */
 const designs = 3_000
 const peripheralsPerAgent = 12
-/** Hosts with real keys, drawn from the whole fleet: half of them at most, because they all count as connected. */
+/** Hosts with real keys, drawn from the whole fleet; at most half of it, because they all count as connected. */
 const mostPlayed = { short: 5_000, full: 20_000 }
 
 export interface Prepared {

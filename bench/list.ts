@@ -60,7 +60,7 @@ const measureRounds = async (get: Getter, rounds: number) => {
   return { times, refused }
 }
 
-/** Pages that were given; a failed request is no throughput. */
+/** Number of delivered pages. Failed requests do not count as throughput. */
 const perSecond = async (get: Getter, seconds: number): Promise<{ rate: number; failed: number }> => {
   let done = 0
   let failed = 0
@@ -92,16 +92,16 @@ interface ListPage {
   data: { uuid: string }[]
 }
 
-/** What a page holds: its totals and its hosts in their order. */
+/** Content of a page: its totals and its hosts in order. */
 const pageOf = (text: string): string => {
   const { recordsTotal, recordsFiltered, data } = JSON.parse(text) as ListPage
   return JSON.stringify([recordsTotal, recordsFiltered, data.map(({ uuid }) => uuid)])
 }
 
-/** Throws when both do not give the same hosts: a comparison of different pages would say nothing. */
+/** Throws if the two servers return different hosts, because then a comparison is meaningless. */
 const assertSame = async (ours: Getter, bare: Getter, { name, query }: Combination): Promise<void> => {
   const [a, b] = [await ours(query), await bare(query)]
-  if (!b.isGiven) throw new Error(`The bare server gives no page for "${name}": ${b.text}`)
+  if (!b.isGiven) throw new Error(`The bare server returned no page for "${name}": ${b.text}`)
   if (a.isGiven && pageOf(a.text) !== pageOf(b.text))
     throw new Error(`The bare server gives another page for "${name}".`)
 }

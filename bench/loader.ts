@@ -17,7 +17,7 @@ import {
 export interface LoadOptions {
   agents: number
   peripheralsPerAgent: number
-  /** Hosts that get real keys, to be played by a benchmark. They are drawn uniformly from the whole fleet. */
+  /** Hosts with real keys, which a benchmark simulates. They are drawn uniformly from the whole fleet. */
   played?: number
   seed?: number
   nowMs: number
@@ -111,7 +111,7 @@ const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Pr
     FROM agents a ON CONFLICT DO NOTHING`)
 }
 
-/** Draws so many different numbers below n, each as likely as any other. */
+/** Draws distinct numbers below n, uniformly. */
 export const drawUniformly = (n: number, count: number, seed: number): ReadonlySet<number> => {
   const random = createRandom(seed ^ 0x5eed)
   const drawn = new Set<number>()

@@ -1,4 +1,4 @@
-/** `npm run bench -- [name…] [--quick]`: measures the product against its limits. A missed limit ends it with code 1. */
+/** `npm run bench -- [name…] [--quick]`: measures the product against its limits. Exits with code 1 if a limit is missed. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { machine } from '../rig/machine.ts'
@@ -62,7 +62,7 @@ process.stderr.write(`${machine()}; seed ${seed}\n`)
 const results: Result[] = []
 const tell = (result: BenchResult, seconds: number): void => {
   results.push(judged(result, seconds, seed))
-  // After each result, so that a run that is broken off keeps what it measured.
+  // Write after each result, so that an interrupted run keeps its measurements.
   writeResults(values.json, results)
   process.stdout.write(`${tableOf(result)}\n\n`)
 }
@@ -87,7 +87,7 @@ const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
 
 const onFleet = Object.keys(ofFleet).filter((name) => chosen.includes(name))
 
-/** Runs the benchmarks of one fleet; an error outside of them leaves the rest of them not run. */
+/** Runs the benchmarks of one fleet. After an error outside a benchmark, the remaining ones count as not run. */
 const measureFleet = async (size: number): Promise<void> => {
   const left = new Set(onFleet)
   try {

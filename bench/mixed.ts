@@ -1,4 +1,4 @@
-/** Lists and check-ins at the same time, over HTTPS, each at the pace of a fleet and its operators. */
+/** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
 import { Agent, request } from 'node:https'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 import { cpuSecondsOf } from '../rig/proc.ts'
@@ -15,7 +15,7 @@ const mostLanes = 128
 const pagesPerSecond = 10
 const changedShare = 0.01
 
-/** Asks for pages of every kind at a steady pace, whether the last ones came or not. */
+/** Requests pages of every kind at a steady rate, without waiting for earlier responses. */
 const readPages = async (url: string, ca: string, token: string, seconds: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16, ca })
   const times: number[] = []

@@ -3,7 +3,7 @@
 export interface Combination {
   name: string
   query: string
-  /** Whether it leaves some of the hosts out. */
+  /** True if the page excludes some hosts. */
   isFiltered: boolean
 }
 

@@ -20,7 +20,7 @@ const open = (host: string, port: number, secureContext: SecureContext | undefin
     })
   })
 
-/** Sends one request over a connection and returns the answer. */
+/** Sends one request over a connection and returns the response. */
 const askOnce = (socket: Socket, bytes: Buffer): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
     let pending = ''
@@ -36,7 +36,7 @@ const askOnce = (socket: Socket, bytes: Buffer): Promise<{ status: number; body:
     socket.write(bytes)
   })
 
-/** The first answer of what came, once all of it is there. */
+/** Returns the first response in the received data, once it is complete. */
 const answerIn = (text: string): { status: number; body: string } | undefined => {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return undefined
@@ -95,7 +95,7 @@ export const runRaw = async (
   await Promise.all(works.map((work, i) => runConnection(sockets[i] as Socket, work)))
 }
 
-/** As `runRaw`, with a connection and a handshake for each request; both are part of its time. */
+/** Like `runRaw`, but opens a connection for each request. The time includes the connection and the handshake. */
 export const runFresh: typeof runRaw = async (url, ca, works, ready) => {
   const { hostname, port } = new URL(url)
   const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
@@ -114,8 +114,8 @@ export const runFresh: typeof runRaw = async (url, ca, works, ready) => {
 }
 
 /**
- * Runs each work at a steady pace, `perSecond` requests over its one connection. A time counts from the moment that the
- * request was due, so that a server that stalls is not asked less.
+ * Runs each work at a steady rate, `perSecond` requests over one connection. Times start when a request is due, so that a
+ * stalled server does not receive fewer requests.
  */
 export const runPaced = async (
   url: string,
@@ -131,7 +131,7 @@ export const runPaced = async (
   await Promise.all(
     works.map(async (work, lane) => {
       const socket = sockets[lane] as Socket
-      // Not all at the same moment.
+      // Spread the start times.
       const offset = (lane / works.length / perSecond) * 1_000
       for (let n = 0; n < perSecond * seconds; n++) {
         const dueAt = startedAt + offset + (n / perSecond) * 1_000

@@ -1,4 +1,4 @@
-/** What a benchmark measures: figures and their limits. */
+/** Results of benchmarks: figures and their limits. */
 import { type Finding, type Result, verdictOf } from '../rig/verdict.ts'
 
 export interface Figure {
@@ -15,9 +15,9 @@ export interface Figure {
 
 export interface BenchResult {
   name: string
-  /** How it ran: sizes, times, what was left out. */
+  /** Conditions of the run: sizes, times and omissions. */
   conditions: string
-  /** Size of the fleet, where it matters. */
+  /** Fleet size, if it matters. */
   agents?: number
   figures: Figure[]
   /** Parts that did not run, each with its reason. */
@@ -26,14 +26,14 @@ export interface BenchResult {
 
 export const round = (value: number, digits = 2): number => Math.round(value * 10 ** digits) / 10 ** digits
 
-/** Returns the figure as the finding that drills and gates have: the limit becomes a bar. */
+/** Converts a figure to a finding, as in drills and gates. The limit becomes a bar. */
 const findingOf = ({ limit, better, unit, ...rest }: Figure): Finding => ({
   ...rest,
   ...(unit === '' ? {} : { unit }),
   ...(limit === undefined ? {} : better === 'more' ? { atLeast: limit } : { atMost: limit }),
 })
 
-/** Judges a benchmark. One that has no limits is information: it neither passes nor fails. */
+/** Returns the verdict of a benchmark. A benchmark without limits is informational and neither passes nor fails. */
 export const judged = (result: BenchResult, seconds: number, seed: number): Result => {
   const findings = result.figures.map(findingOf)
   const notRun = result.notRun ?? []

@@ -148,7 +148,7 @@ export const brokenPeers: Check = {
       }
       const publishedSeconds = await publishedWithin(330_000)
       const left = await waiting()
-      // Calm once more, as information: a database that has grown is slower, with or without trouble.
+      // Measure again without faults, for information: a database that has grown is slower in any case.
       const runningAgain = fleet.map((host) => host.run(100))
       times = createPercentiles()
       await pause(calmMs)

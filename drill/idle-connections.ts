@@ -176,7 +176,7 @@ const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean
 export const idleConnections: Check = {
   name: 'D10',
   isWaiting: true,
-  what: 'Ten thousand connections that were used once and are kept alive, then as many wake sockets of hosts, then both over TLS: what each costs the server (growth of its resident memory or of what lives in its heap and buffers after a collection of garbage, whichever is more), and how a healthy client fares beside them. TLS is told for information.',
+  what: 'Opens ten thousand kept-alive connections, then as many wake sockets of hosts, then both over TLS. Measures the memory per connection (growth of resident memory, or of heap and buffers after a garbage collection, whichever is higher) and the latency of a healthy client. The TLS figures are informational.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     // Of fewer kept ones the heap's room for what is young, 29 MB however many there are, would be most of what is seen.
     const counts = isQuick ? { kept: 10_000, wake: 2_000, tls: 300 } : { kept: 10_000, wake: 10_000, tls: 10_000 }

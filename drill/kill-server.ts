@@ -56,7 +56,7 @@ export const killServer: Check = {
         findings: [
           { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
           ...findings,
-          // A server that is always down loses nothing.
+          // A server that is always down loses nothing, so require some acknowledged work.
           { what: 'acknowledged for each kill', value: Math.round(trial.acknowledged() / kills), atLeast: 1 },
           ...timesOf('up again', recovered, { p50: 1_500, slowest: 3_000 }),
         ],

@@ -9,11 +9,11 @@ import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const mib = 2 ** 20
-/** The most that memory may grow, in MiB an hour. */
+/** Maximum memory growth, in MiB per hour. */
 const slopeBar = 1
-/** A heap moves by some 4 MiB between two looks: a shorter soak cannot tell that from a leak of `slopeBar`. */
+/** The heap varies by about 4 MiB between measurements. A shorter soak cannot distinguish that from a leak of `slopeBar`. */
 const leakMinutes = 120
-/** What the short form notices in seconds: a leak of megabytes, far above the bar. */
+/** The short form runs for seconds, so it detects only a leak of megabytes, far above the bar. */
 const suddenSlopeBar = 800
 
 interface Point {
@@ -44,7 +44,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
 /** D15: hours of ordinary work. */
 export const soak: Check = {
   name: 'D15',
-  what: 'A simulated fleet checks in, plugs and unplugs; people sign in, read lists and export them. After a third of the time as warm-up: what lives in the memory of the server (heap and buffers after a collection of garbage) by least squares over the time, its open handles, and the p99 of a healthy client in the second half against the first. Two hours unless --minutes says otherwise; a shorter soak cannot judge the leak.',
+  what: 'A simulated fleet checks in, plugs and unplugs devices; people sign in, read lists and export them. After a warm-up of one third of the time, measures the growth of live memory (heap and buffers after a garbage collection, least squares), open handles, and the p99 of a healthy client in the second half compared with the first. Takes two hours unless --minutes is set; a shorter soak cannot measure the leak.',
   run: async ({ isQuick, minutes: given, root }): Promise<Outcome> => {
     const minutes = given ?? (isQuick ? 0.3 : leakMinutes)
     const agents = isQuick ? 1_000 : 10_000
@@ -145,7 +145,7 @@ export const soak: Check = {
           },
           { what: 'p99, first half', value: first, unit: 'ms' },
           { what: 'p99, second half', value: second, unit: 'ms' },
-          // A shared machine cannot measure a tenth of a few milliseconds.
+          // On a shared machine, a tenth of a few milliseconds is below the measurement noise.
           {
             what: 'p99, growth',
             value: round(second - first),
@@ -156,7 +156,7 @@ export const soak: Check = {
         notRun:
           minutes >= leakMinutes || isQuick
             ? []
-            : [`the leak of ${slopeBar} MiB/h: it needs ${leakMinutes} minutes, this soak took ${minutes}`],
+            : [`a leak of ${slopeBar} MiB/h: measuring it takes ${leakMinutes} minutes, but this soak took ${minutes}`],
         notes: failures.slice(0, 3),
       }
     } finally {

@@ -58,7 +58,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
 
-  it('mean the same devices by a vendor in every list, and lead from a model to its hosts', async () => {
+  it('filter by vendor in the same way in every list, and link from a model to its hosts', async () => {
     const { page, context, wrong } = await open('/peripherals?vendor=kingston')
     const grid = page.getByRole('grid')
     await grid.getByText('DataTraveler').nth(2).waitFor()
@@ -82,7 +82,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('keep the search of the approvals in the address, and count what the navigation counts', async () => {
+  it('keep the search of the approvals in the address, and match the count in the navigation', async () => {
     const { page, context, wrong } = await open('/approvals')
     const waiting = page.getByRole('list', { name: 'Waiting' })
     await waiting.getByText('0781:5581').waitFor()

@@ -27,7 +27,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await sections(page).waitFor()
   }
 
-  it('draws its shell from the first answer, before any other file has arrived', async () => {
+  it('draws its shell from the first response, before any other file has loaded', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page)
@@ -50,7 +50,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('keeps its shell, says that the server is away, and goes on when it is back', async () => {
+  it('keeps its shell, reports that the server is unreachable, and resumes when it is back', async () => {
     const { page, context } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page)
@@ -74,7 +74,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('says that a file of the first load did not arrive, and loads the page again', async () => {
+  it('reports that a file of the initial load failed, and reloads the page', async () => {
     const { page, context } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page)
@@ -88,7 +88,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('keeps its shell when only the interface is away as it starts', async () => {
+  it('keeps its shell when only the API is unreachable at startup', async () => {
     const { page, context } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page)

@@ -11,7 +11,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
   let browser: Browser
   let desk: TestAgent
   const dir = temporaryDir()
-  /** All that the builder takes of a test app, when it has a token. */
+  /** The parts of a test app that the builder uses if it has a token. */
   const at = () => ({ address: server.url, clock: { now: () => Date.now() } }) as unknown as TestApp
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
           .locator('*')
           .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0))
         expect(clipped).toBe(false)
-        // A line of one letter each is no name either.
+        // One letter per line is not a readable name either.
         expect((await line.boundingBox())?.height).toBeLessThan(100)
       }
       expect(wrong).toEqual([])
@@ -119,7 +119,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('scrolls no page sideways at 390 px where people on call decide', async () => {
+  it('does not scroll on-call pages sideways at 390 px', async () => {
     const { page, context, wrong } = await open('/notices', 390, 844)
     await page.getByRole('grid', { name: 'Risk notices' }).getByText('Attack tool').first().waitFor()
     for (const path of [
@@ -132,7 +132,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
       await page.goto(path)
       await page.getByRole('heading').first().waitFor()
       await page.waitForLoadState('load')
-      // Lists of tabs may be longer than the page: they move by themselves.
+      // Tab lists may be wider than the page, because they scroll separately.
       const wide = await page.evaluate<
         string[]
       >(`[...document.querySelectorAll('body, main, main *:not(nav, nav *, code, pre)')]
@@ -145,7 +145,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows the audit trail in full at 1440 px, long details behind a click', async () => {
+  it('shows the audit trail in full at 1440 px, with long details collapsed', async () => {
     const { page, context, wrong } = await open('/settings/audit')
     await server.post('peripherals/command', {
       opCode: 'DISAPPROVE',

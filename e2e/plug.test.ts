@@ -204,7 +204,7 @@ describe('a device that is plugged in while the agent runs', () => {
   })
 })
 
-describe('a tree with links, as a kernel has it', () => {
+describe('a tree with links, as in a kernel', () => {
   it.each([
     ['a keyboard behind hubs', keyboardBehindHubs(), ['05F3:0007', '05F3:0081']],
     ['a security key behind a hub', securityKeyBehindHub(), ['1050:0120']],

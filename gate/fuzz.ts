@@ -83,7 +83,7 @@ const written = (request: FuzzRequest, estate: Estate): string => {
 
 export const fuzz: Check = {
   name: 'fuzz',
-  what: 'Every operation is first called as it should be, until nine tenths of them answered 200. Then requests are made from the OpenAPI document that the server serves: right ones, right ones with one part replaced, and such that break parsers. Every answer is one that the document tells of, in its shape, and none is 500 or above.',
+  what: 'First calls every operation with a valid request, until 90 % of them have returned 200. Then generates requests from the OpenAPI document of the server: valid ones, valid ones with one part replaced, and ones that break parsers. Every response matches the document, and no status is 500 or above.',
   run: async ({ isQuick, root, seed }): Promise<Outcome> =>
     withPremises({ root }, async (premises) => {
       const requests = isQuick ? quickRequests : fullRequests
@@ -191,16 +191,16 @@ export const fuzz: Check = {
         notRun:
           share >= reachedShare
             ? []
-            : [`only ${Math.round(share * 100)} % of the operations answered 200 before the fuzzing; 90 % are needed`],
+            : [`only ${Math.round(share * 100)} % of the operations returned 200 before fuzzing; 90 % are required`],
         notes: [
           ...notes,
-          `Never answered 200 before the fuzzing: ${unreached.join(', ')}.`,
-          `Asked to come later for a PDF, and came: ${later} times.`,
-          `Answers by status: ${[...statuses]
+          `Never returned 200 before fuzzing: ${unreached.join(', ')}.`,
+          `PDF requests that were deferred and then retried: ${later}.`,
+          `Responses by status: ${[...statuses]
             .sort(([a], [b]) => a - b)
             .map(([status, n]) => `${status}: ${n}`)
             .join(', ')}.`,
-          `Never answered 200 to a fuzzed request: ${operations
+          `Never returned 200 to a fuzzed request: ${operations
             .filter(({ id }) => !answeredWell.has(id))
             .map(({ id }) => id)
             .join(', ')}.`,

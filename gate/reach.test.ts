@@ -18,7 +18,7 @@ const operations = [
   offered('addRule', 'POST', '/rules'),
 ]
 
-it('counts an operation as reached when it answers 200, whoever calls it', async () => {
+it('counts an operation as reached when it returns 200 to any caller', async () => {
   const wire: Wire = {
     send: async ({ path }: Sent) => ({ status: path.endsWith('7') ? 404 : 200, headers: {}, text: '' }),
     close: () => {},

@@ -1,14 +1,14 @@
-/** Which operations answered 200 to somebody: what a fuzzer has not reached once, it has not tried. */
+/** Tracks which operations returned 200 at least once. Fuzzing an operation that never succeeds tests nothing. */
 import type { Estate } from './estate.ts'
 import { pathFor } from './estate.ts'
 import { audienceOf, type Offered } from './operations.ts'
 import type { Premises } from './premises.ts'
 import type { Got, Sent, Wire } from './wire.ts'
 
-/** The share of all operations that must answer 200 before fuzzing counts. */
+/** Share of all operations that must return 200 before fuzzing counts. */
 export const reachedShare = 0.9
 
-/** Matches paths of operations; those without parameters come first, as in the server's router. */
+/** Matches operation paths. Paths without parameters come first, as in the server's router. */
 const matcherOf = (operations: readonly Offered[]) => {
   const known = operations
     .map((offered) => ({
@@ -22,7 +22,7 @@ const matcherOf = (operations: readonly Offered[]) => {
   }
 }
 
-/** Listens to all requests of a wire from now on and keeps the ids of operations that answered 200. */
+/** Records the ids of operations that return 200 to any request on a wire from now on. */
 export const recordReached = (wire: Wire, operations: readonly Offered[]): ReadonlySet<string> => {
   const reached = new Set<string>()
   const match = matcherOf(operations)
@@ -38,11 +38,11 @@ export const recordReached = (wire: Wire, operations: readonly Offered[]): Reado
 
 const exampleHost = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
 
-/** Reads first, then what changes something, and what takes something away last. */
+/** Order of operations: reads first, then changes, then deletions. */
 const orderOf = ({ id, method }: Offered): number =>
   /logout|delete|forget|revoke|remove/i.test(id) ? 2 : method === 'GET' ? 0 : 1
 
-/** Calls each operation that was not reached yet once, as its document shows it. */
+/** Calls each operation that has not returned 200 yet once, with the example from the document. */
 export const callExamples = async (
   { wire, admin }: Pick<Premises, 'wire' | 'admin'>,
   estate: Estate,
@@ -72,7 +72,7 @@ export const callExamples = async (
             : JSON.parse(JSON.stringify(offered.example).replaceAll(exampleHost, other.agentId))
     const isFollowing = (described.parameters ?? []).some(({ name }) => name === 'follow')
     const path = `${pathFor(estate, offered)}${isFollowing ? '?follow=false' : ''}`
-    // It would end the session that the others need.
+    // It would end the session that the other operations need.
     if (id !== 'logout') await wire.send({ method, path, token: own, body: example, isHeadEnough: true })
   }
 }

@@ -185,7 +185,7 @@ export const sortOracle: Check = {
         ],
         notRun: mapped === undefined && !isQuick ? ['sqlmap is not installed (apt-get install sqlmap).'] : [],
         notes: [
-          ...(isQuick ? ['The short form does not include sqlmap, which takes minutes.'] : []),
+          ...(isQuick ? ['The short form excludes sqlmap, which takes minutes.'] : []),
           ...taken.slice(0, 15),
           ...told,
           ...failed.slice(0, 5),

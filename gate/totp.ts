@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** The code of this half minute, as an authenticator application shows it. */
+/** Returns the current 30-second code, as an authenticator app shows it. */
 export const totpCode = (secret: string): string => {
   const bits = [...secret]
     .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))

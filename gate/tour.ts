@@ -11,7 +11,7 @@ import { jsonOf } from './wire.ts'
 
 type Answer = Record<string, unknown> & { id?: unknown }
 
-/** Faults are no errors here: what was not reached is counted. */
+/** Ignores failures, because unreached operations are counted separately. */
 const callerOf = ({ wire, admin }: Pick<Premises, 'wire' | 'admin'>) => {
   const send = async (method: string, path: string, body?: unknown, token: string | undefined = admin.token) => {
     const got = await wire.send({ method, path: `${api}/${path}`, body, token, isHeadEnough: true })
@@ -31,7 +31,7 @@ type Caller = ReturnType<typeof callerOf>
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Asks until there is what is looked for; what does not come within ten seconds was not reached. */
+/** Polls until the value exists. Gives up after ten seconds and counts the operation as unreached. */
 const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefined> => {
   for (let tries = 0; tries < 50; tries++) {
     const found = await ask()
@@ -41,7 +41,7 @@ const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefine
   return undefined
 }
 
-/** Settings, while one Administrator is alone: later they need a second approver. */
+/** Changes settings while there is only one Administrator. Later, these changes need a second approver. */
 export const tourSettings = async (premises: Premises): Promise<void> => {
   const { get, post, put } = callerOf(premises)
   const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
@@ -143,7 +143,7 @@ const tourFleet = async ({ get, post, put }: Caller, estate: Estate): Promise<vo
   await post('agents/fetchagentsdebuglogs', [host.agentId])
 }
 
-/** A host brings its debug log and a device that is an attack tool. */
+/** A host uploads its debug log and reports an attack tool. */
 const tourHost = async ({ get, post }: Caller, { wire }: Premises, { hosts: [host] }: Estate): Promise<void> => {
   const asked = await wire.send({ method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() })
   const { commands = [] } = (jsonOf(asked.text) ?? {}) as { commands?: { payload: string }[] }
@@ -238,7 +238,7 @@ const tourOutputs = async ({ post }: Caller): Promise<void> => {
   await set(false)
 }
 
-/** Everything else, once people, hosts and a worker are there. */
+/** Calls all other operations after people, hosts and a worker exist. */
 export const tourEstate = async (premises: Premises, estate: Estate): Promise<void> => {
   const caller = callerOf(premises)
   await tourFleet(caller, estate)

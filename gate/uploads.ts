@@ -192,7 +192,7 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
       if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
     }
   })
-  // A file of 32 MiB is held while it is read. The rest is chunks in flight and garbage that V8 has not collected yet.
+  // A 32 MiB file stays in memory while it is read. The rest is chunks in flight and uncollected garbage.
   const { findings, notes } = costs('odd files', 32 + 82, cost)
   return {
     findings: [

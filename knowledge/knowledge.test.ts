@@ -63,7 +63,7 @@ describe('the knowledge files', () => {
       expect(row.when !== undefined || known.has(`${row.vid}:${row.pid}`), row.id).toBe(true)
   })
 
-  it('have facts of at least 300 genuine models that were recorded, each once', () => {
+  it('cover at least 300 recorded genuine models, each once', () => {
     const recorded = genuine.filter((row) => row.samples > 0)
     expect(recorded.length).toBeGreaterThanOrEqual(300)
     expect(new Set(genuine.map((row) => `${row.vid}:${row.pid}`)).size).toBe(genuine.length)
@@ -82,7 +82,7 @@ describe('the knowledge files', () => {
     }
   })
 
-  it('ask for the version in the name where a row speaks of one version of a product', () => {
+  it('require the version in the name if a row covers one version of a product', () => {
     for (const row of vulnerable.filter((r) => r.match === 'id' && /\bv\d+\.\d+\b/.test(r.product)))
       expect(row.when?.product, row.id).toBeDefined()
   })

@@ -1,4 +1,4 @@
-/** The command line of drills and gates: one JSON line for each check, then their sum. */
+/** The command line of drills and gates: prints one JSON line for each check, then a summary. */
 import { randomInt } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -23,7 +23,7 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** The last line of a run: how many passed, and the names of all others. */
+/** Formats the last line of a run: the number of passed checks and the names of all others. */
 export const sumOf = (results: readonly Pick<Result, 'name' | 'verdict'>[]): string => {
   const named = (verdict: Result['verdict']): string => {
     const names = results.filter((one) => one.verdict === verdict).map(({ name }) => name)
@@ -33,7 +33,7 @@ export const sumOf = (results: readonly Pick<Result, 'name' | 'verdict'>[]): str
   return `${passed} passed, ${named('missed')}, ${named('incomplete')}`
 }
 
-/** Runs one check. One that throws misses a bar. */
+/** Runs one check. A check that throws misses a bar. */
 const runOne = async (check: Check, settings: CheckSettings): Promise<Result> => {
   const startedAt = performance.now()
   const {
@@ -68,11 +68,11 @@ const jsonOf = ({ name, what, verdict, seconds, seed, findings, notRun, notes }:
     what,
   })
 
-/** Writes results for programs. Results so far stay when a run is broken off. */
+/** Writes machine-readable results. An interrupted run keeps its results so far. */
 export const writeResults = (file: string | undefined, results: readonly Result[]): void => {
   if (file === undefined) return
   mkdirSync(dirname(file), { recursive: true })
-  // JSON has no infinity; a figure that never came to be is null there.
+  // JSON has no infinity, so a missing figure becomes null.
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 

@@ -1,15 +1,15 @@
-/** Breaks copies of the product on purpose. A check that does not notice the breakage proves nothing. */
+/** Breaks copies of the product on purpose. A check that does not detect the breakage proves nothing. */
 import { withSabotage } from './sabotage.ts'
 import { type Check, type CheckSettings, type Finding, isMet, type Outcome, type Result, verdictOf } from './verdict.ts'
 
-/** Runs one check and judges it. */
+/** Runs one check and evaluates it. */
 export type RunOne = (check: Check, settings: CheckSettings) => Promise<Result>
 
 const missedOf = ({ findings }: Result): string[] => findings.filter((f) => !isMet(f)).map(({ what }) => what)
 
 /**
- * Says whether a broken copy made the check miss a bar that it met before, and the bar that the sabotage names. A copy
- * that does not even run is red for the wrong reason.
+ * Returns true if a broken copy made the check miss a bar that it met before, including the bar that the sabotage names.
+ * A copy that does not run at all fails for the wrong reason.
  */
 export const isSeen = (
   missedBefore: readonly string[],
@@ -26,7 +26,7 @@ export const isSeen = (
   }
 }
 
-/** Tries every sabotage of one check, in its short form. */
+/** Runs the short form of one check against each of its sabotages. */
 export const selfTest = async (check: Check, settings: CheckSettings, runOne: RunOne): Promise<Result> => {
   const startedAt = performance.now()
   const { sabotages = [] } = check

@@ -10,7 +10,7 @@ import { amount, type Finding, verdictOf, worstOf } from './verdict.ts'
 const met: Finding = { what: 'lost', value: 0, atMost: 0 }
 const missed: Finding = { what: 'kills', value: 1, atLeast: 2 }
 
-/** Runs checks of our own through the command line of drills and gates. */
+/** Runs test checks through the command line of drills and gates. */
 const run = (checks: string, ...args: string[]) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-verdict-'))
   const file = join(folder, 'results.json')
@@ -47,51 +47,51 @@ it('passes only when every bar is met and every part ran', () => {
   expect(verdictOf({ findings: [{ what: 'information', value: 3 }] })).toBe('incomplete')
 })
 
-it('counts a figure that never came to be as missed', () => {
+it('counts a missing figure as missed', () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, null as never])
     expect(verdictOf({ findings: [{ what: 'p99', value, atMost: 5 }] }), String(value)).toBe('missed')
 })
 
-it('gives several parts the worst of their verdicts', () => {
+it('combines several parts to the worst verdict', () => {
   expect(worstOf(['passed', 'measured'])).toBe('passed')
   expect(worstOf(['passed', 'incomplete'])).toBe('incomplete')
   expect(worstOf(['incomplete', 'missed', 'passed'])).toBe('missed')
   expect(worstOf([])).toBe('incomplete')
 })
 
-it('ends with 0 only when everything passed', () => {
+it('exits with 0 only when everything passed', () => {
   const good = run(`[${passing}]`)
   expect([good.code, good.lastLine]).toEqual([0, 'passed: 1 passed, 0 missed, 0 incomplete'])
   expect(good.results.map(({ seed }) => seed)).toEqual([7])
 })
 
-it('ends with 1 when a bar is missed, whatever else did not run', () => {
+it('exits with 1 when a bar is missed, even if other parts did not run', () => {
   const bad = run(`[${passing}, ${missing}, ${partial}]`)
   expect([bad.code, bad.lastLine]).toEqual([1, 'missed: 1 passed, 1 missed (bad), 1 incomplete (partial)'])
 })
 
-it('ends with 3 when a part did not run or nothing was judged', () => {
+it('exits with 3 when a part did not run or no figure has a bar', () => {
   expect(run(`[${passing}, ${partial}]`).code).toBe(3)
   expect(run(`[${empty}]`).code).toBe(3)
 })
 
-it('ends with 1 when a check throws', () => {
+it('exits with 1 when a check throws', () => {
   const thrown = run(`[{ name: 'thrown', what: 'w', run: async () => { throw new Error('gone') } }]`)
   expect([thrown.code, thrown.results[0]?.verdict]).toEqual([1, 'missed'])
 })
 
-it('calls a self-test without a sabotage incomplete', () => {
+it('reports a self-test without a sabotage as incomplete', () => {
   const untested = run(`[${passing}]`, '--self-test')
   expect([untested.code, untested.results[0]?.verdict]).toEqual([3, 'incomplete'])
 })
 
-it('sees a sabotage only by a bar that was met without it', () => {
+it('detects a sabotage only by a bar that the unmodified product met', () => {
   expect(isSeen([], ['lost'], undefined).isSeen).toBe(true)
   expect(isSeen(['lost'], ['lost'], undefined).isSeen).toBe(false)
   expect(isSeen([], ['p99'], 'lost').isSeen).toBe(false)
   expect(isSeen([], ['lost', 'ended with an error'], 'lost').isSeen).toBe(false)
 })
 
-it('names an amount of the short form differently', () => {
+it('uses a different name for a reduced amount in the short form', () => {
   expect([amount(false, 'kills'), amount(true, 'kills')]).toEqual(['kills', 'kills (short form)'])
 })

@@ -1,4 +1,4 @@
-/** What a drill, a gate or a benchmark finds: figures and their bars. */
+/** Results of drills, gates and benchmarks: figures and their bars. */
 
 export interface Finding {
   /** In words, unique within its check: the member of the JSON line. */
@@ -28,7 +28,7 @@ export interface CheckSettings {
   minutes: number | undefined
   /** Release that an upgrade starts from, as git names it; undefined: the last one. */
   from?: string
-  /** Repeats the random parts of a run. Each run draws a new one unless `--seed` gives it. */
+  /** Seed of the random parts of a run. Each run draws a new one unless `--seed` sets it. */
   seed: number
   /** Checkout that is tried; another one for a self-test. */
   root: string
@@ -61,52 +61,52 @@ export const isMet = ({ value, atMost, atLeast }: Finding): boolean =>
 const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
 
 /**
- * `incomplete`: no bar was missed, but a part did not run or nothing was compared with a bar. It never counts as passed.
- * `measured`: a benchmark that only informs, without any bar.
+ * `incomplete`: no bar was missed, but a part did not run or no figure has a bar. It never counts as passed.
+ * `measured`: an informational benchmark without bars.
  */
 export type Verdict = 'passed' | 'missed' | 'incomplete' | 'measured'
 
-/** Judges an outcome. A missed bar outweighs a part that did not run. */
+/** Returns the verdict of an outcome. A missed bar takes precedence over a part that did not run. */
 export const verdictOf = ({ findings, notRun = [] }: Outcome): Verdict => {
   if (findings.some((finding) => isJudged(finding) && !isMet(finding))) return 'missed'
   return notRun.length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
 }
 
-/** The verdict of several parts together: the worst of them. No parts at all are incomplete. */
+/** Returns the worst of several verdicts; `incomplete` if there are none. */
 export const worstOf = (verdicts: readonly Verdict[]): Verdict => {
   if (verdicts.includes('missed')) return 'missed'
   if (verdicts.length === 0 || verdicts.includes('incomplete')) return 'incomplete'
   return verdicts.includes('passed') ? 'passed' : 'measured'
 }
 
-/** Exit code of a run. 2 is kept for a command line that is wrong. */
+/** Returns the exit code of a run. Code 2 is reserved for invalid arguments. */
 export const exitCodeOf = (verdict: Verdict): 0 | 1 | 3 => (verdict === 'missed' ? 1 : verdict === 'incomplete' ? 3 : 0)
 
 /**
- * Names an amount of work that the short form reduces. The name differs, so that a reduced bar is never taken for the
- * bar of the full form. Bars on the result itself are the same in both forms.
+ * Names an amount of work that the short form reduces. The name differs, so that nobody mistakes a reduced bar for the bar
+ * of the full form. Bars on the result itself are the same in both forms.
  */
 export const amount = (isQuick: boolean, what: string): string => (isQuick ? `${what} (short form)` : what)
 
 const barNumber = (bar: number): number => Math.round(bar * 100) / 100
 
-/** The bar as text, such as ">= 5"; empty when the figure has none. */
+/** Formats a bar, such as ">= 5"; empty if the figure has none. */
 export const barOf = ({ atMost, atLeast }: Finding): string =>
   [
     ...(atLeast === undefined ? [] : [`>= ${barNumber(atLeast)}`]),
     ...(atMost === undefined ? [] : [`<= ${barNumber(atMost)}`]),
   ].join(', ')
 
-/** One check, benchmark or self-test that ended, as it is written to JSON. */
+/** The JSON result of a finished check, benchmark or self-test. */
 export interface Result {
   name: string
   /** What it shows, one sentence. */
   what: string
   verdict: Verdict
   seconds: number
-  /** Repeats the random parts of the run. */
+  /** Seed of the random parts of the run. */
   seed: number
-  /** Size of the fleet, where the figures depend on it. */
+  /** Fleet size, if the figures depend on it. */
   agents?: number
   findings: Finding[]
   notRun: string[]

@@ -13,7 +13,7 @@ const recorded = applyChanges(
   readChanges(readFileSync(fromRoot('docs/proof/bars.md'), 'utf8')),
 )
 
-/** Reads the bars of a checkout that holds only these files. */
+/** Reads the bars of a checkout with only these files. */
 const barsOf = (files: Readonly<Record<string, string>>) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-bars-'))
   try {
@@ -36,14 +36,14 @@ it('has a row in docs/proof/bars.md for every bar that changed', () => {
   expect(missingRows(recorded.bars, grouped(readBars(root)))).toEqual([])
 })
 
-it('keeps the list of the start as it was', () => {
-  // Changes are rows of bars.md; the start is written once.
+it('keeps the initial list unchanged', () => {
+  // Changes are rows of bars.md; the initial list never changes.
   expect(createHash('sha256').update(startText).digest('hex')).toBe(
     '75e5e5399bb6291ce3eb1ed5940cdd639502c724750fe3b42e4e496922c93ecb',
   )
 })
 
-it('lowers no bar in the short form but amounts of work, which have other names there', () => {
+it('reduces only amounts of work in the short form, under different names', () => {
   const lowered = readBars(root).filter(
     ({ isShortened, isAmount, bar }) => isShortened && (!isAmount || bar.startsWith('<=')),
   )
@@ -51,7 +51,7 @@ it('lowers no bar in the short form but amounts of work, which have other names 
   expect(lowered.map(({ check, figure }) => `${check}: ${figure}`)).toEqual([])
 })
 
-it('reads bars with their constants, wherever these are', () => {
+it('resolves constants in bars, including imported ones', () => {
   const bars = barsOf({
     'rig/limits.ts': 'export const most = 5 * 2',
     'drill/d1.ts': `import { most } from '../rig/limits.ts'
@@ -71,7 +71,7 @@ it('reads bars with their constants, wherever these are', () => {
   ])
 })
 
-it('follows a bar to those who pass it', () => {
+it('follows a bar to the callers that pass it', () => {
   const bars = barsOf({
     'gate/uploads.ts': `const costs = (what: string, most: number) => [{ what: \`grown by \${what}\`, value: 1, atMost: most }]
       export const all = [...costs('bombs', 50), ...costs('files', 32 + 82)]`,
@@ -83,14 +83,14 @@ it('follows a bar to those who pass it', () => {
   ])
 })
 
-it('sees a bar that became weaker in the short form', () => {
+it('detects a weaker bar in the short form', () => {
   const [bar] = barsOf({
     'drill/d1.ts': check(`return { findings: [{ what: 'p99', value: 1, atMost: isQuick ? 1_000 : 250 }] }`),
   })
   expect([bar?.isShortened, bar?.isAmount]).toEqual([true, false])
 })
 
-it('refuses rows that do not continue from the present bar or give no reason', () => {
+it('rejects rows that do not start from the current bar or have no reason', () => {
   const start: Bars = { 'drill D1': { lost: '<= 0' } }
   const row = (text: string) => applyChanges(start, readChanges(`## Changes\n\n${text}\n`))
   const good = row('| 2026-11-23 | drill D1 | lost | <= 0 | <= 1 | a reason | 0 | 1 |')

@@ -85,7 +85,7 @@ const newCheckout = (parts: readonly PartRuns[] = []): string => {
 }
 
 describe('docs/proof', () => {
-  it('holds exactly what its figures give (npm run prove -- --pages)', () => {
+  it('matches its figures exactly (npm run prove -- --pages)', () => {
     const proof = JSON.parse(readFileSync(fromRoot('docs/proof/proof.json'), 'utf8')) as Proof
     for (const [path, text] of Object.entries(renderPages(proof)))
       expect(readFileSync(fromRoot(path), 'utf8'), path).toBe(text)
@@ -97,7 +97,7 @@ describe('a page', () => {
   const page = renderPages(proofOf(tree, [good, bad, gap]))['docs/proof/drill.md'] as string
   const head = page.slice(0, page.indexOf('## '))
 
-  it('names misses in red, gaps and absent parts before anything else', () => {
+  it('lists misses in red, gaps and absent parts first', () => {
     expect(head).toContain('🔴 **D2, memory grown: 162 MiB, bar <= 64**')
     expect(head).toContain('`drill/D3`: no disk here')
     expect(head).toMatch(/Did not run on this tree[\s\S]*`drill\/D4`/)
@@ -112,19 +112,19 @@ describe('a page', () => {
     expect(head).toContain(tree.hash)
   })
 
-  it('shows a short form apart from the full one', () => {
+  it('shows short forms separately from full forms', () => {
     const pages = renderPages(proofOf(tree, [partOf('drill/D1', good.runs, 'short')]))
     expect(pages['docs/proof/drill.md']).not.toContain('## D1')
     expect(pages['docs/proof/README.md']).toContain('| `drill/D1` (short form) | passed |')
   })
 
-  it('lets no text of a run end a cell or a line', () => {
+  it('escapes text from runs in cells and lines', () => {
     const odd = resultOf('D1', 'passed', [{ what: 'a|b\n| c', value: 0, atMost: 0 }])
     const text = renderPages(proofOf(tree, [partOf('drill/D1', [runOf('passed', [odd])])]))['docs/proof/drill.md']
     expect(text).toContain('| a\\|b | 0 (≤ 0) |')
   })
 
-  it('shows benchmarks of all fleets side by side', () => {
+  it('shows benchmarks of all fleet sizes side by side', () => {
     const of = (agents: number, value: number): PartRuns => {
       const one = { ...resultOf('list', 'passed', [{ what: 'p50', value, unit: 'ms', atMost: 5 }]), agents }
       return partOf(`bench/${agents}`, [runOf('passed', [one])])
@@ -140,7 +140,7 @@ describe('the sizing guide', () => {
     { what: 'TLS, 1 % changed: per core-second, server and database', value: 1_000, unit: '/s' },
     { what: 'TLS, 1 % changed: share of the server process in the CPU time', value: 60, unit: '%' },
   ]
-  it('follows from the benchmark of the same fleet', () => {
+  it('uses the benchmark of the same fleet size', () => {
     const part = partOf('bench/1000000', [runOf('passed', [resultOf('check-in', 'passed', findings)])])
     const text = renderPages(proofOf(tree, [part]))['docs/guide/sizing.md']
     expect(text).toMatch(/\| 1,000,000 \| not measured \| 16,667 \| 10 cores \| 6.67 cores \| not measured \|/)
@@ -157,7 +157,7 @@ describe('runs', () => {
     expect(joinRuns(tree.hash, [good], [bad]).map(({ part }) => part)).toEqual(['drill/D1', 'drill/D2'])
   })
 
-  it('stay on record: a miss is not repaired by running again', () => {
+  it('are kept: another run does not clear a miss', () => {
     const [passed] = good.runs as [Run]
     const missed = { ...(bad.runs[0] as Run), date: '2026-11-23T09:00:00.000Z' }
     const none = { ...passed, verdict: 'incomplete' as const, date: '2026-11-23T11:00:00.000Z' }
@@ -171,7 +171,7 @@ describe('runs', () => {
     expect(text).toContain('## D2: 🔴 MISSED')
   })
 
-  it('without all their results are incomplete', () => {
+  it('with missing results are incomplete', () => {
     const result = (good.runs[0] as Run).results
     expect(judgeRun({ expected: ['D1'] }, 0, result)).toEqual({ verdict: 'passed', notRun: [] })
     expect(judgeRun({ expected: ['D1', 'list'] }, 0, result).verdict).toBe('incomplete')
@@ -214,7 +214,7 @@ describe('the tree', () => {
 })
 
 describe('the check before a release', () => {
-  it('accepts the pages of the present tree and names the parts that did not run', () => {
+  it('accepts the pages of the current tree and lists the parts that did not run', () => {
     const checked = checkProof(newCheckout([good, bad, gap]))
     expect(checked.stale).toEqual([])
     expect(checked.misses).toEqual(['drill/D2 misses memory grown'])
@@ -223,7 +223,7 @@ describe('the check before a release', () => {
     expect(checked.gaps).not.toContain('drill/D1 did not run')
   })
 
-  it('refuses pages of another tree and pages that somebody edited', () => {
+  it('rejects edited pages and pages of another tree', () => {
     const folder = newCheckout([good])
     write(folder, { 'server/src/a.ts': 'export const a = 2\n' })
     expect(checkProof(folder).stale.join()).toMatch(/docs\/proof belongs to tree/)
@@ -242,7 +242,7 @@ describe('the command line', () => {
   const prove = (...args: string[]) =>
     spawnSync(process.execPath, [fromRoot('scripts/prove.ts'), ...args], { encoding: 'utf8' })
 
-  it('lists its parts, self-tests and the device measurement among them', () => {
+  it('lists its parts, including self-tests and the device measurement', () => {
     const names = prove('--list').stdout.trim().split('\n')
     expect(names).toEqual(expect.arrayContaining(['gate/fuzz', 'drill/D1', 'bench/1000000', 'bench/kernel', 'devices']))
     expect(names).toContain('self-test/drill/D1')
@@ -250,7 +250,7 @@ describe('the command line', () => {
     expect(partsNamed(['self-test/gate']).found.every(({ name }) => name.startsWith('self-test/gate/'))).toBe(true)
   })
 
-  it('refuses names that do not exist', () => {
+  it('rejects unknown names', () => {
     const { status, stderr } = prove('drill/D99')
     expect([status, stderr.split('\n')[0]]).toEqual([2, 'Unknown parts: drill/D99'])
   })

@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
       expect(document.components[kind as 'schemas' | 'responses'], name).toHaveProperty([name as string])
   })
 
-  it('has no component that is defined by itself', () => {
+  it('has no component that refers only to itself', () => {
     for (const [name, schema] of Object.entries(document.components.schemas))
       for (const one of [schema, ...((schema as JsonSchema).anyOf ?? [])])
         expect((one as JsonSchema).$ref, name).not.toBe(`#/components/schemas/${name}`)
@@ -46,8 +46,8 @@ describe('the OpenAPI document', () => {
       ? [{ what: `${id} answer`, schema: response as TSchema, given: examples?.response }]
       : []),
   ])
-  // One test: most examples are made from the schema they are checked against.
-  it('has a valid example of every body and answer', () => {
+  // One test, because most examples come from the schema that validates them.
+  it('has a valid example of every request body and response', () => {
     expect(bodies.length).toBeGreaterThan(200)
     const faults = bodies.flatMap(({ what, schema, given }) =>
       [...Compile(schema).Errors(given ?? exampleOf(plain(schema)))].map(

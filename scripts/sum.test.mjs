@@ -19,7 +19,7 @@ it('names what was skipped and failed, and ends with the sum alone on its line',
   expect(said).toEqual(['skipped: a.test.ts > opens (no chromium)', 'failed: lint', '6 passed, 1 failed, 1 skipped'])
 })
 
-it('counts and names what passed only when it was run again, and says what was left out', () => {
+it('counts and lists tests that passed only when run again, and lists tests that were left out', () => {
   expect(report([{ passed: 2, failed: [], unsteady: ['a.test.ts > opens'] }], 'left out: 2 slow test files')).toBe(0)
   expect(said).toEqual([
     'unsteady: a.test.ts > opens',

@@ -6,7 +6,7 @@ import { planOf, SLOW_TESTS } from './test-plan.mjs'
 
 const slow = ['e2e/a.slow.test.ts']
 
-it('leaves the slow tests out of the ordinary run, and says so', () => {
+it('leaves slow tests out of the ordinary run and reports them', () => {
   expect(planOf([], slow)).toEqual({
     filters: [],
     isWhole: true,
@@ -20,18 +20,18 @@ it('runs everything with --all', () => {
   expect(planOf(['--all'], slow)).toEqual({ filters: [], isWhole: true, isSlow: true, vitest: [], note: undefined })
 })
 
-it('runs whatever the arguments select, slow or not', () => {
+it('runs all tests that the arguments select, slow or not', () => {
   const plan = { filters: ['e2e/kernel'], isWhole: false, isSlow: true, vitest: ['e2e/kernel'], note: undefined }
   expect(planOf(['e2e/kernel'], slow)).toEqual(plan)
   expect(planOf(['--all', 'e2e/kernel'], slow)).toEqual(plan)
 })
 
-it('lets only emulated machines and installed packages be slow', () => {
+it('allows only tests of emulated machines and installed packages to be slow', () => {
   const files = globSync(SLOW_TESTS, { cwd: ROOT, exclude: ['**/node_modules', '.node'] })
   expect(files.length).toBeGreaterThan(0)
   expect(files.filter((file) => !/^e2e\/(kernel|packages|images|windows)\//.test(file))).toEqual([])
 })
 
-it('is what the continuous integration runs in full', () => {
+it('runs in full in continuous integration', () => {
   expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toMatch(/^exec npm test -- --all$/m)
 })

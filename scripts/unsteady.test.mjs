@@ -28,7 +28,7 @@ const judge = async (result, second, passed = 4 - second.length) => {
   return { judged, said, asked }
 }
 
-it('counts what failed once and passed alone as passed and unsteady', async () => {
+it('counts tests that failed once and passed alone as passed and unsteady', async () => {
   const { judged, said, asked } = await judge(first, [])
   // Six of the other file, and four of this one: the first run had not come to all of its tests.
   expect([judged.passed, judged.failed, asked]).toEqual([10, [], ['a.test.ts']])

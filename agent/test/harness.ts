@@ -27,7 +27,7 @@ export const temporaryDir = (): string => {
   return dir
 }
 
-/** A fake `/sys` with these devices, directories and links as a kernel has them; `root` is made by default. */
+/** Creates a fake `/sys` with the same devices, directories and links as in a kernel. Creates `root` by default. */
 export const createKernelTree = (devices: readonly DeviceReport[], root = temporaryDir()): string => {
   for (const [path, content] of describeKernelTree(devices)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })

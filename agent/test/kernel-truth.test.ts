@@ -160,7 +160,7 @@ describe('a driver mismatch', () => {
   })
 })
 
-/** An armed host with 65 devices that lie: it can hold the ports of 64. */
+/** An armed host with 65 lying devices, but a limit of 64 held ports. */
 const overrun = async () => {
   const liars = Array.from({ length: 65 }, (_, i) => ({ ...liar, portPath: `1-${10 + i}` }))
   const host = await startHost({ devices: [keyboard, ...liars] })
@@ -172,7 +172,7 @@ const overrun = async () => {
 }
 const heldPortsOf = (host: Host) => heldOf(host).map(({ portPath }) => portPath)
 
-describe('a host that holds as many ports as it can', () => {
+describe('a host at its limit of held ports', () => {
   it('finding 7: releases none for another, authorises no further device and reports it', async () => {
     const host = await overrun()
     expect(heldPortsOf(host)).toContain('1-10')

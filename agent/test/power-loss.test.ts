@@ -26,7 +26,7 @@ const open = (dir: string): Spool =>
     maxChanges: 5_000,
     maxBytes: 50_000_000,
   })
-/** The spool that the next start finds after a power loss at this moment. */
+/** Opens the spool as the next start finds it after a power loss at this moment. */
 const afterPowerLoss = (): Spool => {
   const left = temporaryDir()
   power.leftIn(left)
@@ -35,7 +35,7 @@ const afterPowerLoss = (): Spool => {
 const times = (spool: Spool): number[] => spool.pending().changes.map((change) => change.at)
 
 describe('a power loss', () => {
-  it('loses no change of which the spool has said that it is kept', () => {
+  it('loses no change that the spool has acknowledged', () => {
     const spool = open(stateDir)
     spool.add([removal(1), removal(2)])
     expect(times(afterPowerLoss())).toEqual([1, 2])
@@ -49,14 +49,14 @@ describe('a power loss', () => {
     expect(times(afterPowerLoss())).toEqual([4])
   })
 
-  it('does not forget a check-in that was about to be sent', () => {
+  it('keeps a check-in that was about to be sent', () => {
     const spool = open(stateDir)
     spool.add([removal(1)])
     spool.markFlight({ bootId: 'b', seq: 7, upTo: 1 })
     expect(afterPowerLoss().openFlight()).toEqual({ bootId: 'b', seq: 7, upTo: 1 })
   })
 
-  it('loses nothing when the spool is written again because it has become large', () => {
+  it('loses nothing when a large spool is rewritten', () => {
     const spool = open(stateDir)
     const attached: DeviceChange = {
       op: 'attached',
@@ -73,7 +73,7 @@ describe('a power loss', () => {
     expect(readFileSync(join(stateDir, 'spool.jsonl')).length).toBeLessThan(4_000_000)
   })
 
-  it('leaves of a file that is replaced the new content, under its own name alone', () => {
+  it('leaves only the new content of a replaced file, under its own name', () => {
     const path = join(stateDir, 'policy.json')
     for (const content of ['the old one', 'the new one']) {
       writeDurable(path, content)
@@ -84,7 +84,7 @@ describe('a power loss', () => {
     }
   })
 
-  it('would lose what was only written: the watch itself sees that', () => {
+  it('loses data that was written without fsync, so the watch works', () => {
     closeSync(openSync(join(stateDir, 'a'), 'w'))
     const left = temporaryDir()
     power.leftIn(left)

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
 /**
- * Watches fsync and remembers what a power loss would leave of a directory: of each file the bytes at its last fsync, under
- * the names at the last fsync of the directory. `leftIn` writes that into another directory; call `stop` in the end.
+ * Watches fsync and records what a power loss would leave in a directory: the bytes of each file at its last fsync, under
+ * the names at the last fsync of the directory. `leftIn` writes that state to another directory. Call `stop` at the end.
  */
 export const watchPowerLoss = (dir: string) => {
   const real = fs.fsyncSync
@@ -19,7 +19,7 @@ export const watchPowerLoss = (dir: string) => {
     real(fd)
     const { ino } = fs.fstatSync(fd)
     if (ino === watched) names = new Map(fs.readdirSync(dir).map((name) => [name, inodeOf(join(dir, name))]))
-    // Opened again: the descriptor may only be for writing.
+    // Open the file again, because the descriptor may be write-only.
     else if (fs.fstatSync(fd).isFile()) synced.set(ino, fs.readFileSync(`/proc/self/fd/${fd}`))
   }
   syncBuiltinESMExports()

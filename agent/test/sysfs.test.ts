@@ -209,7 +209,7 @@ describe('differences', () => {
   })
 })
 
-describe('trees with links, as kernels have them', () => {
+describe('trees with links, as in a kernel', () => {
   it('show a security key behind a hub, with its report descriptor', () => {
     const { devices, problems } = scanOf(createKernelTree(securityKeyBehindHub()))
     expect(problems).toEqual([])

@@ -12,7 +12,7 @@ it('draws hosts from the whole fleet, the same ones for the same seed', () => {
   expect(Math.max(...tenths)).toBeLessThan(600)
 })
 
-it('draws all where all are wanted', () => {
+it('draws all hosts on request', () => {
   expect(drawUniformly(10, 10, 1).size).toBe(10)
   expect(drawUniformly(3, 5, 1)).toEqual(new Set([0, 1, 2]))
 })

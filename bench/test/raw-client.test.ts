@@ -9,7 +9,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections()
 })
 
-/** Answers every third request with 503. */
+/** Returns 503 for every third request. */
 const startShedding = async () => {
   const seen = { requests: 0, connections: 0 }
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ const playerOf = (): Player => ({
   devices: [],
 })
 
-it('counts no failed request as throughput', async () => {
+it('does not count failed requests as throughput', async () => {
   const { seen, url } = await startShedding()
   const cpu = () => ({ server: 0, database: 0 })
   const measured = await measure({ url, ca: undefined, cpu }, [playerOf(), playerOf()], 2, 0.3, 0)
@@ -63,7 +63,7 @@ it('keeps a connection, or opens one for each request', async () => {
   expect([fresh.answered.length, seen.connections]).toEqual([5, 6])
 })
 
-it('asks at a steady pace', async () => {
+it('sends requests at a steady rate', async () => {
   const { seen, url } = await startShedding()
   const paced = workOf(100)
   const works = [0, 1].map(() => ({ ...paced, answered: (status: number) => paced.answered.push(status) }))

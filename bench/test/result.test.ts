@@ -7,7 +7,7 @@ const plain: Figure = { what: 'size', value: 4, unit: 'MB', better: 'less' }
 const verdictOf = (figures: Figure[], notRun?: string[]) =>
   judged({ name: 'list', conditions: 'c', figures, ...(notRun === undefined ? {} : { notRun }) }, 1, 1).verdict
 
-it('judges a benchmark by its limits', () => {
+it('evaluates a benchmark by its limits', () => {
   expect(verdictOf([fast, plain])).toBe('passed')
   expect(verdictOf([fast, slow])).toBe('missed')
   expect(verdictOf([plain])).toBe('measured')
@@ -15,12 +15,12 @@ it('judges a benchmark by its limits', () => {
   expect(verdictOf([], ['list: not finished'])).toBe('incomplete')
 })
 
-it('counts a figure that is no number as missed', () => {
+it('counts a figure that is not a number as missed', () => {
   const none = { ...fast, value: Number.NaN }
   expect([verdictOf([none]), ratioOf(none)]).toEqual(['missed', 0])
 })
 
-it('counts zero as met where less is better', () => {
+it('counts zero as met if less is better', () => {
   expect(ratioOf({ ...fast, value: 0 })).toBe(Number.POSITIVE_INFINITY)
   expect(verdictOf([{ ...fast, value: 0 }])).toBe('passed')
 })

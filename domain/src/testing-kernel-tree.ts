@@ -3,13 +3,13 @@ import { parseReport } from './descriptors.ts'
 import { buildDevice } from './testing-build.ts'
 import { describeSysfs } from './testing-sysfs.ts'
 
-/** A file of a sysfs tree, or a symbolic link in it. */
+/** A file or symbolic link in a sysfs tree. */
 export type SysfsEntry = Buffer | string | { link: string }
 
 const devicesDir = 'bus/usb/devices'
 const HID_CLASS = 0x03
 
-/** Where the kernel keeps a device or interface: below its controller, hub by hub. */
+/** Returns the sysfs path of a device or interface: below its controller, hub by hub. */
 const homeOf = (name: string): string => {
   const [portPath = '', configuration] = name.split(':')
   const bus = /^usb(\d+)$/.exec(portPath)?.[1] ?? portPath.slice(0, portPath.indexOf('-'))
@@ -22,7 +22,7 @@ const homeOf = (name: string): string => {
   return home.join('/')
 }
 
-/** Report descriptors, one for each HID interface, where its driver shows them. */
+/** Report descriptors, one for each HID interface, at the paths of its driver. */
 const hidFiles = (report: DeviceReport): [path: string, content: Buffer][] => {
   const parsed = parseReport(report)
   const first = parsed.configurations[0]
@@ -36,8 +36,8 @@ const hidFiles = (report: DeviceReport): [path: string, content: Buffer][] => {
 }
 
 /**
- * The sysfs tree of these devices as a kernel has it: directories below their hubs, symbolic links to them in
- * `bus/usb/devices`, and report descriptors below the HID interfaces. By path below the sysfs root.
+ * Builds the sysfs tree of these devices as in a kernel: directories below their hubs, symbolic links to them in
+ * `bus/usb/devices`, and report descriptors below the HID interfaces. Keys are paths below the sysfs root.
  */
 export const describeKernelTree = (reports: readonly DeviceReport[]): Map<string, SysfsEntry> => {
   const entries = new Map<string, SysfsEntry>()
@@ -56,7 +56,7 @@ const twoTranslators = [
   { code: '09:00:02', number: 0, alternate: 1, endpoints: intervalIn(12) },
 ]
 
-/** A keyboard that is behind a hub of its own, that is behind a monitor's, that is behind the chipset's. */
+/** A keyboard behind its own hub, which is behind a monitor's hub, which is behind the chipset's hub. */
 export const keyboardBehindHubs = (): DeviceReport[] => [
   buildDevice({
     ...{ portPath: '1-1', vid: '8087', pid: '0020', bcdDevice: '0000', deviceCode: '09:00:01', speedMbps: 480 },
@@ -81,10 +81,10 @@ export const keyboardBehindHubs = (): DeviceReport[] => [
   }),
 ]
 
-/** The collection of FIDO as the CTAP standard writes it: usage page 0xF1D0, one report of 64 bytes in and one out. */
+/** The FIDO collection of the CTAP standard: usage page 0xF1D0, one 64-byte input report and one 64-byte output report. */
 const fidoReport = Buffer.from('06d0f10901a1010920150026ff007508954081020921150026ff00750895409102c0', 'hex')
 
-/** A security key with FIDO alone, behind a hub. */
+/** A FIDO-only security key behind a hub. */
 export const securityKeyBehindHub = (): DeviceReport[] => [
   buildDevice({
     ...{ portPath: '1-2', vid: '0BDA', pid: '5411', bcdDevice: '0104', bcdUsb: 0x0210, deviceCode: '09:00:02' },

@@ -1,3 +1,3 @@
-/** Options of a test or suite that is skipped for `reason`; without a reason it runs. The test run prints the reason. */
+/** Returns test options that skip a test or suite if there is a `reason`. The test run prints the reason. */
 export const unless = (reason: string | null | undefined): { skip?: true; meta?: object } =>
   reason == null ? {} : { skip: true, meta: { skipReason: reason } }

@@ -136,7 +136,7 @@ describe('classify', () => {
     expect(classifySpec({ product: 'MTP device', interfaces: ['ff:ff:00'] }).kind).toBe('Phone')
   })
 
-  it('names HID devices by their report descriptors, and keeps what rules look at', () => {
+  it('names HID devices by their report descriptors, and keeps the kinds that rules use', () => {
     const report = (page: number, usage: number): string =>
       Buffer.from([0x06, page & 0xff, page >> 8, 0x09, usage, 0xa1, 0x01, 0xc0]).toString('base64')
     const of = (page: number, usage: number, ...more: string[]) =>
@@ -158,7 +158,7 @@ describe('classify', () => {
     ]
     for (const [page, usage, kind] of named)
       expect(of(page, usage), kind).toMatchObject({ kind, capabilities: ['HID'] })
-    // A pen tablet that also moves the pointer; a keyboard with a FIDO collection of no known maker.
+    // A pen tablet that also moves the pointer; a keyboard with a FIDO collection of an unknown vendor.
     const pen = classifySpec({
       interfaces: ['03:00:00', '03:01:02'],
       reportDescriptors: [report(0x0d, 2), hidReport('mouse')],
@@ -206,7 +206,7 @@ describe('classify', () => {
     expect(classifySpec(spec).kind).toBe(kind)
   })
 
-  it('takes what the knowledge calls a product where its interfaces say nothing', () => {
+  it('uses the product name in the knowledge if interfaces do not identify the device', () => {
     const report = buildDevice({ vid: '1111', pid: '2222', interfaces: ['ff:ff:ff'] })
     expect(classify(parseReport(report), report, 'Fingerprint Reader')).toMatchObject({
       kind: 'Biometric',

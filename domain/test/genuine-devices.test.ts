@@ -21,7 +21,7 @@ describe('genuine devices', () => {
     ])
   })
 
-  it('show a security key by its report descriptor', () => {
+  it('recognise a security key by its report descriptor', () => {
     const key = securityKeyBehindHub().find((report) => report.portPath === '1-2.3')
     const judged = judge(key!)
     expect(judged).toMatchObject({ kind: 'Security Key', isSecurityKey: true, attackTool: null })
@@ -30,7 +30,7 @@ describe('genuine devices', () => {
     expect(judge({ ...key!, reportDescriptors: [] }).isSecurityKey).toBe(false)
   })
 
-  it('of a workstation are no attack tools, and every one gets its kind', () => {
+  it('of a workstation are not attack tools, and each has its kind', () => {
     const roots = workstation.filter((report) => isRootHub(judge(report).parsed))
     expect(roots.map((report) => report.portPath)).toEqual(['1-3', '1-4'])
     const peripherals = workstation.filter((report) => !roots.includes(report)).map(summary)
@@ -53,11 +53,11 @@ describe('genuine devices', () => {
     },
   )
 
-  it('include the controller of a dock, which is plain HID', () => {
+  it('include the plain HID controller of a dock', () => {
     expect(summary(dock)).toEqual(['17EF:30B4', 'HID', '03:00:00', 'nothing'])
   })
 
-  it('have nothing odd', () => {
+  it('have no anomalies', () => {
     expect(genuineDevices().length).toBeGreaterThan(15)
     for (const report of genuineDevices()) expect(judge(report).parsed.problems, report.product).toEqual([])
   })

@@ -1,7 +1,7 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, keyboardBehindHubs, securityKeyBehindHub, unifyingReceiver1207 } from '@portcullis/domain/testing'
 
-/** Peripherals and root hubs of a virtual workstation: ids, classes, revisions and which texts there are, as real ones have. */
+/** Peripherals and root hubs of a virtual workstation, with the ids, classes, revisions and texts of real devices. */
 export const workstation: DeviceReport[] = [
   buildDevice({
     ...{
@@ -14,7 +14,7 @@ export const workstation: DeviceReport[] = [
     ...{ serial: 'SN0000', configuration: 'A maker', interfaces: ['07:01:01'] },
   }),
   buildDevice({
-    // The comparison knows what this one says of itself.
+    // The comparison knows this device's texts.
     ...{
       portPath: '1-2',
       vid: '203A',
@@ -44,13 +44,13 @@ export const workstation: DeviceReport[] = [
     },
     maxPacketSize0: 9,
   }),
-  // A probe for circuits: two serial ports, each of two interfaces, and one of the maker's own.
+  // A debug probe: two serial ports with two interfaces each, and a vendor-specific interface.
   buildDevice({
     ...{ portPath: '1-6', vid: '1366', pid: '1050', deviceCode: 'ef:02:01', manufacturer: 'A maker', product: 'Probe' },
     ...{ serial: '001050000001', configuration: 'Configuration' },
     interfaces: ['02:02:01', '0a:00:00', '02:02:01', '0a:00:00', 'ff:ff:ff'],
   }),
-  // Another one, whose firmware can be replaced.
+  // Another debug probe, with replaceable firmware.
   buildDevice({
     ...{ portPath: '1-7', vid: '1D50', pid: '6018', deviceCode: 'ef:02:01', maxPacketSize0: 32 },
     ...{ manufacturer: 'Another maker', product: 'Probe  v1.8.2', serial: '97B00001' },
@@ -62,19 +62,19 @@ export const workstation: DeviceReport[] = [
   }),
 ]
 
-/** The two kinds of receivers for wireless keyboards and mice, one interface for each way they speak. */
+/** The two types of receivers for wireless keyboards and mice, with one interface for each protocol. */
 export const receivers: Readonly<Record<'1207' | '2405', DeviceReport>> = {
   1207: unifyingReceiver1207(),
   2405: unifyingReceiver1207({ bcdDevice: '2405', configuration: 'RQR24.05_B0029', maxPacketSize0: 32 }),
 }
 
-/** The controller of a dock. Its number of a serial text points to an empty one. */
+/** The controller of a dock. Its serial number string is empty. */
 export const dock: DeviceReport = buildDevice({
   ...{ portPath: '1-1', vid: '17EF', pid: '30B4', manufacturer: 'A maker', product: 'Dock controller', serial: '' },
   interfaces: ['03:00:00'],
 })
 
-/** All of them, and those of two trees of hubs. */
+/** All of these devices, and the devices of two hub trees. */
 export const genuineDevices = (): DeviceReport[] => [
   ...workstation,
   ...Object.values(receivers),

@@ -42,7 +42,7 @@ const findingOf = (change: Partial<DeviceSpec>, of: Partial<GenuineRow> = {}) =>
   return createAttackTools([], [{ ...row, ...of }]).assess({ parsed: parseReport(report), report, kinds: [] }).finding
 }
 
-describe('a device beside the genuine one of its ids', () => {
+describe('a device compared with the genuine product of its ids', () => {
   it.each<[string, Partial<DeviceSpec>, string | null]>([
     ['is the same', {}, null],
     ['has another name', { product: 'Keys 2' }, null],
@@ -66,14 +66,14 @@ describe('a device beside the genuine one of its ids', () => {
     expect(findingOf(change)?.level ?? null).toBe(level)
   })
 
-  it('says in how many of the compared fields it differs, and in which', () => {
+  it('reports the number of differing fields and lists them', () => {
     const finding = findingOf({ interfaces: [boot(8)] })
     expect(finding?.name).toBe('Differs from genuine Maker Keys (1 of 9 fields)')
     expect(finding?.evidence).toEqual(['interfaces are 03:01:01 instead of 03:00:00 03:01:01'])
     expect(findingOf({ serial: 'A', speedMbps: 480 })?.name).toBe('Imitation of Maker Keys')
   })
 
-  it('gets one level less of an unknown revision where few were recorded', () => {
+  it('has a lower level for an unknown revision if few devices were recorded', () => {
     const change = { bcdDevice: '0120', serial: 'A', speedMbps: 480 }
     expect(findingOf(change)?.level).toBe('confirmed')
     expect(findingOf(change, { samples: 2 })?.level).toBe('suspected')
@@ -126,7 +126,7 @@ describe('a keyboard from a hobby USB stack', () => {
     expect(judge(report).attackTool).toBeNull()
   })
 
-  it('is not told of a host that shows no endpoints', () => {
+  it('is not reported for a host without endpoint data', () => {
     const report = stack({ maxPacketSize0: 0, bcdUsb: 0, interfaces: [{ code: '03:01:01', endpoints: [] }] })
     expect(judge(report).attackTool).toBeNull()
   })

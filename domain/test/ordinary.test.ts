@@ -8,7 +8,7 @@ const device = (spec: Partial<DeviceSpec>): DeviceReport => buildDevice({ vid: '
 const level = (report: DeviceReport): string | null => judge(report).attackTool?.level ?? null
 const typesAndStores = ['03:01:01', '03:01:02', '08:06:50']
 
-describe('an ordinary device that is keyboard and disk or network', () => {
+describe('an ordinary device that combines a keyboard with a disk or network', () => {
   const bridge = { vid: '05AC', pid: '8233', interfaces: ['03:00:00', '03:01:01', '02:0d:00', '0a:00:01', '0e:01:00'] }
   it.each<[string, DeviceReport, string | null]>([
     ['the bridge of a Mac, inside it', device({ ...bridge, removable: 'fixed' }), null],
@@ -44,23 +44,23 @@ describe('an ordinary device that is keyboard and disk or network', () => {
     expect(level(report)).toBe(expected)
   })
 
-  it('is confirmed all the same when something contradicts its ids', () => {
+  it('is still confirmed if other evidence contradicts its ids', () => {
     const fixed = plainKeyboard({ vid: '046D', pid: 'C52B', removable: 'fixed', interfaces: ['03:01:01', '08:06:50'] })
     expect(level(fixed)).toBe('confirmed')
   })
 
-  it('says why it is no more than suspected', () => {
+  it('explains why it is only suspected', () => {
     const { attackTool } = judge(device({ vid: '256C', pid: '006D', interfaces: typesAndStores }))
     expect(attackTool?.evidence).toContain('pen tablets often include a small disk with their driver')
   })
 })
 
-describe('ids that an ordinary product has as well', () => {
+describe('ids shared with an ordinary product', () => {
   const board = { vid: '3346', pid: '1009' }
-  it('are no finding of a device that can not type', () => {
+  it('are not a finding for a device that cannot type', () => {
     expect(level(device({ ...board, interfaces: ['02:02:ff', '0a:00:00'] }))).toBeNull()
   })
-  it('name both products until something tells them apart', () => {
+  it('name both products until other evidence tells them apart', () => {
     expect(judge(device({ ...board, interfaces: ['03:01:01'] })).attackTool).toMatchObject({
       level: 'suspected',
       name: 'Sipeed NanoKVM default or a Milk-V board',
@@ -83,14 +83,14 @@ describe('ids that an ordinary product has as well', () => {
 })
 
 describe('rows of the knowledge', () => {
-  it('mean the version that they name', () => {
+  it('match only the version that they name', () => {
     const of = (product: string) =>
       judge(device({ vid: '045E', pid: '0745', product, interfaces: ['03:01:01', '03:01:02', '03:00:00'] }))
         .vulnerabilities.length
     expect(of('Microsoft 2.4GHz Transceiver v7.0')).toBeGreaterThan(of('Microsoft® Nano Transceiver v2.0'))
   })
 
-  it('take no keyboard of a maker of boards for a board', () => {
+  it('do not match keyboards of a board vendor as boards', () => {
     expect(
       level(
         device({
@@ -106,7 +106,7 @@ describe('rows of the knowledge', () => {
   })
 })
 
-describe('what a tool calls itself', () => {
+describe('the name of a tool', () => {
   it.each<[string, Partial<DeviceSpec>, string | null]>([
     [
       'Hak5',

@@ -57,7 +57,7 @@ describe.each(conflicts)('%s against %s', (winner, loser, effect, effectOfLoser)
     expect(inBothOrders(ruleOf(winner), ruleOf(loser))).toEqual([wins, wins])
   })
 
-  it('wins against a rule that says more', () => {
+  it('wins against a more specific rule', () => {
     const precise = ruleOf(loser, { pid: '5581', serial: 'S1', fingerprint: stick.fingerprint })
     expect(inBothOrders(ruleOf(winner), precise)).toEqual([wins, wins])
   })
@@ -80,7 +80,7 @@ describe.each(conflicts)('%s against %s', (winner, loser, effect, effectOfLoser)
     expect(inBothOrders(ruleOf(winner, { expiresAt }), ruleOf(loser))).toEqual([loses, loses])
   })
 
-  it('loses when it speaks of another device', () => {
+  it('loses if it refers to another device', () => {
     expect(inBothOrders(ruleOf(winner, { vid: '1234' }), ruleOf(loser))).toEqual([loses, loses])
   })
 })
@@ -98,13 +98,13 @@ describe.each(['suspected', 'confirmed'] as const)('a %s attack tool', (attackTo
   const tool = { ...stick, attackTool }
   const known = { effect: 'block', source: 'attack-tool', ruleId: null }
 
-  it('is blocked as one, whatever is allowed or denied', () => {
+  it('is blocked as an attack tool, whatever other rules allow or deny', () => {
     expect(decide([], tool, now)).toEqual(known)
     for (const kind of ['deny', 'grant', 'host', 'tag', 'global'] as const)
       expect(decide([ruleOf(kind)], tool, now), kind).toEqual(known)
   })
 
-  it('passes by an allow that names attack tools, of any level', () => {
+  it('is allowed by a rule of any level that names attack tools', () => {
     for (const kind of ['grant', 'host', 'tag', 'global'] as const) {
       const allow = ruleOf(kind, { overrideAttackTool: true })
       expect(decide([allow], tool, now), kind).toEqual({ effect: 'allow', source: kind, ruleId: kind })
@@ -113,14 +113,14 @@ describe.each(['suspected', 'confirmed'] as const)('a %s attack tool', (attackTo
     }
   })
 
-  it('does not pass when another rule denies it, in either order', () => {
+  it('is blocked if another rule denies it, in either order', () => {
     const allow = ruleOf('grant', { overrideAttackTool: true })
     const denied = { effect: 'block', source: 'deny', ruleId: 'deny' }
     expect(decide([allow, ruleOf('deny')], tool, now)).toEqual(denied)
     expect(decide([ruleOf('deny'), allow], tool, now)).toEqual(denied)
   })
 
-  it('passes by the level that names attack tools, and not by a stronger one that does not', () => {
+  it('is allowed by the level that names attack tools, not by a stronger level that does not', () => {
     const rules = [ruleOf('grant'), ruleOf('host'), ruleOf('global', { overrideAttackTool: true })]
     const expected = { effect: 'allow', source: 'global', ruleId: 'global' }
     expect(decide(rules, tool, now)).toEqual(expected)
@@ -141,7 +141,7 @@ describe('among rules of one level', () => {
   })
 })
 
-it('an allow makes a whitelist until it expires, and not at that instant', () => {
+it('an allow creates a whitelist until the instant at which it expires', () => {
   const allow = ruleOf('host')
   expect(hasWhitelist(false, [{ ...allow, expiresAt: nextInstant }], now)).toBe(true)
   expect(hasWhitelist(false, [{ ...allow, expiresAt: sameInstant }], now)).toBe(false)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { conflictsOf, mergeRows, rowsOf } from './genuine-rows.ts'
 import { readRecordings } from './recordings.ts'
 
-/** Recordings of our own, in the forms that tools write. */
+/** Test recordings in the output formats of the tools. */
 const lsusb = (bcd: string, power: number) => `
 Bus 001 Device 004: ID aaa1:0001 Maker Keys
 Device Descriptor:
@@ -74,7 +74,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('recordings', () => {
-  it('are read in each form, with what they show and nothing else', () => {
+  it('are read in each format, with exactly the recorded fields', () => {
     const all = readRecordings(folder).sort((a, b) => (a.file < b.file ? -1 : 1))
     expect(all.map(({ file, depth, report }) => [file, depth, report.product])).toEqual([
       ['below/key.umockdev', 'descriptors', 'Key'],
@@ -85,7 +85,7 @@ describe('recordings', () => {
     expect(all[1]?.report.manufacturer).toBeUndefined()
   })
 
-  it('become rows of facts, and conflicts with rows that are there are named', () => {
+  it('become rows of facts, with a list of conflicts with existing rows', () => {
     const made = rowsOf(
       readRecordings(folder).filter(({ file }) => file === 'lsusb.txt'),
       '',
@@ -119,7 +119,7 @@ describe('recordings', () => {
     )
     expect(conflictsOf(made, other)).toEqual(['AAA1:0001 Maker Keys (A+B): bcd 0120; powerMa 90 (other: lsusb.txt)'])
     expect(mergeRows(made, other)[0]).toMatchObject({ bcd: ['0110', '0120'], powerMa: [90, 100], samples: 2 })
-    // What was written by hand keeps its word.
+    // Values that were written by hand do not change.
     const byHand = [{ vid: 'AAA1', pid: '0001', name: 'Keys', classes: ['03'], samples: 0, source: 'a manual' }]
     expect(mergeRows(byHand, other)).toEqual(byHand)
   })
@@ -132,12 +132,12 @@ describe('the measurement', () => {
     return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', env }).stdout
   }
 
-  it('says that it is incomplete without recordings', () => {
+  it('is incomplete without recordings', () => {
     expect(run()).toContain('Recordings: incomplete')
     expect(JSON.parse(run('--json'))).toMatchObject({ isComplete: false, recordings: null })
   })
 
-  it('confirms no ordinary device of our own, misses no tool and names each as people do', () => {
+  it('confirms no ordinary fixture, misses no tool and gives each device its common name', () => {
     const { fixtures } = JSON.parse(run('--json'))
     expect(fixtures.falseConfirmed.which).toEqual([])
     expect(fixtures.missedTools).toEqual([])
@@ -146,7 +146,7 @@ describe('the measurement', () => {
     expect(fixtures.falseSuspected.n).toBeLessThanOrEqual(1)
   })
 
-  it('measures recordings, with labels where there are some', () => {
+  it('measures recordings, with labels if they exist', () => {
     writeFileSync(join(folder, 'labels.json'), JSON.stringify({ 'AAA1:0002': { kind: 'Mouse' } }))
     const { recordings } = JSON.parse(run(folder, '--json'))
     expect(recordings.devices).toBe(3)

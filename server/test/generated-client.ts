@@ -1,4 +1,4 @@
-/** A client for types that openapi-typescript made of the document (`./api.d.ts`): the file `client.ts` beside them. */
+/** The file `client.ts`: a client for the types that openapi-typescript generated from the document (`./api.d.ts`). */
 export const clientSource = `
 import type { paths } from './api.d.ts'
 
@@ -28,7 +28,7 @@ export const createClient = (address: string, token?: string) =>
   }
 `
 
-/** A program that uses it: eleven operations, and what the types refuse. The file \`program.ts\`. */
+/** The file \`program.ts\`: calls eleven operations and checks what the types reject. */
 export const programSource = `
 import type { components } from './api.d.ts'
 import { createClient } from './client.ts'
@@ -47,7 +47,7 @@ export const run = async (address: string, password: string, agentId: string) =>
   const { userName } = await call('post', '/prime/webui/admin/adduser', { body: ada })
   const changed: Schemas['AccountViewResource'] = await call('post', '/prime/webui/admin/updateuser', { body: { userName, lastName: 'Keller' } })
   const all: Schemas['AccountViewResource'][] = await call('get', '/prime/webui/admin/all', {})
-  // An account can be sent back as it was read.
+  // An account can be sent back unchanged.
   const same = await call('post', '/prime/webui/admin/updateuser', { body: all.find((one) => one.userName === 'ada') ?? ada })
   await call('post', '/prime/webui/admin/deleteUsers', { body: ['ada'] })
 

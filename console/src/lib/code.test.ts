@@ -21,7 +21,7 @@ const setUp = (answers: boolean[]) => {
 }
 
 describe('loading code', () => {
-  it('waits until the server answers, says so meanwhile, and tries again', async () => {
+  it('waits until the server responds, reports that it is waiting, and retries', async () => {
     const { code, seen } = setUp([false, false, true])
     const waits: boolean[] = []
     code.watch(() => waits.push(code.isWaiting()))
@@ -31,7 +31,7 @@ describe('loading code', () => {
     expect(waits).toEqual([true, false])
   })
 
-  it('reloads the page once when the file is missing on a server that answers', async () => {
+  it('reloads the page once when the server responds but the file is missing', async () => {
     const { code, seen } = setUp([])
     void code.load(missing)
     await expect.poll(() => seen.reloads).toBe(1)
@@ -39,7 +39,7 @@ describe('loading code', () => {
     expect(seen.reloads).toBe(1)
   })
 
-  it('reports an error of the code itself at once', async () => {
+  it('reports an error in the code itself immediately', async () => {
     const { code, seen } = setUp([])
     await expect(code.load(() => Promise.reject(new Error('x is not a function')))).rejects.toThrow('x is not')
     expect(seen.pauses).toEqual([])

@@ -155,7 +155,7 @@ describe('an answer', () => {
   })
 })
 
-describe('sysfs trees with links, as kernels have them', () => {
+describe('sysfs trees with links, as in a kernel', () => {
   it.each([
     ['a keyboard behind hubs', keyboardBehindHubs()],
     ['a security key behind a hub', securityKeyBehindHub()],

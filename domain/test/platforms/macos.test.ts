@@ -73,7 +73,7 @@ describe('a Mac', () => {
     expect(device?.serial).toBeUndefined()
   })
 
-  it('says its devices with lettered keys before macOS 10.15, in JSON and in a property list', () => {
+  it('lists devices with prefixed keys before macOS 10.15, in JSON and in a property list', () => {
     const items: Value = [
       {
         _name: 'USBBus',
@@ -103,7 +103,7 @@ describe('a Mac', () => {
       ])
   })
 
-  it('is a failed poll when it names products and none can be placed', () => {
+  it('is a failed poll if it lists products but none has a location', () => {
     const profiler = JSON.stringify({
       SPUSBDataType: [{ _items: [{ _name: 'Stick', newProductID: '0x5581', newLocation: '0x14100000' }] }],
     })
@@ -257,7 +257,7 @@ describe('a Mac with many devices', () => {
     ],
   })
 
-  it('says all of them, none of which is an attack tool', () => {
+  it('lists all of them, without attack tools', () => {
     const devices = devicesOf(macAnswer({ profiler }))
     expect(devices.map((d) => `${d.portPath} ${d.vid}:${d.pid}`)).toEqual([
       ...['0-1 0BDA:0411', '2-3 043E:9A60', '2-3.2 0781:558C', '2-3.3 2109:0817', '2-3.4 043E:9A71'],
@@ -276,7 +276,7 @@ describe('a Mac with many devices', () => {
     expect([at('20-1')?.bcdDevice, at('20-3.3')?.speedMbps]).toEqual([0x9b00, 12])
   })
 
-  it('says them in a property list as well', () => {
+  it('lists them in a property list as well', () => {
     const dict = (members: string) => `<dict>${members}</dict>`
     const said = (...pairs: [string, string][]) =>
       pairs.map(([key, text]) => `<key>${key}</key><string>${text}</string>`).join('')
@@ -312,7 +312,7 @@ describe('a Mac with many devices', () => {
     ])
   })
 
-  it('says them in the registry of older systems, root hubs left out', () => {
+  it('lists them in the registry of older systems, without root hubs', () => {
     const entry = (locationID: bigint, idVendor: number, idProduct: number, name: string, code = [0, 0, 0]) => ({
       ...{ locationID, idVendor, idProduct, bcdDevice: 0x0110, bNumConfigurations: 1, 'Device Speed': 1 },
       ...{ bDeviceClass: code[0] as number, bDeviceSubClass: code[1] as number, bDeviceProtocol: code[2] as number },
@@ -323,7 +323,7 @@ describe('a Mac with many devices', () => {
       entry(0x1d200000n, 1452, 0x021b, 'Keyboard and trackpad'),
       entry(0x5d200000n, 1452, 0x8240, 'Receiver of a remote control'),
       entry(0x7d100000n, 1452, 0x8205, 'Radio', [224, 1, 1]),
-      // Addresses above the first half are written with 64 bits.
+      // The registry prints addresses in the upper half as 64-bit numbers.
       entry(0xffff_ffff_fd00_0000n, 1452, 0x8006, 'Root hub', [9, 0, 1]),
       { ...entry(0xffff_ffff_fd30_0000n, 6518, 0x6025, 'Stick'), 'USB Serial Number': '16270078C5C90000' },
       entry(0xffff_ffff_fd40_0000n, 1452, 0x8501, 'Camera', [255, 255, 255]),

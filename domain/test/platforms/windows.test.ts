@@ -196,7 +196,7 @@ describe('a Windows host', () => {
   })
 })
 
-describe('a Windows host that says nothing of places', () => {
+describe('a Windows host without device locations', () => {
   /** A device or one of its interfaces: what Windows names it by, and the class that its driver is chosen by. */
   const node = (path: string, revision: string, code: string, isDevice = false): WindowsNode => {
     const ids = path.split('\\')[1] ?? ''
@@ -222,7 +222,7 @@ describe('a Windows host that says nothing of places', () => {
     HardwareID: [`USB\\ROOT_HUB20&${chip}&REV0005`, `USB\\ROOT_HUB20&${chip}`, 'USB\\ROOT_HUB20'],
     CompatibleID: [],
   })
-  // The order is that of Windows: an interface may come before its device.
+  // In Windows order: an interface may come before its device.
   const nodes = [
     node('USB\\VID_046D&PID_C30A&MI_01\\7&2A000001&0&0001', '1500', '03:00:00'),
     node('USB\\VID_8087&PID_0024\\5&1A000001&0&1', '0000', '09:00:00'),

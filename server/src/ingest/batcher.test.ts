@@ -85,7 +85,7 @@ it('refuses whoever waits for long, in a run and behind it, and lets the run go 
   }
 })
 
-it('takes as many items as it has places for, refuses the next, and takes more when places are free', async () => {
+it('accepts items up to its capacity, refuses the next one, and accepts more when capacity is free', async () => {
   let end: (items: string[]) => void = () => {}
   const runs: string[][] = []
   const batcher = createBatcher<string, string>({
@@ -112,7 +112,7 @@ it('takes as many items as it has places for, refuses the next, and takes more w
     )
   const running = [outcome('a'), outcome('b')]
   await expect.poll(() => runs).toEqual([['a', 'b']])
-  // What runs takes no place.
+  // Running items use no capacity.
   const waiting = [outcome('c'), outcome('d'), outcome('e')]
   expect(batcher.depth()).toBe(3)
   const refused = [outcome('f'), outcome('g')]

@@ -78,7 +78,7 @@ describe('a check-in', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
-  it('counts once when the same seq comes again, whatever it says then', async () => {
+  it('counts a repeated seq once, whatever its content', async () => {
     const agent = await enrolAgent(t)
     const error = { at: 5, code: 'disk_full', message: 'the disk is full' }
     const request = agent.body({
@@ -432,7 +432,7 @@ describe('paths of agents', () => {
 })
 
 describe('a beat', () => {
-  it('does not make a silent host connected when an old beat is sent again', async () => {
+  it('does not mark a silent host as connected when an old heartbeat is replayed', async () => {
     const agent = await enrolAgent(t)
     const beat = agent.body()
     expect((await agent.post(beat)).status).toBe(200)
@@ -440,7 +440,7 @@ describe('a beat', () => {
     t.clock.advance(181_000)
     await t.server.ingest.sweep()
     expect((await agent.detail()).displayStatusCombined).toBe('Disconnected')
-    // The session is still good: only the number is old.
+    // The session is still valid; only the seq is old.
     expect((await agent.post(beat)).status).toBe(200)
     expect(await agent.detail()).toMatchObject({ displayStatusCombined: 'Disconnected', lastUpdated })
     expect((await agent.post({ ...beat, seq: beat.seq + 1 })).status).toBe(200)

@@ -91,7 +91,7 @@ describe('changesBetween', () => {
 describe('a selection', () => {
   const many = { ...(all[0] as Waiting), peripheralsCount: 9 }
   const [whole, first] = linesOf([many], modelKey(many))
-  it('of a model holds its devices, also those that are not listed', () => {
+  it('of a model includes its devices, even those not listed', () => {
     const chosen = toggled(new Set(), whole!)
     expect(isChosen(chosen, first!)).toBe(true)
     expect(toggled(chosen, first!)).toEqual(chosen)
@@ -106,7 +106,7 @@ describe('a selection', () => {
     expect(toggled(chosen, whole!)).toEqual(new Set([modelKey(many)]))
   })
 
-  it('is counted apart from what waits', () => {
+  it('is counted separately from the waiting devices', () => {
     expect(totalsText({ recordsTotal: 4, recordsFiltered: 1, attached: 7 })).toBe(
       '1 of 4 models; 7 devices attached now',
     )

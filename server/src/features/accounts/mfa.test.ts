@@ -86,7 +86,7 @@ describe('an authenticator app', () => {
     t.clock.advance(15 * 60_000)
   })
 
-  it('accepts the right code at the fifth try and not at the sixth', async () => {
+  it('accepts the correct code on the fifth attempt, but not on the sixth', async () => {
     const { userName, password, secret } = await withTotp()
     const wrongTries = async (mfaToken: string, n: number): Promise<void> => {
       for (let i = 0; i < n; i++)
@@ -102,7 +102,7 @@ describe('an authenticator app', () => {
     expect((await finish(second.mfaToken, { code: codeOf(secret) })).json()).toHaveProperty('token')
   })
 
-  it('accepts the right code at the tenth try within 15 minutes and not at the eleventh', async () => {
+  it('accepts the correct code on the tenth attempt within 15 minutes, but not on the eleventh', async () => {
     const { userName, password, secret } = await withTotp()
     const wrongTries = async (n: number): Promise<void> => {
       for (let i = 0; i < n; i += 3) {

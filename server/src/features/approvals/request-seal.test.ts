@@ -57,7 +57,7 @@ it.each([
   ])
 })
 
-it('the same request is carried out when nobody changed it', async () => {
+it('an unchanged request is carried out', async () => {
   const answer = await approver.api.post(`${base}/policy/changerequests/${await file()}/approve`)
   expect(answer.json()).toMatchObject({ state: 'Approved' })
 })

@@ -57,7 +57,7 @@ describe('the agents list as CSV', () => {
       ).toBe(true)
   })
 
-  it('puts an apostrophe before each start of a formula, and before nothing else', async () => {
+  it('prefixes only formulas with an apostrophe', async () => {
     const runs = [
       '=1+1',
       '+1',

@@ -93,7 +93,7 @@ describe('held ports', () => {
     expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
   })
 
-  it('finding 7: a host that can hold no further port is a critical event', async () => {
+  it('finding 7: a host at its limit of held ports raises a critical event', async () => {
     const agent = await enrolAgent(t)
     await agent.checkIn({ errors: [{ at: 1, code: 'held_ports_full', message: '1-90: the port cannot be held' }] })
     const event = (await agent.events()).find(({ eventCode }) => eventCode === '0x120031')

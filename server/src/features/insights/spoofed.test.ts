@@ -17,7 +17,7 @@ const spoofed = async (): Promise<SpoofedIdentity[]> => {
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json().data
 }
-/** A model of which nothing genuine was recorded. */
+/** A model without genuine recordings. */
 const pid = 'FFF1'
 const keyboards = (count: number, bus: number): DeviceReport[] =>
   Array.from({ length: count }, (_, i) => plainKeyboard({ pid, portPath: `${bus}-${i + 1}` }))
@@ -62,14 +62,14 @@ describe('spoofed identities', () => {
     expect(await spoofed()).toEqual([])
   })
 
-  it('are suspected where one host alone has another design with the same interfaces', async () => {
+  it('are suspected if only one host has a different design with the same interfaces', async () => {
     const model = { pid: 'FFF2' }
     const usual = Array.from({ length: 20 }, (_, i) => plainKeyboard({ ...model, portPath: `4-${i + 1}` }))
     await enrolAgent(t, { devices: usual })
     const odd = await enrolAgent(t, {
       devices: [plainKeyboard({ ...model, portPath: '1-1', maxPowerMa: 500, bcdDevice: '0190' })],
     })
-    // Another revision is none.
+    // A different revision is not suspicious.
     await enrolAgent(t, { devices: [plainKeyboard({ ...model, portPath: '1-1', bcdDevice: '0190' })] })
     const found = (await spoofed()).filter((row) => row.pid === model.pid)
     expect(found).toMatchObject([{ level: 'suspected', basis: 'consensus', agentsCount: 1 }])

@@ -55,7 +55,7 @@ describe('whitelist violations', () => {
     expect((await violations())[0]?.agentsCount).toBe(1)
   })
 
-  it('list attack tools first, also those on one Free host', async () => {
+  it('list attack tools first, even on a single Free host', async () => {
     await enrolAgent(t, { devices: [rubberDucky({ portPath: '1-1' })] })
     await t.server.db.execute(sql`update peripherals p set unapproved = true where p.device_id like '%VID_03EB%'`)
     const all = await violations()

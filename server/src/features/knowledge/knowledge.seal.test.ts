@@ -15,7 +15,7 @@ const set: SealedSet = {
 }
 
 describe('the seal of a knowledge set', () => {
-  it('fits the set it was made for', () => {
+  it('matches its own set', () => {
     expect(seals.isSet({ ...set, seal: seals.ofSet(set) })).toBe(true)
     expect(seals.ofSet(set)).toHaveLength(32)
   })
@@ -32,7 +32,7 @@ describe('the seal of a knowledge set', () => {
     expect(seals.isSet({ ...set, ...change, seal: seals.ofSet(set) })).toBe(false)
   })
 
-  it('of another key does not fit, nor does one that was cut off', () => {
+  it('is invalid with another key or when truncated', () => {
     const others = createKnowledgeSeals(new Secret(randomBytes(32)))
     expect(seals.isSet({ ...set, seal: others.ofSet(set) })).toBe(false)
     expect(seals.isSet({ ...set, seal: seals.ofSet(set).subarray(0, 31) })).toBe(false)
@@ -43,13 +43,13 @@ describe('the seal of a trusted key', () => {
   const publicKey = randomBytes(44)
   const row = { fingerprint: 'a'.repeat(64), public_key: publicKey, seal: seals.ofKey('a'.repeat(64), publicKey) }
 
-  it('fits this key under this fingerprint alone', () => {
+  it('matches only this key with this fingerprint', () => {
     expect(seals.isKey(row)).toBe(true)
     expect(seals.isKey({ ...row, fingerprint: 'b'.repeat(64) })).toBe(false)
     expect(seals.isKey({ ...row, public_key: randomBytes(44) })).toBe(false)
   })
 
-  it('is never the seal of a set', () => {
+  it('is never valid as the seal of a set', () => {
     expect(seals.isSet({ ...set, seal: row.seal })).toBe(false)
   })
 })

@@ -34,7 +34,7 @@ describe('the parent of a peripheral', () => {
 })
 
 describe('a serial number', () => {
-  it('is one of its own unless makers give it to many or another host has it', async () => {
+  it('is unique unless vendors reuse it or another host has it', async () => {
     const placeholders = [
       '0',
       '1',

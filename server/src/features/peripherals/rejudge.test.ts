@@ -23,7 +23,7 @@ const codes = async (agent: { events(): Promise<{ eventCode: string }[]> }) =>
   (await agent.events()).map((e) => e.eventCode)
 
 describe('a verdict', () => {
-  it('does not pass from one device to another that differs in its report descriptors only', async () => {
+  it('does not apply to another device that differs only in its report descriptors', async () => {
     const harmless = await enrolAgent(t, { devices: [device([mouseReport])] })
     const keyboard = await enrolAgent(t, { devices: [device([keyboardReport])] })
     const unread = await enrolAgent(t, { devices: [device()] })
@@ -32,7 +32,7 @@ describe('a verdict', () => {
     expect(await unread.peripherals()).toMatchObject([{ severity: 10, attackTool: '' }])
   })
 
-  it('follows what a host reports of a device later, without an attachment', async () => {
+  it('follows later reports of a device, without a new attachment', async () => {
     const agent = await enrolAgent(t, { devices: [device()] })
     await agent.change(device([keyboardReport]))
     expect(await agent.peripherals()).toMatchObject([
@@ -45,9 +45,9 @@ describe('a verdict', () => {
 })
 
 describe('designs of an earlier release', () => {
-  it('are judged anew, and their hosts are asked for their inventory', async () => {
+  it('are re-evaluated, and the server requests the inventory of their hosts', async () => {
     const agent = await enrolAgent(t, { devices: [device([keyboardReport])] })
-    // As it was stored: what the verdict read is not there, and the verdict is that of a harmless twin.
+    // As an earlier release stored it: without inputs, and with the verdict of a harmless twin.
     await t.server.db.execute(sql`
       update designs d set judged_by = null, exact_fingerprint = '', fingerprint = 'old' || d.design_id, kinds = '{Mass Storage}', icon = 3,
         severity = 10, attack_tool = 0, evidence = '[]', findings = '', knowledge_version = 'an older one', saw_reports = false

@@ -16,7 +16,7 @@ interface Row {
 
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
-  // One model whose devices name two manufacturers, one by its vendor id alone, and one that has nothing of the word.
+  // One model with two manufacturer strings, one that matches only by vendor id, and one that does not match.
   const usual = { vid: '0951', pid: '1666', serial: 'a' }
   const first = await enrolAgent(t, {
     facts: { hostname: 'first' },
@@ -51,7 +51,7 @@ const get = async (path: string): Promise<{ data: Row[]; recordsFiltered: number
 const modelsOf = (rows: readonly Row[]) => [...new Set(rows.map(({ vid, pid }) => `${vid}:${pid}`))].sort()
 
 describe('the filter by vendor', () => {
-  it.each(['Kingston', 'kINGston', 'clone'])('means the same for %s in every list', async (word) => {
+  it.each(['Kingston', 'kINGston', 'clone'])('matches the same devices for %s in every list', async (word) => {
     const devices = await get(`peripherals?vendor=${word}`)
     const models = await get(`peripherals/models?vendor=${word}`)
     const expected = modelsOf(models.data)
@@ -66,7 +66,7 @@ describe('the filter by vendor', () => {
     expect(modelsOf(waiting.data)).toEqual(expected.filter((model) => model !== 'FFF0:0001'))
   })
 
-  it('leaves nothing of an insight that is not of the vendor', async () => {
+  it('removes findings of other vendors from an insight', async () => {
     const path = 'agents/RiskInsights/VulnerablePeripherals'
     const all = await get(path)
     expect(modelsOf(all.data)).toEqual(['1050:0407'])
@@ -76,7 +76,7 @@ describe('the filter by vendor', () => {
 })
 
 describe('the filter of hosts by model', () => {
-  it('names the hosts that have it attached', async () => {
+  it('returns the hosts with an attached device of the model', async () => {
     const named = async (model: string) => (await get(`agents?Model=${model}`)).data.map((row) => row.hostIdentifier)
     expect(await named('03eb:2401')).toEqual(['second', 'third'])
     expect(await named('0951:1666')).toEqual(['first'])

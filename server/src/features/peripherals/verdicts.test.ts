@@ -28,7 +28,7 @@ const bases: DeviceSpec[] = [
   { vid: '2E8A', pid: '000B', product: 'Pico', interfaces: ['02:02:01', '0a:00:00', '08:06:50', '03:00:00'] },
 ]
 
-/** Each member that a verdict may read, with values that change it alone. */
+/** Each field that a verdict may read, with values that change only this field. */
 const changes: { [K in keyof DeviceSpec]?: DeviceSpec[K][] } = {
   bcdDevice: ['0110', '1207'],
   bcdUsb: [0x0110, 0x0300],
@@ -52,7 +52,7 @@ beforeAll(async () => {
   knowledge = await loadKnowledge(new URL('../../../../knowledge', import.meta.url).pathname)
 })
 
-/** What is said of a device that nothing was seen before. */
+/** Verdict on a device when no other device was seen before. */
 const alone = (report: DeviceReport) => {
   const parsed = parseReport(report)
   const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
@@ -68,7 +68,7 @@ const alone = (report: DeviceReport) => {
 const cached = async (reports: DeviceReport[]) => {
   const designs = createDesigns({ db: {} as Db, store: fakeStore().store, knowledge: () => knowledge })
   const found = []
-  // One after the other, as different hosts bring them.
+  // One after the other, as different hosts report them.
   for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))
   return found.map(({ design: { icon, attackTool, evidence, vulnerabilities } }) => ({
     icon,
@@ -78,7 +78,7 @@ const cached = async (reports: DeviceReport[]) => {
   }))
 }
 
-it('is the verdict of the device alone, whichever twin was seen before', async () => {
+it('does not depend on similar devices that were seen before', async () => {
   const variants = Object.entries(changes).flatMap(([key, values]) => values.map((value) => ({ [key]: value })))
   for (const base of bases)
     for (const variant of variants) {
@@ -88,7 +88,7 @@ it('is the verdict of the device alone, whichever twin was seen before', async (
     }
 })
 
-it('is the verdict of the device alone among devices that differ in several members', async () => {
+it('does not depend on devices that differ in several fields', async () => {
   const variant = fc.record(
     Object.fromEntries(
       Object.entries(changes).map(([key, values]) => [key, fc.constantFrom(...(values as unknown[]))]),

@@ -56,14 +56,14 @@ describe('a rule whose row was changed in the database decides nothing', () => {
     expect([await notAuthentic(), await decision()]).toEqual([[], 'allow'])
     await tamper(assignment)
     expect(await notAuthentic()).toHaveLength(1)
-    // Another rule makes the server read all of them again; a later report is judged without the forged one.
+    // Another rule makes the server reload all rules. It evaluates a later report without the forged rule.
     await add({ vid: '0999' })
     await agent.plug(storageStick({ portPath: '1-2', serial: 'S2' }))
     await agent.unplug('1-2')
     expect(await decision()).toBe('block')
   })
 
-  it('but what the server keeps beside the rule is not part of it', async () => {
+  it('but the seal does not cover data that the server stores with the rule', async () => {
     await add({ vid: '0781' })
     await tamper("changed_by = 'somebody', created_by = 'somebody', is_over = false")
     expect([await notAuthentic(), await decision()]).toEqual([[], 'allow'])

@@ -45,8 +45,8 @@ describe('times of a schedule', () => {
     ])
   })
 
-  it('keep their day where clocks change at midnight', () => {
-    // In Cairo 00:00 to 01:00 is left out on 25 April 2025, in Santiago on 7 September 2025.
+  it('keep their day in time zones where clocks change at midnight', () => {
+    // Cairo skips 00:00 to 01:00 on 25 April 2025, Santiago on 7 September 2025.
     expect(times(daily('00:30', 'Africa/Cairo'), '2025-04-23T12:00:00Z', 3)).toEqual([
       '2025-04-23T22:30',
       '2025-04-24T22:00',
@@ -56,7 +56,7 @@ describe('times of a schedule', () => {
       '2025-09-07T03:45',
       '2025-09-08T02:45',
     ])
-    // In Santiago 23:00 to 24:00 comes twice on 5 April 2025: the first one counts, also between the two.
+    // Santiago repeats 23:00 to 24:00 on 5 April 2025. The first occurrence counts, even between the two.
     expect(times(daily('23:45', 'America/Santiago'), '2025-04-05T12:00:00Z', 2)).toEqual([
       '2025-04-06T02:45',
       '2025-04-07T03:45',
@@ -102,7 +102,7 @@ describe('times of a schedule', () => {
     'Asia/Kathmandu',
     'America/St_Johns',
     'Africa/Casablanca',
-    // These change at midnight; Apia once left out a whole day.
+    // These zones change clocks at midnight; Apia once skipped a whole day.
     'Africa/Cairo',
     'America/Santiago',
     'Asia/Beirut',

@@ -27,7 +27,7 @@ describe('prepared statements', () => {
     expect(nameOf('hot')).toBeDefined()
   })
 
-  it('are counted in a bounded number of texts: among very many, two requests for one are forgotten', () => {
+  it('are counted for a bounded number of texts; with very many, two requests for one text are forgotten', () => {
     const nameOf = createStatementNames()
     for (let i = 0; i < 100_000; i++) expect(nameOf(`list ${i}`)).toBeUndefined()
     const few = createStatementNames()

@@ -35,7 +35,7 @@ describe('a server that listens', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it('goes on when one of its eight sockets could not accept a connection', async () => {
+  it('keeps running when one of its eight sockets cannot accept a connection', async () => {
     const listened = vi.spyOn(Server.prototype, 'listen')
     const other = await startTestApp({ listen: true })
     try {
@@ -43,7 +43,7 @@ describe('a server that listens', () => {
       const servers = new Set(listened.mock.contexts as Server[])
       const sharing = [...servers].filter((server) => (server.address() as AddressInfo | null)?.port === its)
       expect(sharing).toHaveLength(8)
-      // Unheard, the event would throw here and end the process.
+      // Without a listener, the event would throw and end the process.
       for (const server of sharing) expect(server.emit('error', new Error('accept EMFILE'))).toBe(true)
       expect((await fetch(`${other.address}/healthz`)).status).toBe(200)
     } finally {

@@ -22,14 +22,14 @@ afterAll(async () => {
   await t.close()
 })
 
-/** Runs a program of the packages in the folder of the client, and gives what it said when it failed. */
+/** Runs an installed program in the folder of the client. Returns its output if it failed. */
 const node = (...args: string[]): string => {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' })
   return status === 0 ? '' : `${stdout}${stderr}` || `ended with ${status}`
 }
 
-describe('a client made from the document', () => {
-  it('compiles, and does ten operations of a real server', async () => {
+describe('a client generated from the document', () => {
+  it('compiles, and calls ten operations of a real server', async () => {
     const agent = await enrolAgent(t, {
       facts: { hostname: 'lab-7' },
       devices: [plainKeyboard(), rubberDucky({ portPath: '1-2' })],

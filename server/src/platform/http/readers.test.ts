@@ -20,7 +20,7 @@ it('sets a time to who leaves a formed answer lying, and to nobody else', async 
   clients.push(ask('/healthz', 1))
   // The time that an idle connection is kept, and one second of Node's own.
   await vi.waitFor(() => expect(served[1]?.timeout).toBe(76_000), 10_000)
-  // When that time is over the one that leaves its answer lying is ended, and with it what waited in memory.
+  // After that time, the server closes the connection that does not read its response, and frees its memory.
   served[0]?.emit('timeout')
   await vi.waitFor(() => expect([served[0]?.destroyed, served[1]?.destroyed]).toEqual([true, false]), 10_000)
   for (const client of clients) client.destroy()
