@@ -1,4 +1,4 @@
-/** The verdicts of a whole fleet made anew after a knowledge update, in the background, and its progress. */
+/** Measures how long a server takes to recompute all verdicts after a knowledge update, and reads its progress. */
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 
@@ -53,7 +53,7 @@ export const benchRejudge = async ({ server, fleet, client, startReplica }: Prep
     conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs of which every verdict changes; a second server starts and judges`,
     figures: [
       {
-        what: 'all verdicts and decisions made anew',
+        what: 'all verdicts and decisions recomputed',
         value: round(seconds()),
         unit: 's',
         limit: Math.max(limit, 30),
