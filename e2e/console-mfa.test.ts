@@ -165,7 +165,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
       await page.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor()
     }
     await code(page).fill('999999')
-    await page.getByRole('alert').filter({ hasText: 'Give the password again' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'Enter your password again' }).waitFor()
     await page.locator('input[name=password]:focus').waitFor()
 
     await givePassword(page, 'admin')

@@ -133,7 +133,7 @@ describe('the measurement', () => {
   }
 
   it('is incomplete without recordings', () => {
-    expect(run()).toContain('Recordings: incomplete')
+    expect(run()).toContain('Recordings: not measured')
     expect(JSON.parse(run('--json'))).toMatchObject({ isComplete: false, recordings: null })
   })
 

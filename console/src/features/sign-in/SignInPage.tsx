@@ -145,7 +145,7 @@ export const SignInPage = () => {
         </Button>
       ))}
       <p className={classes.hint}>
-        First start? The administrator’s name and one-time password stand in the output of the server.
+        First start? The administrator’s name and one-time password are printed in the server’s output.
       </p>
     </Card>
   )
