@@ -15,10 +15,12 @@ export interface Gadget {
   controller: 0 | 1 | 2 | 3
 }
 
+// Keyboards of usb_f_hid look like those of hobby stacks, which is a finding. Vendors of open keyboard firmware are exempt.
+
 /** Nobody ever approved it. */
 export const typist: Gadget = {
   name: 'typist',
-  vid: 'F00D',
+  vid: '8968',
   pid: '0001',
   manufacturer: 'Nobody',
   product: 'Keyboard',
@@ -29,7 +31,7 @@ export const typist: Gadget = {
 /** Rules allow it by its ids. */
 export const approved: Gadget = {
   name: 'approved',
-  vid: 'ABCD',
+  vid: 'A103',
   pid: '0002',
   manufacturer: 'Somebody',
   product: 'Office Keyboard',
