@@ -47,7 +47,8 @@ interface ConfigfsDevice {
 }
 
 const allow = (...kinds: NonNullable<PolicyRule['kinds']>): PolicyRule[] => [
-  { id: 'kinds', effect: 'allow', level: 'global', kinds },
+  // Gadget keyboards resemble attack tools. The rules let them in anyway, so that only the kernel's drivers give them away.
+  { id: 'kinds', effect: 'allow', level: 'global', kinds, overrideAttackTool: true },
 ]
 
 const RTL8150 = { vid: 0x0bda, pid: 0x8150 }
