@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { signText } from '../cli/simulator/identity.ts'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { chance } from '../rig/chance.ts'
 import { cpuSecondsOf } from '../rig/proc.ts'
 import type { BenchServer } from '../rig/server-process.ts'
 import type { Prepared } from './fleet.ts'
@@ -42,7 +43,9 @@ export const openSessions = async (
       let answer = await ask()
       // A whole fleet that opens sessions at once is told to come one after the other.
       while (answer.status === 503) {
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.max(500, answer.retryAfterMs)))
+        await new Promise((resolve) =>
+          setTimeout(resolve, chance('session waits') * Math.max(500, answer.retryAfterMs)),
+        )
         answer = await ask()
       }
       if (answer.status !== 200) throw new Error(`A session was refused: ${JSON.stringify(answer.body)}`)
@@ -82,7 +85,7 @@ const changed = (player: Player): Buffer => {
 
 /** Returns the next request of a host. A share of the requests reports a change. */
 export const requestOf = (player: Player, changedShare: number): Buffer => {
-  const bytes = changedShare > 0 && Math.random() < changedShare ? changed(player) : unchanged(player)
+  const bytes = changedShare > 0 && chance('check-in changes') < changedShare ? changed(player) : unchanged(player)
   player.seq += 1
   return bytes
 }
@@ -120,7 +123,7 @@ export const measure = async (
       next: () => {
         if (mine.length === 0 || performance.now() >= endsAt) return undefined
         // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
-        const player = mine[Math.floor(Math.random() * mine.length)] as Player
+        const player = mine[Math.floor(chance(`check-in lane ${lane}`) * mine.length)] as Player
         return requestOf(player, changedShare)
       },
       answered: (status, body, milliseconds) => {

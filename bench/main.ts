@@ -1,6 +1,7 @@
 /** `npm run bench -- [name…] [--quick]`: measures the product against its limits. Exits with code 1 if a limit is missed. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { seedChance } from '../rig/chance.ts'
 import { machine } from '../rig/machine.ts'
 import { sumOf, writeResults } from '../rig/run-checks.ts'
 import { exitCodeOf, type Result, worstOf } from '../rig/verdict.ts'
@@ -58,6 +59,7 @@ const databaseUrl = process.env.DATABASE_URL
 const sizes =
   agents !== undefined ? agents : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
+seedChance(seed)
 process.stderr.write(`${machine()}; seed ${seed}\n`)
 const results: Result[] = []
 const tell = (result: BenchResult, seconds: number): void => {

@@ -1,6 +1,7 @@
 /** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
 import { Agent, request } from 'node:https'
 import { createPercentiles } from '../cli/simulator/percentiles.ts'
+import { chance } from '../rig/chance.ts'
 import { cpuSecondsOf } from '../rig/proc.ts'
 import { openSessions, type Player, requestOf } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
@@ -41,7 +42,9 @@ const readPages = async (url: string, ca: string, token: string, seconds: number
     })
   const asked: Promise<void>[] = []
   for (let n = 0; n < seconds * pagesPerSecond; n++) {
-    const { query } = combinations[Math.floor(Math.random() * combinations.length)] as (typeof combinations)[number]
+    const { query } = combinations[
+      Math.floor(chance('mixed pages') * combinations.length)
+    ] as (typeof combinations)[number]
     asked.push(get(query))
     await new Promise((resolve) => setTimeout(resolve, 1_000 / pagesPerSecond))
   }
@@ -60,7 +63,7 @@ const checkIn = async (url: string, ca: string, players: readonly Player[], perS
       next: (): Buffer | undefined =>
         mine.length === 0
           ? undefined
-          : requestOf(mine[Math.floor(Math.random() * mine.length)] as Player, changedShare),
+          : requestOf(mine[Math.floor(chance('mixed hosts') * mine.length)] as Player, changedShare),
       answered: (status: number, body: string, milliseconds: number): void => {
         times.add(milliseconds)
         if (status === 200 && !body.includes('needInventory')) tally.taken += 1

@@ -1,3 +1,4 @@
+import { chance } from '../rig/chance.ts'
 import { answers } from '../rig/stored.ts'
 import { pause, startTrial, type Trial, timesOf } from '../rig/trial.ts'
 import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
@@ -9,7 +10,7 @@ const killsOfOneServer = 5
 
 /** Kills all processes of the database, and gives how long after its return a report is acknowledged again. */
 const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: number }> => {
-  await pause(200 + Math.random() * 800)
+  await pause(200 + chance('D3 kills') * 800)
   const startedAt = performance.now()
   if (trial.signalDatabase('SIGKILL') === 0) throw new Error('There is no database to kill.')
   // What its death answered already must not count as the recovery.

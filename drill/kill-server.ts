@@ -1,3 +1,4 @@
+import { chance } from '../rig/chance.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
 import { amount, type Check, type Outcome, type Sabotage } from '../rig/verdict.ts'
 
@@ -47,7 +48,7 @@ export const killServer: Check = {
       const recovered: number[] = []
       for (let kill = 0; kill < kills; kill++) {
         // Between a tenth of a second and one: in the middle of batches, commits and timers, never at the same point.
-        await pause(100 + Math.random() * 900)
+        await pause(100 + chance('D1 kills') * 900)
         await trial.server().end('SIGKILL')
         recovered.push((await trial.startAgain()).startMs)
       }

@@ -2,6 +2,7 @@ import { eventCodes, type Poll, type PollResult, workerLimits } from '@portculli
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { farmFingerprint } from '../bench/farm/host-key.ts'
 import { startFarm } from '../bench/farm/index.ts'
+import { chance } from '../rig/chance.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../rig/poll-log.ts'
 import { ownWorkerOf } from '../rig/proc.ts'
 import { fromRoot } from '../rig/root.ts'
@@ -215,7 +216,7 @@ export const killWorker: Check = {
       /** A process that polls now, taken from those that are awake. */
       const takeBusy = async (): Promise<WorkerProcess | undefined> => {
         while (!isLate()) {
-          const at = Math.floor(Math.random() * awake.length)
+          const at = Math.floor(chance('D6 workers') * awake.length)
           const worker = awake[at]
           if (worker !== undefined && awake.length > 2 && (await runningOf(connection, worker.id)) > 0)
             return awake.splice(at, 1)[0]
@@ -233,7 +234,7 @@ export const killWorker: Check = {
       for (let i = 0; i < misdeeds && !isLate(); i++) {
         // By how far they are, so that there are polls to disturb however fast this machine is.
         while ((await endedPolls(connection)) < (i * polls * spread) / misdeeds && !isLate()) await pause(30)
-        await pause(Math.random() * 200)
+        await pause(chance('D6 moments') * 200)
         const worker = await takeBusy()
         if (worker === undefined) break
         silence(worker)

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { startBalancer } from '../rig/balancer.ts'
+import { chance } from '../rig/chance.ts'
 import { startDatabase, temporaryFolder } from '../rig/database.ts'
 import { freePort } from '../rig/free-port.ts'
 import { startProbe } from '../rig/probe.ts'
@@ -44,7 +45,7 @@ export const rollingRestart: Check = {
     const transport = createTransport({ server: new URL(balancer.url), connections: hosts, timeoutMs: 10_000 })
     const turn = async (count: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
       for (let i = 0; i < count; i++) {
-        await pause(500 + Math.random() * 500)
+        await pause(500 + chance('D12 restarts') * 500)
         await replicas[i % 2]?.end(signal)
         replicas[i % 2] = await start(i % 2)
         while (balancer.ready() < 2) await pause(50)

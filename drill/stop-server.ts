@@ -1,3 +1,4 @@
+import { chance } from '../rig/chance.ts'
 import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
@@ -28,7 +29,7 @@ export const stopServer: Check = {
       let needless = 0
       let unclean = 0
       for (let i = 0; i < stops; i++) {
-        await pause(300 + Math.random() * 700)
+        await pause(300 + chance('D2 stops') * 700)
         const startedAt = performance.now()
         const { code } = await trial.server().end('SIGTERM')
         took.push(performance.now() - startedAt)

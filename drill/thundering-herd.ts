@@ -1,6 +1,7 @@
 import { agentPaths } from '@portcullis/contract'
 import type { PlayedHost } from '../bench/loader/hosts.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { chance } from '../rig/chance.ts'
 import { createClient } from '../rig/client.ts'
 import { residentBytes } from '../rig/proc.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
@@ -41,7 +42,7 @@ export const thunderingHerd: Check = {
       const later = async (retryAfterMs: number): Promise<void> => {
         met.shed += 1
         if (retryAfterMs <= 0) met.shedWithoutTime += 1
-        await pause((retryAfterMs || 1_000) * (1 + Math.random() / 2))
+        await pause((retryAfterMs || 1_000) * (1 + chance('D17 waits') / 2))
       }
       const comeBack = async (host: PlayedHost): Promise<void> => {
         for (let backoffMs = 500; ; backoffMs = Math.min(backoffMs * 2, 30_000)) {
@@ -64,14 +65,14 @@ export const thunderingHerd: Check = {
             else if (taken.status === 408 || taken.status === 409) {
               // Asked for twice: the first time was given up, and answered later.
               met.broken += 1
-              await pause(backoffMs * (0.5 + Math.random() / 2))
+              await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
             } else {
               met.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
               return
             }
           } catch {
             met.broken += 1
-            await pause(backoffMs * (0.5 + Math.random() / 2))
+            await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
           }
         }
       }

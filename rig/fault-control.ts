@@ -2,6 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { chanceEnv } from './chance.ts'
 import { fromRoot } from './root.ts'
 
 /** Where a request is to throw. */
@@ -19,6 +20,7 @@ export const createFaults = (folder: string) => {
     env: {
       NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('rig/faults.ts')).href}`,
       RIG_FAULTS_FILE: file,
+      ...chanceEnv(),
     },
     /** Share of the statements outside of requests that throw, within a tenth of a second. */
     outside: (share: number): void => {

@@ -10,6 +10,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMainThread, Worker } from 'node:worker_threads'
 import pg from 'pg'
+import { chance } from './chance.ts'
 import { faultHeader, faultText, thrownHeader } from './fault-control.ts'
 
 interface Course {
@@ -102,7 +103,7 @@ const load = (file: string): void => {
   const isDue = (): boolean => {
     const course = courses.getStore()
     if (course === undefined) {
-      if (Math.random() >= share) return false
+      if (chance('faults') >= share) return false
       told.outside += 1
       return true
     }

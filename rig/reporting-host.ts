@@ -5,6 +5,7 @@ import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, signText } from '../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../cli/simulator/transport.ts'
+import { chance } from './chance.ts'
 
 /** What a host did so far. */
 export interface Reported {
@@ -110,7 +111,7 @@ export const enrolReportingHost = async (
       }
       reported.resent++
       // Agents wait a second and more; many that asked anew at once would take the processor that a server starts on.
-      await pause(150 + Math.random() * 150)
+      await pause(150 + chance(`waits of ${name}`) * 150)
     }
     return false
   }

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
+import { seedChance } from './chance.ts'
 import { unlessBrokenOff } from './leftovers.ts'
 import { machine } from './machine.ts'
 import { root } from './root.ts'
@@ -118,6 +119,7 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
   const chosen = positionals.length === 0 ? checks : checks.filter(({ name }) => positionals.includes(name))
   const from = values.from === undefined ? {} : { from: values.from }
   const settings = { isQuick: values.quick === true, minutes, seed, root, ...from }
+  seedChance(seed)
   process.stderr.write(`${machine()}; seed ${seed}\n`)
   const results: Result[] = []
   const runNext = async (from: Check[]): Promise<void> => {

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createTransport, type Transport } from '../cli/simulator/transport.ts'
+import { chance } from './chance.ts'
 import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { signalPostgres } from './leftovers.ts'
@@ -70,7 +71,8 @@ export const startTrial = async ({
   let shared: Transport | undefined
   // Closed at the end only: what is on its way to a server that is left has to be answered.
   const opened: Transport[] = []
-  const way = (): Transport => (shared !== undefined && Math.random() < 0.5 ? shared : (transport as Transport))
+  const way = (): Transport =>
+    shared !== undefined && chance(`ways of ${name}`) < 0.5 ? shared : (transport as Transport)
   let leave = (): void => {}
   const stop = async (): Promise<void> => {
     leave()

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
 import ssh2 from 'ssh2'
+import { chance } from '../../rig/chance.ts'
 import { farmHostKey } from './host-key.ts'
 
 /** As `od -An -v -tx1` prints. */
@@ -76,7 +77,7 @@ const server = new ssh2.Server({ hostKeys: [farmHostKey] }, (client) => {
         channel.end()
       }
       if (isHolding) held.push(answer)
-      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + Math.random()))
+      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + chance('answers of hosts')))
       else answer()
     })
   })

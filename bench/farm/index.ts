@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { chanceEnv } from '../../rig/chance.ts'
 
 /** The address of a host of the farm, by its number: each its own, since a worker goes to one address with few at once. */
 export const farmAddress = (i: number): string =>
@@ -12,6 +13,7 @@ export const farmAddress = (i: number): string =>
 export const startFarm = async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('farm.ts', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, ...chanceEnv() },
   })
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))
