@@ -328,16 +328,14 @@ export const createBulk = (deps: BulkDeps) => {
       secondFactorDueAt: null,
       authenticatedAt: null,
     }
-    // The previous release stored a number as cursor.
-    const cursor = run.cursor as { at: number; opened: number } | number | null
-    let opened = typeof cursor === 'object' ? (cursor?.opened ?? 0) : 0
-    for (let at = typeof cursor === 'object' ? (cursor?.at ?? 0) : cursor; at < job.uuids.length; at += hostsPerStep) {
+    let { opened } = (run.tally as { opened: number } | null) ?? { opened: 0 }
+    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
       const some = job.uuids.slice(at, at + hostsPerStep)
       const next = at + hostsPerStep
       if (job.action === 'delete') {
         // In a transaction of its own; done again after a crash it finds nothing more to do.
         await agents.remove(actor, some)
-        await db.transaction((tx) => run.save(tx, { done: some.length, cursor: { at: next, opened } }))
+        await db.transaction((tx) => run.save(tx, { done: some.length, cursor: next }))
         continue
       }
       const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
@@ -346,7 +344,8 @@ export const createBulk = (deps: BulkDeps) => {
         await run.save(tx, {
           done: done.ended,
           failed: some.length - done.ended - done.queued.length,
-          cursor: { at: next, opened: opened + done.opened },
+          cursor: next,
+          tally: { opened: opened + done.opened },
         })
         await recordOrder(audit, tx, actor, actionTitles[job.action], done.order)
         return done.opened

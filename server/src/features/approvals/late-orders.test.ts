@@ -78,6 +78,25 @@ describe('a job that is counted when it is created', () => {
     expect((await alice.api.get(`${base}/policy/rules`)).json().data).toEqual([])
   })
 
+  it.each([
+    ['has not used its count', null, 'completed', 0],
+    ['has used its count', { opened: 1 }, 'failed', 1],
+  ])('resumes an interrupted job that %s', async (_, tally, state, host) => {
+    let jobId = ''
+    await whileLocked(sql`select 1 from agents where agent_id = ${bystander.agentId}::uuid for update`, async () => {
+      expect((await bulk({ action: 'tag', hashtags: [state], uuids: [bystander.agentId] })).statusCode).toBe(200)
+      await expect.poll(isWaiting).toBe(true)
+      const ordered = await bulk({ action: 'approveAll', uuids: uuids().slice(host, host + 1) })
+      expect(ordered.json()).toMatchObject({ accepted: 1 })
+      jobId = ordered.json().jobId
+      await t.db.execute(sql`update jobs set tally = ${JSON.stringify(tally)}::jsonb where job_id = ${jobId}`)
+    })
+    await expect.poll(async () => (await alice.api.get(`${base}/jobs/${jobId}`)).json()).toMatchObject({ state })
+    // Replicas of the previous release resume at this cursor, and read a number.
+    const jobs = await t.db.query(sql`select cursor, tally from jobs where job_id = ${jobId}`)
+    expect(jobs).toEqual([tally === null ? { cursor: 500, tally: { opened: 1 } } : { cursor: null, tally }])
+  })
+
   it('finding 4: deleting a deny counts armed hosts whose guards may allow its devices', async () => {
     const deny = await add({ effect: 'deny', ...stick })
     await t.db.execute(sql`update agent_rows set armed = true where agent_id = any(${uuids()}::uuid[])`)

@@ -20,6 +20,8 @@ export interface JobRun {
   readonly data: unknown
   /** As the last step left it; null before the first. */
   readonly cursor: unknown
+  /** What the steps counted, as the last step left it; null before the first. */
+  readonly tally: unknown
   readonly createdBy: string
   /**
    * Notes a step in the transaction that did it. Throws when the job was cancelled or taken over, so that the step is
@@ -72,6 +74,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
       id: job.job_id,
       data: job.data,
       cursor: job.cursor,
+      tally: job.tally,
       createdBy: job.created_by,
       save: async (tx, step) => {
         if (stopping || !(await store.save(tx, leaseId, inMs(leaseMs), job.job_id, step))) throw new JobLost()

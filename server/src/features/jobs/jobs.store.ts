@@ -11,6 +11,7 @@ export interface ClaimedJob {
   state: Job['state']
   data: unknown
   cursor: unknown
+  tally: unknown
   created_by: string
   attempts: number
 }
@@ -22,6 +23,8 @@ export interface Progress {
   /** Parts it has, once that is known. */
   total?: number
   cursor?: unknown
+  /** What the steps counted so far. */
+  tally?: unknown
   message?: string
 }
 
@@ -89,7 +92,7 @@ export const createJobsStore = (db: Queryable) => ({
         where j.job_id = (
           select d.job_id from jobs d where d.is_due and d.lease_until <= ${now} and d.kind = ${kind}
           order by d.lease_until, d.created_at limit 1 for update skip locked)
-        returning j.job_id, j.kind, j.state, j.data, j.cursor, j.created_by, j.attempts`)
+        returning j.job_id, j.kind, j.state, j.data, j.cursor, j.tally, j.created_by, j.attempts`)
     )[0],
 
   /** Notes a step, and that whoever did it still holds the job; false when he does not. */
@@ -98,6 +101,7 @@ export const createJobsStore = (db: Queryable) => ({
       update jobs j set done = j.done + ${step.done ?? 0}::int, failed = j.failed + ${step.failed ?? 0}::int,
         total = coalesce(${step.total ?? null}::int, j.total), message = coalesce(${step.message ?? null}::text, j.message),
         cursor = coalesce(${step.cursor === undefined ? null : JSON.stringify(step.cursor)}::jsonb, j.cursor),
+        tally = coalesce(${step.tally === undefined ? null : JSON.stringify(step.tally)}::jsonb, j.tally),
         lease_until = ${until}, attempts = 0
       where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)) === 1,
 
