@@ -169,7 +169,7 @@ const riskQuery: Record<string, TSchema> = Object.assign(
       Type.String({
         maxLength: 8_192,
         description:
-          'The filters as one JSON object, such as `{"kind":"blocked","pageSize":"50"}`. Empty: no filters. Its values are texts, numbers or true and false.',
+          'The filters as one JSON object, such as `{"kind":"blocked","pageSize":"50"}`. Empty or null: no filters. Its values are texts, numbers or true and false.',
       }),
     ),
   },

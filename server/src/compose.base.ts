@@ -177,6 +177,7 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
     envelope,
     guards: {
       ...guards,
+      smtp: (actor, next) => mail.guard(actor, next),
       ldap: (actor, next) => directory.guards.ldap(actor, next),
       oidc: (actor, next) => directory.guards.oidc(actor, next),
       license: (actor, next) => licence.guard(actor, next),

@@ -40,6 +40,27 @@ it.each(['localhost', '127.0.0.1'])('finding 11: %s is no destination until the 
   expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(200)
 })
 
+it.each(['localhost', '127.0.0.1', '::1', name])(
+  'stores %s as mail server only where the operator allowed it',
+  async (host) => {
+    const items = { SMTP_HOST: host, SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'portcullis@example.org' }
+    const refused = await post(closed, 'AddOrUpdateSMPTConfig', items)
+    expect([refused.statusCode, refused.json().code]).toEqual([422, 'destination_refused'])
+    const stored = await (await closed.admin()).get('/prime/webui/generalconfig/GetConfigItemsByName/SMTP_HOST')
+    expect(stored.json()).toEqual({ SMTP_HOST: '' })
+    expect((await post(open, 'AddOrUpdateSMPTConfig', items)).statusCode).toBe(host === '::1' ? 422 : 200)
+  },
+)
+
+it.each([
+  ['AddOrUpdateSMPTConfig', { SMTP_HOST: '169.254.169.254', SMTP_FROM: 'portcullis@example.org' }],
+  ['AddOrUpdateISEServer', { ISE_URL: 'https://localhost', ISE_USER: 'u', ISE_PASSWORD: 'p' }],
+  ['AddOrUpdateCACTServer', { CACT_URL: 'https://127.0.0.1' }],
+  ['AddOrUpdateOIDCProvider', { OIDC_ISSUER: 'https://localhost' }],
+])('refuses to store an address it never connects to by %s', async (path, items) => {
+  expect((await post(closed, path, items)).statusCode).toBe(422)
+})
+
 it('but metadata services are for nobody', async () => {
   const items = { LDAP_URL: 'ldaps://169.254.169.254', LDAP_SECURITY: 'tls', LDAP_BASE_DN: 'dc=example' }
   expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(422)

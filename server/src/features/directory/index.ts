@@ -2,10 +2,11 @@ import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } 
 import type { AccountsApi } from '#features/accounts/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
-import { AppError, invalid } from '#platform/app-error.ts'
+import { invalid } from '#platform/app-error.ts'
+import { assertDestination } from '#platform/assert-destination.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
 import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
@@ -31,17 +32,6 @@ export interface DirectoryFeatureDeps {
   resolve: ResolveDestination
   settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
-}
-
-/** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
-const assertDestination = async (url: string, resolve: ResolveDestination): Promise<void> => {
-  try {
-    await resolve(new URL(url).hostname)
-  } catch (error) {
-    if (error instanceof DestinationError && error.fault === 'refused')
-      throw new AppError('destination_refused', { host: error.host })
-    if (!(error instanceof DestinationError)) throw error
-  }
 }
 
 /** Sign-in by a directory or an identity provider. */
@@ -127,11 +117,11 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
           throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
         }
         const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
-        await Promise.all(urls.map((url) => assertDestination(url, resolve)))
+        await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
       },
       oidc: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
         const issuer = next.get('OIDC_ISSUER') ?? ''
-        if (issuer !== '') await assertDestination(issuer, resolve)
+        if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
       },
     },
   }

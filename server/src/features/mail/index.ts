@@ -1,4 +1,5 @@
 import { testSmtp } from '@portcullis/contract'
+import { assertDestination } from '#platform/assert-destination.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
@@ -34,5 +35,8 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     health: mail.health,
     isFailing: mail.isFailing,
     waiting: mail.waiting,
+    /** Judges values before they are stored. */
+    guard: (_actor: unknown, next: ReadonlyMap<string, string>) =>
+      assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve),
   }
 }

@@ -12,6 +12,7 @@ import {
 import type { AuditApi } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
+import { assertDestination } from '#platform/assert-destination.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -23,7 +24,6 @@ import { assertAddresses } from './addresses.ts'
 import { createNacLive } from './live.ts'
 import { quarantinesList } from './nac.read.ts'
 import { createNacStore } from './nac.store.ts'
-import { assertPlace } from './peer.ts'
 import { createQuarantines, nacTopic } from './quarantines.service.ts'
 import { createRunner } from './runner.ts'
 import { createSystems } from './systems.ts'
@@ -76,6 +76,8 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   app.register(testIse, ({ actor, body }) => trial.ise(actor, body ?? {}))
   app.register(testCact, ({ actor, body }) => trial.cact(actor, body ?? {}))
 
+  const assertPlace = (url: string) => assertDestination(url === '' ? '' : new URL(url).hostname, deps.resolve)
+
   return {
     /** Carries out what is due. */
     run,
@@ -86,11 +88,11 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     guards: {
       ise: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
         assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('ISE_URL') ?? '', deps.resolve)
+        await assertPlace(next.get('ISE_URL') ?? '')
       },
       cact: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
         assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('CACT_URL') ?? '', deps.resolve)
+        await assertPlace(next.get('CACT_URL') ?? '')
       },
     },
   }

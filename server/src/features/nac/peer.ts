@@ -1,6 +1,5 @@
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { AppError } from '#platform/app-error.ts'
 import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 import { connectionFault, NacFault } from './fault.ts'
 
@@ -131,16 +130,4 @@ export const exchange = async (
     })
     request.end(asked.body)
   })
-}
-
-/** Refuses an address the server never connects to, before it is stored. A name that nobody knows yet may come to be. */
-export const assertPlace = async (url: string, resolve: ResolveDestination): Promise<void> => {
-  if (url === '') return
-  try {
-    await resolve(new URL(url).hostname)
-  } catch (error) {
-    if (error instanceof DestinationError && error.fault === 'refused')
-      throw new AppError('destination_refused', { host: error.host })
-    if (!(error instanceof DestinationError)) throw error
-  }
 }

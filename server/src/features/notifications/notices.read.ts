@@ -65,7 +65,8 @@ const viewOf = (text: string): RiskQuery => {
   } catch {
     throw fault()
   }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw fault()
+  if (given === null) return {}
+  if (typeof given !== 'object' || Array.isArray(given)) throw fault()
   const members = Object.entries(given).filter(([, value]) => value !== null)
   if (members.some(([, value]) => !['string', 'number', 'boolean'].includes(typeof value))) throw fault()
   return readView(

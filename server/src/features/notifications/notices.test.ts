@@ -200,6 +200,7 @@ describe('risk notices', () => {
     const view = (text: string) => `?riskNotificationViewQuery=${encodeURIComponent(text)}`
     expect(await kinds(view(''))).toHaveLength(3)
     expect(await kinds(view('{}'))).toHaveLength(3)
+    expect(await kinds(view('null'))).toHaveLength(3)
     expect(await kinds(view('{"Kind":"blocked","isRead":false,"title":null}'))).toEqual(['blocked'])
     expect(await kinds(`${view('{"pageSize":"1"}')}&kind=blocked`)).toEqual(['blocked'])
     const [first] = await risk(admin, '?kind=keyClone')
