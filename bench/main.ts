@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { seedChance } from '../rig/chance.ts'
 import { machine } from '../rig/machine.ts'
-import { sumOf, writeResults } from '../rig/run-checks.ts'
-import { exitCodeOf, type Result, worstOf } from '../rig/verdict.ts'
+import { incompleteUntil, sumOf, writeResults } from '../rig/run-checks.ts'
+import { type Result, worstOf } from '../rig/verdict.ts'
 import { alone, ofFleet, type Settings } from './benchmarks.ts'
 import { type Prepared, withFleet } from './fleet.ts'
 import { describeLoad } from './load.ts'
@@ -59,6 +59,7 @@ const databaseUrl = process.env.DATABASE_URL
 const sizes =
   agents !== undefined ? agents : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
+const finish = incompleteUntil()
 seedChance(seed)
 process.stderr.write(`${machine()}; seed ${seed}\n`)
 const results: Result[] = []
@@ -138,4 +139,4 @@ for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
 
 const verdict = worstOf(results.map((one) => one.verdict))
 process.stdout.write(`${JSON.stringify(results)}\n${verdict}: ${sumOf(results)}\n`)
-process.exitCode = exitCodeOf(verdict)
+finish(verdict)

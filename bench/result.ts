@@ -1,5 +1,5 @@
 /** Results of benchmarks: figures and their limits. */
-import { type Finding, type Result, verdictOf } from '../rig/verdict.ts'
+import { type Finding, type Result, unmeasuredIn, verdictOf } from '../rig/verdict.ts'
 
 export interface Figure {
   what: string
@@ -41,7 +41,10 @@ export const judged = (result: BenchResult, seconds: number, seed: number): Resu
   return {
     name: result.name,
     what: result.conditions,
-    verdict: isInformation && notRun.length === 0 ? 'measured' : verdictOf({ findings, notRun }),
+    verdict:
+      isInformation && notRun.length === 0 && unmeasuredIn(findings).length === 0
+        ? 'measured'
+        : verdictOf({ findings, notRun }),
     seconds,
     seed,
     ...(result.agents === undefined ? {} : { agents: result.agents }),

@@ -9,6 +9,7 @@ import { killServer } from './kill-server.ts'
 import { killWorker } from './kill-worker.ts'
 import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
+import { powerLoss } from './power-loss.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { rotateCommandKey } from './rotate-command-key.ts'
@@ -39,4 +40,5 @@ export const drills: readonly Check[] = [
   busyEventLoop,
   thunderingHerd,
   thrownErrors,
+  powerLoss,
 ]

@@ -69,6 +69,22 @@ const jsonOf = ({ name, what, verdict, seconds, seed, findings, notRun, notes }:
     what,
   })
 
+/**
+ * Makes a run that ends without a verdict exit with code 3, even if something in it called `process.exit(0)`. Call what is
+ * returned when the verdict is there.
+ */
+export const incompleteUntil = (): ((verdict: Result['verdict']) => void) => {
+  const tell = (code: number): void => {
+    process.stderr.write('incomplete: the run ended before its verdict\n')
+    if (code === 0) process.exitCode = 3
+  }
+  process.once('exit', tell)
+  return (verdict) => {
+    process.removeListener('exit', tell)
+    process.exitCode = exitCodeOf(verdict)
+  }
+}
+
 /** Writes machine-readable results. An interrupted run keeps its results so far. */
 export const writeResults = (file: string | undefined, results: readonly Result[]): void => {
   if (file === undefined) return
@@ -119,6 +135,7 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
   const chosen = positionals.length === 0 ? checks : checks.filter(({ name }) => positionals.includes(name))
   const from = values.from === undefined ? {} : { from: values.from }
   const settings = { isQuick: values.quick === true, minutes, seed, root, ...from }
+  const finish = incompleteUntil()
   seedChance(seed)
   process.stderr.write(`${machine()}; seed ${seed}\n`)
   const results: Result[] = []
@@ -143,5 +160,5 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
   await Promise.all([runNext(waiting), runNext(waiting), runNext(waiting)])
   const verdict = worstOf(results.map((one) => one.verdict))
   say(`${verdict}: ${sumOf(results)}`)
-  process.exitCode = exitCodeOf(verdict)
+  finish(verdict)
 }

@@ -45,6 +45,7 @@ it('passes only when every bar is met and every part ran', () => {
   expect(verdictOf({ findings: [met, missed], notRun: ['Chromium is missing.'] })).toBe('missed')
   expect(verdictOf({ findings: [] })).toBe('incomplete')
   expect(verdictOf({ findings: [{ what: 'information', value: 3 }] })).toBe('incomplete')
+  expect(verdictOf({ findings: [met, { what: 'information', value: Number.NaN }] })).toBe('incomplete')
 })
 
 it('counts a missing figure as missed', () => {
@@ -78,6 +79,11 @@ it('exits with 3 when a part did not run or no figure has a bar', () => {
 it('exits with 1 when a check throws', () => {
   const thrown = run(`[{ name: 'thrown', what: 'w', run: async () => { throw new Error('gone') } }]`)
   expect([thrown.code, thrown.results[0]?.verdict]).toEqual([1, 'missed'])
+})
+
+it('exits with 3 when a check ends the process without a verdict', () => {
+  const quitting = `{ name: 'quits', what: 'w', run: async () => process.exit(0) }`
+  expect(run(`[${passing}, ${quitting}]`).code).toBe(3)
 })
 
 it('reports a self-test without a sabotage as incomplete', () => {

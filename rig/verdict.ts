@@ -66,10 +66,17 @@ const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined
  */
 export type Verdict = 'passed' | 'missed' | 'incomplete' | 'measured'
 
-/** Returns the verdict of an outcome. A missed bar takes precedence over a part that did not run. */
+/** Lists the figures without a bar that have no number: they were not measured. */
+export const unmeasuredIn = (findings: readonly Finding[]): string[] =>
+  findings.filter((one) => !isJudged(one) && !Number.isFinite(one.value)).map(({ what }) => what)
+
+/**
+ * Returns the verdict of an outcome. A missed bar takes precedence over a part that did not run. A figure without a number
+ * did not run.
+ */
 export const verdictOf = ({ findings, notRun = [] }: Outcome): Verdict => {
   if (findings.some((finding) => isJudged(finding) && !isMet(finding))) return 'missed'
-  return notRun.length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
+  return notRun.length > 0 || unmeasuredIn(findings).length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
 }
 
 /** Returns the worst of several verdicts; `incomplete` if there are none. */

@@ -3,14 +3,26 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { fromRoot } from '../rig/root.ts'
+import { fromRoot, root } from '../rig/root.ts'
 import type { Finding, Result, Verdict } from '../rig/verdict.ts'
 import { checkProof } from './proof/check.ts'
 import { devicesResult } from './proof/devices.ts'
 import { proofOf, renderPages } from './proof/pages.ts'
-import { partsNamed } from './proof/parts.ts'
+import { parts, partsNamed } from './proof/parts.ts'
+import { type Bar, readBars } from './proof/read-bars.ts'
 import { judgeRun } from './proof/run-part.ts'
-import { addRun, type Form, joinRuns, type PartRuns, type Proof, type Run, readRuns, shownRun } from './proof/store.ts'
+import {
+  addRun,
+  digestOf,
+  editedRuns,
+  type Form,
+  joinRuns,
+  type PartRuns,
+  type Proof,
+  type Run,
+  readRuns,
+  shownRun,
+} from './proof/store.ts'
 import { readTree } from './proof/tree.ts'
 
 const tree = { hash: 'a'.repeat(20), commit: 'c'.repeat(40) }
@@ -26,7 +38,7 @@ const resultOf = (name: string, verdict: Verdict, findings: Finding[], notRun: s
   notes: [],
 })
 
-const runOf = (verdict: Verdict, results: Result[], more: Partial<Run> = {}): Run => ({
+const runOf = (verdict: Verdict, results: Result[], more: Partial<Omit<Run, 'digest'>> = {}): Omit<Run, 'digest'> => ({
   tree: tree.hash,
   commit: tree.commit,
   machine: '2 cores (Test), 4 GiB',
@@ -40,7 +52,11 @@ const runOf = (verdict: Verdict, results: Result[], more: Partial<Run> = {}): Ru
   ...more,
 })
 
-const partOf = (part: string, runs: Run[], form: Form = 'full'): PartRuns => ({ part, form, runs })
+const partOf = (part: string, runs: Omit<Run, 'digest'>[], form: Form = 'full'): PartRuns => ({
+  part,
+  form,
+  runs: runs.map((run) => ({ ...run, digest: digestOf(part, form, run) })),
+})
 
 const good = partOf('drill/D1', [runOf('passed', [resultOf('D1', 'passed', [{ what: 'lost', value: 0, atMost: 0 }])])])
 const bad = partOf('drill/D2', [
@@ -78,7 +94,13 @@ const newCheckout = (parts: readonly PartRuns[] = []): string => {
   ])
     expect(spawnSync('git', args, { cwd: folder }).status).toBe(0)
   const { hash, commit } = readTree(folder)
-  const runs = parts.map((one) => ({ ...one, runs: one.runs.map((run) => ({ ...run, tree: hash })) }))
+  const runs = parts.map(({ part, form, runs }) =>
+    partOf(
+      part,
+      runs.map((run) => ({ ...run, tree: hash })),
+      form,
+    ),
+  )
   const proof = proofOf({ hash, commit }, runs)
   write(folder, { 'docs/proof/proof.json': JSON.stringify(proof), ...renderPages(proof) })
   return folder
@@ -90,6 +112,7 @@ describe('docs/proof', () => {
     for (const [path, text] of Object.entries(renderPages(proof)))
       expect(readFileSync(fromRoot(path), 'utf8'), path).toBe(text)
     expect(proof.parts.flatMap(({ runs }) => runs).filter((run) => run.tree !== proof.tree)).toEqual([])
+    expect(editedRuns(proof.parts)).toEqual([])
   })
 })
 
@@ -164,7 +187,7 @@ describe('runs', () => {
     expect(shownRun({ runs: [missed, passed] })).toBe(missed)
     expect(shownRun({ runs: [passed, none] })).toBe(passed)
     const base = newFolder()
-    for (const run of [missed, passed]) addRun(base, 'drill/D2', 'full', run)
+    for (const run of partOf('drill/D2', [missed, passed]).runs) addRun(base, 'drill/D2', 'full', run)
     expect(readRuns(base, tree.hash)[0]?.runs).toHaveLength(2)
     const text = renderPages(proofOf(tree, readRuns(base, tree.hash)))['docs/proof/drill.md']
     expect(text).toContain('Ran 2 times on this tree: missed, passed.')
@@ -173,10 +196,52 @@ describe('runs', () => {
 
   it('with missing results are incomplete', () => {
     const result = (good.runs[0] as Run).results
-    expect(judgeRun({ expected: ['D1'] }, 0, result)).toEqual({ verdict: 'passed', notRun: [] })
-    expect(judgeRun({ expected: ['D1', 'list'] }, 0, result).verdict).toBe('incomplete')
-    expect(judgeRun({ expected: ['D1'] }, null, result).verdict).toBe('incomplete')
-    expect(judgeRun({ expected: ['D1'] }, 1, []).verdict).toBe('incomplete')
+    const [one, two] = [['D1'], ['D1', 'list']].map((expected) => ({ expected, page: 'drill' as const }))
+    expect(judgeRun(one as never, 0, result)).toEqual({ verdict: 'passed', notRun: [] })
+    expect(judgeRun(two as never, 0, result).verdict).toBe('incomplete')
+    expect(judgeRun(one as never, null, result).verdict).toBe('incomplete')
+    expect(judgeRun(one as never, 1, []).verdict).toBe('incomplete')
+  })
+
+  it('without a figure that has a bar are incomplete', () => {
+    const bar = (figure: string, choice?: string): Bar => ({
+      check: 'bench notices',
+      figure,
+      bar: '<= 0',
+      isShortened: false,
+      isAmount: false,
+      isPassedOn: false,
+      ...(choice === undefined ? {} : { choice }),
+    })
+    const bars = [bar('lost'), bar('{what}: p99'), bar('long (20 % more)', '1'), bar('short', '1')]
+    const judged = (...figures: string[]) =>
+      judgeRun(
+        { expected: ['notices'], page: 'bench' },
+        0,
+        [
+          resultOf(
+            'notices',
+            'passed',
+            figures.map((what) => ({ what, value: 0, atMost: 0 })),
+          ),
+        ],
+        bars,
+      )
+    expect(judged('data: lost', 'TLS: p99', 'long (20 % more)').notRun).toEqual([])
+    expect(judged('lost (short form)', 'plain: p99', 'short').verdict).toBe('passed')
+    expect(judged('TLS: p99', 'short')).toEqual({
+      verdict: 'incomplete',
+      notRun: ['notices: the figure "lost" is missing'],
+    })
+    expect(judged('lost', 'TLS: p99').notRun).toHaveLength(2)
+  })
+
+  it('of every benchmark have a figure with a bar', () => {
+    const bars = readBars(root)
+    const names = parts.filter(({ page }) => page === 'bench').flatMap(({ expected }) => expected)
+    const bare = names.filter((name) => !bars.some(({ check }) => check === `bench ${name}`))
+    // Loading the fleet is no work of the product.
+    expect([...new Set(bare)]).toEqual(['load'])
   })
 
   it('of the device measurement become figures, and sets that were not measured are incomplete', () => {
@@ -235,6 +300,18 @@ describe('the check before a release', () => {
     ])
     rmSync(join(edited, 'docs/proof/proof.json'))
     expect(checkProof(edited).stale).toEqual(['docs/proof/proof.json is missing'])
+  })
+
+  it('rejects an edited figure and a short form presented as the full form, even on new pages', () => {
+    const folder = newCheckout([bad])
+    const file = join(folder, 'docs/proof/proof.json')
+    const text = readFileSync(file, 'utf8').replace('"value":162', '"value":62')
+    write(folder, { 'docs/proof/proof.json': text, ...renderPages(JSON.parse(text)) })
+    expect(checkProof(folder).stale).toEqual([
+      'The run of drill/D2 of 2026-11-23T10:00:00.000Z was edited: run it again',
+    ])
+    const short = { ...partOf('drill/D1', good.runs, 'short'), form: 'full' as const }
+    expect(() => proofOf(tree, [short])).toThrow(/drill\/D1 .* was edited/)
   })
 })
 

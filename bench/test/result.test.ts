@@ -20,6 +20,11 @@ it('counts a figure that is not a number as missed', () => {
   expect([verdictOf([none]), ratioOf(none)]).toEqual(['missed', 0])
 })
 
+it('is incomplete if an informational figure has no number', () => {
+  const none = { ...plain, value: Number.NaN }
+  expect([verdictOf([none]), verdictOf([fast, none])]).toEqual(['incomplete', 'incomplete'])
+})
+
 it('counts zero as met if less is better', () => {
   expect(ratioOf({ ...fast, value: 0 })).toBe(Number.POSITIVE_INFINITY)
   expect(verdictOf([{ ...fast, value: 0 }])).toBe('passed')

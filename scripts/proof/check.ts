@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { barOf, isMet } from '../../rig/verdict.ts'
 import { renderPages } from './pages.ts'
 import { parts } from './parts.ts'
-import { type Proof, shownRun } from './store.ts'
+import { editedRuns, type Proof, shownRun } from './store.ts'
 import { readTree } from './tree.ts'
 
 export interface Checked {
@@ -35,6 +35,7 @@ export const checkProof = (root: string): Checked => {
       ...proof.parts.flatMap(({ part, runs }) =>
         runs.filter((run) => run.tree !== proof.tree).map((run) => `${part} contains a run of tree ${run.tree}`),
       ),
+      ...editedRuns(proof.parts),
       ...editedPages(root, proof),
     ],
     gaps: parts.flatMap(({ name }) => {

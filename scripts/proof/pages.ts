@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { barOf, type Finding, isMet, type Result } from '../../rig/verdict.ts'
 import { parts as allParts, fleetSizes, type Page } from './parts.ts'
 import { sizingRows } from './sizing.ts'
-import { type Form, type PartRuns, type Proof, type Run, shownRun } from './store.ts'
+import { editedRuns, type Form, type PartRuns, type Proof, type Run, shownRun } from './store.ts'
 
 const red = '🔴'
 const templates = new URL('templates/', import.meta.url)
@@ -245,5 +245,7 @@ export const renderPages = (proof: Proof): Record<string, string> =>
 export const proofOf = (tree: { hash: string; commit: string | null }, runs: readonly PartRuns[]): Proof => {
   const wrong = runs.flatMap((one) => one.runs).find((run) => run.tree !== tree.hash)
   if (wrong !== undefined) throw new Error(`A run of tree ${wrong.tree} cannot be combined with tree ${tree.hash}`)
+  const edited = editedRuns(runs)
+  if (edited.length > 0) throw new Error(edited.join('\n'))
   return { format: 1, tree: tree.hash, commit: tree.commit, names: allParts.map(({ name }) => name), parts: [...runs] }
 }

@@ -13,6 +13,10 @@ export interface Bar {
   isShortened: boolean
   /** True if the figure has a different name in the short form. */
   isAmount: boolean
+  /** True if the bar is an argument of a call, whose figure stands elsewhere. */
+  isPassedOn: boolean
+  /** The same for figures that exclude each other. */
+  choice?: string
 }
 
 type Trees = ReadonlyMap<string, ts.SourceFile>
@@ -117,7 +121,8 @@ const isConstant = (node: ts.Expression): boolean =>
   (ts.isAsExpression(node) && isConstant(node.expression)) ||
   (ts.isPrefixUnaryExpression(node) && isConstant(node.operand)) ||
   (ts.isBinaryExpression(node) && isConstant(node.left) && isConstant(node.right)) ||
-  (ts.isConditionalExpression(node) && isConstant(node.whenTrue) && isConstant(node.whenFalse))
+  (ts.isConditionalExpression(node) && isConstant(node.whenTrue) && isConstant(node.whenFalse)) ||
+  (ts.isCallExpression(node) && /^Math\.\w+$/.test(node.expression.getText()) && node.arguments.every(isConstant))
 
 const operators: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
@@ -231,6 +236,23 @@ const figureAround = (node: ts.Node): ts.ObjectLiteralExpression | undefined => 
   return undefined
 }
 
+const hasFigure = (branch: ts.Expression): boolean => {
+  let isFound = false
+  walk(branch, (node) => {
+    isFound ||= ts.isObjectLiteralExpression(node) && propertyOf(node, 'what') !== undefined
+  })
+  return isFound
+}
+
+/** Names the conditional that a figure is in, if it has figures in both branches. */
+const choiceAround = (figure: ts.Node): string | undefined => {
+  for (const one of ancestors(figure)) {
+    if (ts.isFunctionLike(one)) return undefined
+    if (ts.isConditionalExpression(one) && hasFigure(one.whenTrue) && hasFigure(one.whenFalse)) return String(one.pos)
+  }
+  return undefined
+}
+
 /** Lists all bars of a checkout, in a stable order. */
 export const readBars = (root: string): Bar[] => {
   const trees = readTrees(root)
@@ -259,7 +281,8 @@ export const readBars = (root: string): Bar[] => {
           // Only numbers set a bar; names and switches do not.
           if (!/\d/.test(bar)) return
           const figure = `${callee}${what} (${parameter})`
-          bars.push({ check: checks.get(file) as string, figure, bar, isShortened: bar.includes('isQuick'), isAmount })
+          const isShortened = bar.includes('isQuick')
+          bars.push({ check: checks.get(file) as string, figure, bar, isShortened, isAmount, isPassedOn: true })
           follow(value, isAmount)
         })
     }
@@ -279,7 +302,9 @@ export const readBars = (root: string): Bar[] => {
       const bar = `${sign} ${print(value)}`
       const isAmount = isAmountName(what)
       const check = checks.get(path) as string
-      bars.push({ check, figure: printName(what), bar, isShortened: bar.includes('isQuick'), isAmount })
+      const choice = choiceAround(figure)
+      const known = { check, figure: printName(what), bar, isShortened: bar.includes('isQuick'), isAmount }
+      bars.push({ ...known, isPassedOn: false, ...(choice === undefined ? {} : { choice }) })
       follow(value, isAmount)
     })
   return bars.sort((a, b) => compare(`${a.check} ${a.figure} ${a.bar}`, `${b.check} ${b.figure} ${b.bar}`))

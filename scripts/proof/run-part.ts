@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machine } from '../../rig/machine.ts'
 import { type Result, type Verdict, worstOf } from '../../rig/verdict.ts'
+import { absentFigures } from './absent.ts'
 import { devicesResult } from './devices.ts'
 import { commandOf, type Part, whyNotRun } from './parts.ts'
-import type { Form, Run } from './store.ts'
+import { type Bar, readBars } from './read-bars.ts'
+import { digestOf, type Form, type Run } from './store.ts'
 import { readTree } from './tree.ts'
 
 interface Ended {
@@ -33,14 +35,20 @@ const start = (root: string, args: readonly string[]): Promise<Ended> =>
     })
   })
 
-/** Evaluates a run by its results and exit code. Missing results make it incomplete. */
+/** Evaluates a run by its results and exit code. Missing results and missing figures make it incomplete. */
 export const judgeRun = (
-  { expected }: Pick<Part, 'expected'>,
+  { expected, page }: Pick<Part, 'expected' | 'page'>,
   code: number | null,
   results: readonly Result[],
+  bars: readonly Bar[] = [],
 ): { verdict: Verdict; notRun: string[] } => {
   const missing = expected.filter((name) => !results.some((one) => one.name === name))
   const notRun = missing.map((name) => `${name}: no result (the process ended with ${code ?? 'a signal'})`)
+  // Others say themselves what did not run.
+  for (const result of results)
+    if (result.verdict === 'passed' || result.verdict === 'measured')
+      for (const figure of absentFigures(bars, page, result))
+        notRun.push(`${result.name}: the figure "${figure}" is missing`)
   const verdict = worstOf(results.map((one) => one.verdict))
   const isClean = code === 0 || code === 1 || code === 3
   if (!isClean && notRun.length === 0) notRun.push(`the process ended with ${code ?? 'a signal'}`)
@@ -71,10 +79,10 @@ export const runPart = async (root: string, part: Part, form: Form): Promise<Run
       const args = [part.program, ...part.args, ...quick, '--seed', String(seed), '--json', file]
       const { code } = await start(root, args)
       if (existsSync(file)) results = JSON.parse(readFileSync(file, 'utf8')) as Result[]
-      judged = judgeRun(part, code, results)
+      judged = judgeRun(part, code, results, readBars(root))
     }
     if (readTree(root).hash !== tree.hash) return undefined
-    return {
+    const run = {
       tree: tree.hash,
       commit: tree.commit,
       machine: machine(),
@@ -85,6 +93,7 @@ export const runPart = async (root: string, part: Part, form: Form): Promise<Run
       ...judged,
       results,
     }
+    return { ...run, digest: digestOf(part.name, form, run) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 /** Stores runs of parts as JSON files, one folder for each tree, so that a page never mixes trees. */
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result, Verdict } from '../../rig/verdict.ts'
@@ -16,6 +17,8 @@ export interface Run {
   results: Result[]
   /** Reason for missing results. */
   notRun: string[]
+  /** Hash of the run with its part and form: shows that somebody edited a figure or presents another form. */
+  digest: string
 }
 
 export type Form = 'full' | 'short'
@@ -41,6 +44,21 @@ const fileOf = (folder: string, part: string, form: Form): string =>
   join(folder, `${part.replaceAll('/', '+')}${form === 'short' ? '+short' : ''}.json`)
 
 const keyOf = ({ part, form }: Pick<PartRuns, 'part' | 'form'>): string => `${part} ${form}`
+
+/** Returns the digest of a run. */
+export const digestOf = (part: string, form: Form, run: Omit<Run, 'digest'>): string => {
+  const { tree, commit, machine, date, command, seed, seconds, verdict, results, notRun } = run
+  const content = { part, form, tree, commit, machine, date, command, seed, seconds, verdict, results, notRun }
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 20)
+}
+
+/** Lists the runs that differ from what was measured. */
+export const editedRuns = (parts: readonly PartRuns[]): string[] =>
+  parts.flatMap(({ part, form, runs }) =>
+    runs
+      .filter((run) => run.digest !== digestOf(part, form, run))
+      .map((run) => `The run of ${part} of ${run.date} was edited: run it again`),
+  )
 
 /** Adds a run to the runs of its part. */
 export const addRun = (base: string, part: string, form: Form, run: Run): void => {

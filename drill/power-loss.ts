@@ -1,0 +1,89 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { chance } from '../rig/chance.ts'
+import { temporaryFolder } from '../rig/database.ts'
+import { mountLossyDisk, whyNoLossyDisk } from '../rig/lossy-disk.ts'
+import { pause, startTrial, timesOf } from '../rig/trial.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
+import { acknowledgedBeforeCommit } from './kill-server.ts'
+
+const hosts = 32
+const notAgain = { what: 'power losses after which nothing starts', value: Number.NaN, atMost: 0 }
+
+/** D19: the machine of server and database loses power. */
+export const powerLoss: Check = {
+  name: 'D19',
+  isWaiting: true,
+  what: `${hosts} hosts report without a pause while the machine of the server and its own database loses power: every process is killed (SIGKILL) and the disk keeps only what was flushed to it. Both start again on what is left. Nothing acknowledged is lost.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const why = whyNoLossyDisk()
+    if (why !== undefined) return { findings: [], notRun: [`power loss: ${why}`] }
+    const losses = isQuick ? 3 : 20
+    const folder = temporaryFolder('power')
+    const disk = mountLossyDisk(folder, 1_536)
+    try {
+      const trial = await startTrial({
+        name: 'power',
+        root,
+        hosts,
+        database: 'own',
+        dataDir: join(disk.path, 'server'),
+      })
+      try {
+        trial.run()
+        const recovered: number[] = []
+        for (let loss = 0; loss < losses; loss++) {
+          // Short of the five seconds after which the kernel looks for old data to write.
+          await pause(500 + chance('D19 losses') * 2_500)
+          const ended = trial.server().end('SIGKILL')
+          if (trial.signalDatabase('SIGKILL') === 0) throw new Error('There is no database to cut off.')
+          await ended
+          while (trial.signalDatabase('SIGKILL') > 0) await pause(5)
+          disk.cut()
+          const started = await trial.startAgain().catch((error: Error) => error)
+          if (started instanceof Error)
+            return {
+              findings: [{ ...notAgain, value: 1 }],
+              notes: [`after power loss ${loss + 1}: ${started.message}`],
+            }
+          recovered.push(started.startMs)
+        }
+        const { findings, notes } = await trial.settle()
+        return {
+          findings: [
+            { ...notAgain, value: 0 },
+            { what: amount(isQuick, 'power losses'), value: losses, atLeast: losses },
+            ...findings,
+            // A server that is always down loses nothing, so require some acknowledged work.
+            { what: 'acknowledged for each power loss', value: Math.round(trial.acknowledged() / losses), atLeast: 1 },
+            ...timesOf('up again', recovered, { slowest: 30_000 }),
+          ],
+          notes,
+        }
+      } finally {
+        await trial.stop()
+      }
+    } finally {
+      disk.unmount()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  sabotages: [
+    acknowledgedBeforeCommit,
+    {
+      what: 'the database flushes nothing to the disk',
+      edits: [
+        {
+          file: 'server/src/platform/postgres/settings.ts',
+          find: 'return { fsync: value,',
+          replace: "return { fsync: 'off',",
+        },
+        {
+          file: 'server/src/platform/postgres/fitness.ts',
+          find: "if (value === 'off') {",
+          replace: "if (value === 'none') {",
+        },
+      ],
+    },
+  ],
+}
