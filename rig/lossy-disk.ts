@@ -1,16 +1,16 @@
 /** A disk that loses power: what nobody had flushed to it by then is gone. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { undoAtBreak } from './leftovers.ts'
 
-const tools = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4']
+const makeFileSystem = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'].find((path) => existsSync(path))
 
 /** Why there can be no such disk here; undefined: there can. */
 export const whyNoLossyDisk = (): string | undefined => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'mounting a disk takes root on Linux'
   if (!existsSync('/dev/loop-control')) return 'this machine has no loop devices'
-  return tools.some((tool) => existsSync(tool)) ? undefined : 'mkfs.ext4 is not installed'
+  return makeFileSystem === undefined ? 'mkfs.ext4 is not installed' : undefined
 }
 
 /**
@@ -20,8 +20,9 @@ export const whyNoLossyDisk = (): string | undefined => {
 export const mountLossyDisk = (folder: string, megabytes: number) => {
   const [image, left, mount] = ['disk', 'left', 'mount'].map((name) => join(folder, name)) as [string, string, string]
   mkdirSync(mount)
-  execFileSync('truncate', ['-s', `${megabytes}M`, image])
-  execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', '-E', 'lazy_itable_init=0,lazy_journal_init=0', image])
+  writeFileSync(image, '')
+  truncateSync(image, megabytes * 2 ** 20)
+  execFileSync(String(makeFileSystem), ['-q', '-F', '-m', '0', '-E', 'lazy_itable_init=0,lazy_journal_init=0', image])
   const attach = (): void => {
     execFileSync('mount', ['-o', 'loop,commit=300', image, mount])
     chmodSync(mount, 0o711)
