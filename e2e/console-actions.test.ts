@@ -179,6 +179,56 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await other.context.close()
   })
 
+  it('says that a rule needs a second approver, and stores its request once', async () => {
+    const waiting = async () =>
+      (await server.get<{ data: { state: string }[] }>('policy/changerequests')).data.filter(
+        ({ state }) => state === 'Waiting',
+      )
+    const { page, context, wrong } = await signedIn('/policy')
+    await page.getByRole('button', { name: 'New rule' }).click()
+    const form = page.getByRole('form', { name: 'New rule' })
+    await form.getByRole('textbox', { name: 'Vendor id' }).fill('0781')
+    await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of one vendor')
+    await form.getByText('This needs a second approver.').waitFor()
+    await form.getByRole('button', { name: 'Request approval' }).click()
+    await form.getByText('Waiting for a second approver').waitFor()
+    expect(await form.getByRole('link', { name: 'Open the request' }).count()).toBe(1)
+    expect(await waiting()).toHaveLength(1)
+    expect(await form.locator('button[type=submit]').count()).toBe(0)
+    await page.keyboard.press('Control+Enter')
+    await form.getByRole('button', { name: 'Close' }).click()
+    await form.waitFor({ state: 'detached' })
+    expect(await waiting()).toHaveLength(1)
+    expect(wrong.filter((line) => !line.includes('403'))).toEqual([])
+    await context.close()
+  })
+
+  it('offers no second start of a rollout that waits for a second approver', async () => {
+    const { page, context } = await signedIn('/rollouts/new')
+    await page.route('**/rollouts/start', (route) =>
+      route.fulfill({
+        status: 403,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ code: 'second_person_required', detail: 'Request 1 waits for a second approver.' }),
+      }),
+    )
+    await page.getByLabel('Name', { exact: true }).fill('Kiosks first')
+    await page.getByRole('table', { name: 'Rings' }).getByText('All others').waitFor()
+    await page.getByRole('button', { name: 'Start…' }).click()
+    await dialog(page).getByRole('button', { name: 'Start' }).click()
+    await dialog(page).getByText('Waiting for a second approver').waitFor()
+    expect(await dialog(page).getByRole('button', { name: 'Start' }).count()).toBe(0)
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click()
+    await dialog(page).waitFor({ state: 'detached' })
+    await page.getByText('Waiting for a second approver').waitFor()
+    expect(await page.getByRole('link', { name: 'Open the request' }).count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Start…' }).count()).toBe(0)
+    // Another plan is another request.
+    await page.getByLabel('Name', { exact: true }).fill('Kiosks second')
+    await page.getByRole('button', { name: 'Start…' }).waitFor()
+    await context.close()
+  })
+
   it('starts a rollout in rings after its plan, and shows it to its first ring', async () => {
     const { page, context, wrong } = await signedIn('/rollouts/new')
     await page.getByLabel('Name', { exact: true }).fill('Kiosks first')

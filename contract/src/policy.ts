@@ -293,6 +293,7 @@ export const previewPolicy = operation({
       description: 'The first 200: attack tools, then devices that stop working, then all others.',
     }),
     warnings: Type.Array(PolicyWarning),
+    secondPerson: Type.Boolean({ description: 'Saving this change requires a second approver.' }),
   }),
 })
 

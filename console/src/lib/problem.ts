@@ -114,3 +114,7 @@ export const failureOf = async (response: Response): Promise<CallFailure> => {
     retryAfter,
   })
 }
+
+/** Returns true if the server stored the change as a request for a second approver. Sending it again would store another one. */
+export const isStoredRequest = (failure: unknown): boolean =>
+  failure instanceof CallFailure && failure.code === 'second_person_required'

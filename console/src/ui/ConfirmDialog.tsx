@@ -1,5 +1,6 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { isStoredRequest } from '../lib/problem.ts'
 import classes from './ConfirmDialog.module.css'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
@@ -40,11 +41,13 @@ const Body = ({
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const mustType = count > typedAbove
+  const isStored = isStoredRequest(failure)
   return (
     <form
       className={classes.body}
       onSubmit={(event) => {
         event.preventDefault()
+        if (isStored) return
         setBusy(true)
         setFailure(null)
         run().then(close, (reason) => {
@@ -68,7 +71,7 @@ const Body = ({
         {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
       </ul>
       {details.length === 0 ? null : <DetailLines lines={details} />}
-      {mustType ? (
+      {mustType && !isStored ? (
         <TextInput
           label={`Type ${count} to go on`}
           value={typed}
@@ -80,11 +83,13 @@ const Body = ({
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
-          Cancel
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(count)}>
-          {action}
-        </Button>
+        {isStored ? null : (
+          <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(count)}>
+            {action}
+          </Button>
+        )}
       </Group>
     </form>
   )

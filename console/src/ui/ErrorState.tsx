@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { CallFailure, messageOf } from '../lib/problem.ts'
+import { isStoredRequest, messageOf } from '../lib/problem.ts'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
 
@@ -13,7 +13,7 @@ export interface ErrorStateProps {
 /** A failure in words: what happened, the cure, and the way to try again. */
 export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) => {
   const { title, detail, cure } = messageOf(failure)
-  if (failure instanceof CallFailure && failure.code === 'second_person_required')
+  if (isStoredRequest(failure))
     return (
       <div className={inline ? classes.strip : classes.page} role="status">
         <SeverityShape severity="amber" />

@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications'
 import { createElement } from 'react'
-import { CallFailure, messageOf } from '../lib/problem.ts'
+import { isStoredRequest, messageOf } from '../lib/problem.ts'
 import { Undo } from './Undo.tsx'
 
 /** Tells that something was done. */
@@ -11,7 +11,7 @@ export const tell = (message: string): void => {
 /** Tells a failure with its cure, until the reader closes it. */
 export const tellFailure = (failure: unknown): void => {
   const { title, detail, cure } = messageOf(failure)
-  if (failure instanceof CallFailure && failure.code === 'second_person_required') {
+  if (isStoredRequest(failure)) {
     const link = createElement('a', { href: '/policy/requests' }, 'Open the request')
     notifications.show({
       title: 'Waiting for a second approver',

@@ -11,6 +11,7 @@ import {
 } from '@portcullis/contract'
 import { useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -18,6 +19,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PreviewPanel } from '../../ui/policy/PreviewPanel.tsx'
 import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
+import { usePreview } from '../../ui/policy/usePreview.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
@@ -73,6 +75,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const faults = faultsOf(draft, { isGrant, now: clock.now() })
+  const isStored = isStoredRequest(failure)
   const thing = isGrant ? 'grant' : 'rule'
   const removed = rule === null ? [] : [rule.id]
   const isSame = rule !== null && JSON.stringify(inputOf(draft)) === JSON.stringify(inputOf(draftOf(rule)))
@@ -81,6 +84,9 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
     : canPreview(faults) && !isSame
       ? { add: [inputOf(draft)], remove: removed }
       : null
+
+  const { preview } = usePreview(canWrite ? change : null)
+  const needsApprover = preview?.secondPerson === true
 
   const run = async (work: () => Promise<{ version: number; warnings?: readonly unknown[] }>, message: string) => {
     setBusy(true)
@@ -95,6 +101,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
     }
   }
   const save = () => {
+    if (isStored) return
     setTried(true)
     if (Object.keys(faults).length > 0) {
       // The first field at fault is where the keyboard goes on.
@@ -162,7 +169,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
         {rule === null ? null : <Origin rule={rule} />}
         {deleting ? null : (
           // A reader sees the same fields, and can not change them.
-          <fieldset className={classes.plain} disabled={!canWrite}>
+          <fieldset className={classes.plain} disabled={!canWrite || isStored}>
             <RuleFields
               draft={draft}
               change={(part) => setDraft((old) => ({ ...old, ...part }))}
@@ -186,7 +193,13 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
         />
         {canWrite ? <DraftTest draft={change} /> : null}
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        {canWrite ? (
+        {isStored ? (
+          <Group justify="flex-end">
+            <Button size="xs" variant="default" onClick={close} data-autofocus>
+              Close
+            </Button>
+          </Group>
+        ) : canWrite ? (
           <Group justify="space-between" gap="sm">
             <span>
               {rule !== null && !deleting ? (
@@ -201,7 +214,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
                   Keep it
                 </Button>
                 <Button size="xs" color="red" loading={busy} onClick={() => remove(rule.id)}>
-                  {isGrant ? 'End the grant' : 'Delete the rule'}
+                  {needsApprover ? 'Request approval' : isGrant ? 'End the grant' : 'Delete the rule'}
                 </Button>
               </Group>
             ) : (
@@ -210,7 +223,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
                   Cancel
                 </Button>
                 <Button size="xs" type="submit" loading={busy} title="Ctrl Enter">
-                  {rule === null ? `Save the ${thing}` : 'Save'}
+                  {needsApprover ? 'Request approval' : rule === null ? `Save the ${thing}` : 'Save'}
                 </Button>
               </Group>
             )}

@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -110,7 +111,11 @@ export const NewRolloutPage = () => {
   const navigate = useNavigate()
   const search = useSearch({ strict: false }) as { kind?: string }
   const [draft, setDraft] = useState<RolloutDraft>(() => firstDraft(search.kind === 'update' ? 'update' : 'arm'))
-  const set = (part: Partial<RolloutDraft>) => setDraft((old) => ({ ...old, ...part }))
+  const [stored, setStored] = useState<unknown>(null)
+  const set = (part: Partial<RolloutDraft>) => {
+    setStored(null)
+    setDraft((old) => ({ ...old, ...part }))
+  }
   const fault = draftFault(draft)
   const input = inputOf(draft)
   // The name changes nothing of what it would do.
@@ -131,7 +136,10 @@ export const NewRolloutPage = () => {
       consequence: `the first ring gets it now, each next one after ${counted(draft.dwellMinutes, 'quiet minute', 'quiet minutes')}. You can pause, halt${draft.kind === 'arm' ? ' and revert' : ''} it at any time.`,
       action: 'Start',
       run: async () => {
-        const started = await api.call(startRollout, { body: input })
+        const started = await api.call(startRollout, { body: input }).catch((reason: unknown) => {
+          if (isStoredRequest(reason)) setStored(reason)
+          throw reason
+        })
         tell('Started.')
         void queries.invalidateQueries({ queryKey: ['rollouts'] })
         void navigate({ to: `/rollouts/${started.id}` })
@@ -223,14 +231,17 @@ export const NewRolloutPage = () => {
       {plan.error !== null && plan.data === undefined ? null : (
         <Plan plan={plan.data} isStale={plan.isPlaceholderData || fault !== null} />
       )}
+      {stored === null ? null : <ErrorState failure={stored} inline />}
       <Group>
-        <Button
-          size="sm"
-          disabled={fault !== null || plan.data === undefined || plan.isPlaceholderData || hosts === 0}
-          onClick={start}
-        >
-          Start…
-        </Button>
+        {stored === null ? (
+          <Button
+            size="sm"
+            disabled={fault !== null || plan.data === undefined || plan.isPlaceholderData || hosts === 0}
+            onClick={start}
+          >
+            Start…
+          </Button>
+        ) : null}
         {plan.data !== undefined && hosts === 0 ? (
           <span className={classes.quiet}>There is no host it could be brought to.</span>
         ) : null}

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { getPolicy, peripheralsCommand } from '@portcullis/contract'
 import { useState } from 'react'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
@@ -28,6 +29,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
+  const isStored = isStoredRequest(failure)
   const meant = meantDevices(effect, devices)
   const leftOut = new Set(devices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`)).size - meant.length
   const hosts = hostsOf(meant).length
@@ -66,7 +68,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       className={classes.decide}
       onSubmit={(event) => {
         event.preventDefault()
-        if (isReady) void run()
+        if (isReady && !isStored) void run()
       }}
     >
       <p>
@@ -116,17 +118,19 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button size="sm" variant="default" onClick={close} data-autofocus>
-          Cancel
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button
-          size="sm"
-          type="submit"
-          loading={busy}
-          disabled={!isReady}
-          {...(effect === 'deny' ? { color: 'red' } : {})}
-        >
-          {verb} {devicesText(meant.length)}
-        </Button>
+        {isStored ? null : (
+          <Button
+            size="sm"
+            type="submit"
+            loading={busy}
+            disabled={!isReady}
+            {...(effect === 'deny' ? { color: 'red' } : {})}
+          >
+            {verb} {devicesText(meant.length)}
+          </Button>
+        )}
       </Group>
     </form>
   )

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, SegmentedControl, Switch, TextInput } from '@m
 import { createPolicyGrant, createPolicyRule, getPolicy, peripheralsCommand } from '@portcullis/contract'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
@@ -109,6 +110,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   // To the minute: the preview is asked again only when something really changed.
   const end = new Date(Math.ceil((clock.now() + Number(life) * 3_600_000) / 60_000) * 60_000).toISOString()
   const [expiresAt, setExpiresAt] = useState(end)
+  const isStored = isStoredRequest(failure)
   const needsOverride = subject.isAttackTool && effect !== 'deny'
   const isWide = scope !== 'host' || hostsOf(subject.devices).length > 1
   const needsOwnReason = needsOverride || (isWide && effect !== 'deny')
@@ -181,7 +183,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
       className={classes.decide}
       onSubmit={(event) => {
         event.preventDefault()
-        if (isReady) void run()
+        if (isReady && !isStored) void run()
       }}
     >
       <p>
@@ -271,17 +273,19 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         <MoreMenu label="More about this decision" curl={curl} />
         <Group gap="sm">
           <Button size="sm" variant="default" onClick={close} data-autofocus>
-            Cancel
+            {isStored ? 'Close' : 'Cancel'}
           </Button>
-          <Button
-            size="sm"
-            type="submit"
-            loading={busy}
-            disabled={!isReady}
-            {...(effect === 'deny' ? { color: 'red' } : {})}
-          >
-            {decideWords({ effect, scope, tag }, hosts.length)}
-          </Button>
+          {isStored ? null : (
+            <Button
+              size="sm"
+              type="submit"
+              loading={busy}
+              disabled={!isReady}
+              {...(effect === 'deny' ? { color: 'red' } : {})}
+            >
+              {decideWords({ effect, scope, tag }, hosts.length)}
+            </Button>
+          )}
         </Group>
       </Group>
     </form>

@@ -96,6 +96,14 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
               ))}
             </ul>
           )}
+          {preview.secondPerson ? (
+            <p className={classes.sentence} data-testid="second-approver">
+              <SeverityShape severity="amber" />
+              <span>
+                This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.
+              </span>
+            </p>
+          ) : null}
           <Effects preview={preview} />
         </>
       )}

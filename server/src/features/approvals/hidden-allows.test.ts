@@ -44,6 +44,33 @@ const approve = async (who: Person) => {
 }
 const soon = (seconds: number): string => new Date(t.clock.now() + seconds * 1000).toISOString()
 
+describe('the preview of a rule change', () => {
+  const needsApprover = async (draft: object): Promise<boolean> => {
+    const answer = await alice.api.post(`${base}/policy/preview`, draft)
+    expect(answer.statusCode).toBe(200)
+    return answer.json().secondPerson
+  }
+
+  it('says whether saving it requires a second approver', async () => {
+    const add = (change: object) => ({ add: [{ effect: 'allow', reason: 'test', ...change }] })
+    expect(await needsApprover(add(stick))).toBe(true)
+    expect(await needsApprover(add({ ...stick, host: agents[0]?.agentId }))).toBe(false)
+    expect(await needsApprover(add({ ...stick, effect: 'deny' }))).toBe(false)
+    // Asking stores nothing.
+    expect(await requests()).toEqual([])
+    expect(code(await rule(alice, stick))).toBe('second_person_required')
+  })
+
+  it('says so for a deny whose deletion opens devices', async () => {
+    const deny = (await rule(alice, { effect: 'deny', ...stick })).json().rule
+    // Opens nothing while the deny lasts.
+    expect((await rule(alice, stick)).statusCode).toBe(200)
+    expect(await needsApprover({ remove: [deny.id] })).toBe(true)
+    expect(code(await alice.api.delete(`${base}/policy/rules/${deny.id}`))).toBe('second_person_required')
+    expect((await approve(bob)).statusCode).toBe(200)
+  })
+})
+
 describe('finding 4c: nothing hides what an allow opens', () => {
   it('finding 4c: a deny that ends soon does not hide an allow', async () => {
     expect((await rule(alice, { effect: 'deny', ...stick, expiresAt: soon(6) })).statusCode).toBe(200)
@@ -92,7 +119,13 @@ describe('finding 4c: nothing hides what an allow opens', () => {
       const admin = await empty.admin()
       const add = (change: object) => admin.post(`${base}/policy/rules`, { effect: 'allow', reason: 'test', ...change })
       expect((await add(stick)).statusCode).toBe(200)
-      expect(code(await add({ vid: '03EB', pid: '2401', overrideAttackTool: true }))).toBe('second_person_required')
+      const refused = await add({ vid: '03EB', pid: '2401', overrideAttackTool: true })
+      expect(code(refused)).toBe('second_person_required')
+      const [request] = (await admin.get(`${base}/policy/changerequests`)).json().data
+      for (const text of [request.title, refused.json().detail]) {
+        expect(text).toContain('hosts that enrol later')
+        expect(text).not.toContain('0 hosts')
+      }
     } finally {
       await empty.close()
     }

@@ -17,7 +17,7 @@ import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
-import { linesOfChange, type NewlyAllowed, titleOfChange } from './newly-allowed.ts'
+import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
@@ -281,10 +281,14 @@ export const createChanges = ({
     const names = await store.hostNames(tx, [...new Set(named)])
     throw new NeedsApprover<CarriedChange>({
       kind: 'rules',
-      limit,
+      ...(isForLaterHosts
+        ? {
+            detail: `This allows attack tools on ${reachOf(hosts, true)}: request {id} waits for a second approver.`,
+          }
+        : { limit }),
       details: linesOfChange({ gone: old, write }, names),
       change: {
-        title: titleOfChange({ gone: old, write }, names, hosts),
+        title: titleOfChange({ gone: old, write }, names, { hosts, isForLaterHosts }),
         hosts,
         remove: remove.map((r) => r.rule_id),
         write: write.map(carried),

@@ -1,5 +1,6 @@
 import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning } from '@portcullis/contract'
 import { decide, type PolicySource, policySources, ruleMatches } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/approvals/index.ts'
 import { type Design, deviceOf, type PeripheralsApi } from '#features/peripherals/index.ts'
 import { createBreath } from '#platform/breath.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -11,6 +12,7 @@ import type { Affected } from './affected.ts'
 import type { Candidate, DevicesRead } from './devices.read.ts'
 import { allowing } from './host.ts'
 import type { LongRead } from './long.read.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
@@ -25,6 +27,8 @@ export interface DraftDeps {
   affected: Pick<Affected, 'designsOf'>
   devices: DevicesRead
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
+  newlyAllowed: Pick<NewlyAllowed, 'measure'>
+  approvals: Pick<ApprovalsApi, 'mayAlone'>
 }
 
 /** A device that a draft decides about. */
@@ -49,7 +53,17 @@ const dayMs = 86_400_000
 const draftId = (n: number): string => `draft-${n + 1}`
 
 /** What a change of the rules would do, over stored devices; nothing is written. */
-export const createDrafts = ({ longRead, clock, store, seals, affected, devices, designs }: DraftDeps) => {
+export const createDrafts = ({
+  longRead,
+  clock,
+  store,
+  seals,
+  affected,
+  devices,
+  designs,
+  newlyAllowed,
+  approvals,
+}: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -118,7 +132,7 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
         result.push({ candidate, design, source, ruleId, isMatched })
       }
     }
-    return { added, decided: result }
+    return { removed, added, decided: result }
   }
 
   const effectOf = (source: PolicySource): 'allow' | 'block' => (allowing.has(source) ? 'allow' : 'block')
@@ -130,7 +144,12 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
     preview: (actor: Actor, draft: PolicyDraft) =>
       longRead(async (tx) => {
         const breathe = createBreath(10)
-        const { added, decided } = await decisions(tx, actor, draft, new Date(clock.now() - previewDays * dayMs))
+        const { removed, added, decided } = await decisions(
+          tx,
+          actor,
+          draft,
+          new Date(clock.now() - previewDays * dayMs),
+        )
         const moved = decided.filter((d) => effectOf(d.source) !== before(d.candidate))
         const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
         const starts = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'allow'
@@ -175,6 +194,8 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
             text: `${blockedNow} devices that are attached to armed hosts stop working.`,
             ruleId: null,
           })
+        const change = { gone: removed, write: added }
+        const opened = await newlyAllowed.measure(tx, change, new Date(clock.now()))
         const agents = (all: readonly DraftDecision[]) => new Set(all.map((d) => d.candidate.agent_id)).size
         return {
           computedAt: new Date(clock.now()).toISOString(),
@@ -210,6 +231,7 @@ export const createDrafts = ({ longRead, clock, store, seals, affected, devices,
             ]
           }),
           warnings: warnings.slice(0, listedWarnings),
+          secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
         }
       }),
   }

@@ -100,7 +100,16 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   })
   const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
   const longRead = createLongRead(deps.exportDb)
-  const drafts = createDrafts({ longRead, clock, store, seals, affected, devices, designs: deps.peripherals.designs })
+  const drafts = createDrafts({
+    ...deps,
+    longRead,
+    store,
+    seals,
+    affected,
+    devices,
+    designs: deps.peripherals.designs,
+    newlyAllowed,
+  })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({
     ...deps,

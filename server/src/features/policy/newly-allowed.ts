@@ -194,8 +194,19 @@ export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames)
   ]
 }
 
+/** Where a change newly allows devices. */
+export const reachOf = (hosts: number, isForLaterHosts: boolean): string => {
+  const present = `${hosts} ${hosts === 1 ? 'host' : 'hosts'}`
+  if (!isForLaterHosts) return present
+  return hosts === 0 ? 'hosts that enrol later; no host is enrolled yet' : `${present}, and on hosts that enrol later`
+}
+
 /** A change of the rules for its approver: what it adds and deletes, and how many hosts that opens. */
-export const titleOfChange = ({ gone, write }: MeasuredChange, names: HostNames, hosts: number): string => {
+export const titleOfChange = (
+  { gone, write }: MeasuredChange,
+  names: HostNames,
+  { hosts, isForLaterHosts }: { hosts: number; isForLaterHosts: boolean },
+): string => {
   const written = new Set(write.map((r) => r.rule_id))
   const parts = [
     ...write.map((r) => sentenceOf(r, names)),
@@ -204,6 +215,6 @@ export const titleOfChange = ({ gone, write }: MeasuredChange, names: HostNames,
       .map((r) => `delete the rule "${verbs[r.effect]} ${whatOf(r)} ${whereOf(r, names)}"`),
   ]
   const more = parts.length > named ? `; and ${parts.length - named} more rule changes` : ''
-  const text = `${parts.slice(0, named).join('; ')}${more} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`
+  const text = `${parts.slice(0, named).join('; ')}${more} (newly allows devices on ${reachOf(hosts, isForLaterHosts)})`
   return upper(text)
 }

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../../lib/curl.ts'
-import { CallFailure } from '../../../lib/problem.ts'
+import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -66,10 +66,10 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       if (!(reason instanceof CallFailure)) return
       // Hosts came or went since the preview: show what it would be now.
       if (reason.code === 'conflict') void preview.refetch()
-      if (reason.code === 'second_person_required') void queries.invalidateQueries({ queryKey: ['change-requests'] })
+      if (isStoredRequest(reason)) void queries.invalidateQueries({ queryKey: ['change-requests'] })
     }
   }
-  if (failure instanceof CallFailure && failure.code === 'second_person_required') {
+  if (failure instanceof CallFailure && isStoredRequest(failure)) {
     return (
       <div className={classes.body}>
         <p>
