@@ -7,10 +7,32 @@ import { pipeline } from 'node:stream/promises'
 /** Something the person at the terminal can act on. */
 export class CliError extends Error {}
 
+/** Exit code of a command whose change waits for a second approver. */
+export const waitingExitCode = 3
+
+/** The server stored the change as a request for a second approver. Nothing failed, and nothing has changed yet. */
+export class WaitsForApprover extends CliError {}
+
 export interface ClientOptions {
   server: string
   /** An API token, a function that signs in when it is first needed, or null for anonymous calls. */
   token: string | (() => Promise<string>) | null
+}
+
+/** The failure that an error response means. `base`: address of the server. */
+const failureOf = (status: number, text: string, base: string): CliError => {
+  const detail = detailOf(text)
+  return codeOf(text) === 'second_person_required'
+    ? new WaitsForApprover(`${detail} Another person approves it at ${base}/policy/requests.`)
+    : new CliError(`${status}: ${detail}`)
+}
+
+const codeOf = (text: string): unknown => {
+  try {
+    return (JSON.parse(text) as { code?: unknown }).code
+  } catch {
+    return null
+  }
 }
 
 const detailOf = (text: string): string => {
@@ -53,7 +75,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
   const send = async <T>(method: string, path: string, body?: string | FormData): Promise<T> => {
     const response = await answerOf(method, path, body)
     const text = await response.text()
-    if (!response.ok) throw new CliError(`${response.status}: ${detailOf(text)}`)
+    if (!response.ok) throw failureOf(response.status, text, base)
     return JSON.parse(text) as T
   }
   type Query = Readonly<Record<string, string | undefined>>

@@ -5,7 +5,7 @@ import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, system
 import { Command, type OptionValues } from 'commander'
 import { registerAuditCommands } from './audit-commands.ts'
 import { registerBackupCommands } from './backup-commands.ts'
-import { CliError, createClient } from './client.ts'
+import { CliError, createClient, WaitsForApprover, waitingExitCode } from './client.ts'
 import { registerCommandKeyCommands } from './command-key-commands.ts'
 import { registerConfigCommands } from './config-commands.ts'
 import { registerKeysCommands } from './keys-commands.ts'
@@ -176,7 +176,7 @@ program
   .description('looks at this installation, on the machine of the server, whether it runs or not; sends no secret')
   .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
 
-const onServer = program.command('admin').description('recovery commands that run on the server; stop the server first')
+const onServer = program.command('admin').description('recovery commands that run on the machine of the server')
 /** The account that a command works on. `--user` is an option of the program, which parses it before any command. */
 const accountOr = (fallback?: string): string => {
   const user: unknown = program.opts().user ?? fallback
@@ -186,20 +186,24 @@ const accountOr = (fallback?: string): string => {
 onServer
   .command('reset-password')
   .description(
-    'enables the account --user (default: admin) and creates a link to set its new password; needs the key file',
+    'enables the account --user (default: admin) and creates a link to set its new password; stop the server first',
   )
   .action(() => runEntry('reset-password', ['--user', accountOr('admin')]))
 onServer
   .command('lift-suspension')
-  .description('lifts the suspension of the account --user')
+  .description('lifts the suspension of the account --user; the server can keep running')
   .action(() => runEntry('recover-account', ['lift-suspension', '--user', accountOr()]))
 onServer
   .command('reset-second-factor')
-  .description('removes the authenticator app, passkeys and recovery codes of the account --user; ends its sessions')
+  .description(
+    'removes the authenticator app, passkeys and recovery codes of the account --user; ends its sessions; the server can keep running',
+  )
   .action(() => runEntry('recover-account', ['reset-second-factor', '--user', accountOr()]))
 onServer
   .command('exempt-second-factor')
-  .description('lets the account --user sign in without a required second factor for a limited time')
+  .description(
+    'lets the account --user sign in without a required second factor for a limited time; the server can keep running',
+  )
   .option('--hours <n>', 'hours, 1 to 168', '24')
   .action((options: OptionValues) =>
     runEntry('recover-account', ['exempt-second-factor', '--user', accountOr(), '--hours', options.hours]),
@@ -208,14 +212,14 @@ onServer
 onServer
   .command('lift-second-approver')
   .description(
-    'lets one person act without a second approver for a limited time, if none is left; recorded in the audit trail',
+    'lets one person act without a second approver for a limited time, if none is left; stop the server first',
   )
   .option('--minutes <n>', 'minutes, 1 to 1440', '60')
   .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
 
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)
-  process.exitCode = 1
+  process.exitCode = error instanceof WaitsForApprover ? waitingExitCode : 1
 }
 
 program

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, fetchText } from '#test/builders.ts'
 import { configured } from '#test/packages.ts'
+import { person } from '#test/people.ts'
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-cli-'))
@@ -154,6 +155,20 @@ describe('portcullis package', () => {
   it('says that a file is no package before it sends it', async () => {
     expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is no agent package.\n`)
     expect((await portcullis('publish', at('nothing'))).err).toContain('can not be read')
+  })
+})
+
+describe('portcullis package publish with two Administrators', () => {
+  it('prints the request that waits for a second approver, and exits with 3', async () => {
+    await person(t, { profile: 10 })
+    expect((await sign('2.0.0', 'two.pkg', '--key', at('release.key'))).code).toBe(0)
+    const stored = await portcullis('publish', at('two.pkg'))
+    const { data } = (await (await t.admin()).get('/prime/webui/policy/changerequests')).json()
+    expect(stored.code).toBe(3)
+    expect(stored.err).toContain(`request ${data[0].id} waits for a second approver`)
+    expect(stored.err).toContain(`${t.address}/policy/requests`)
+    expect(stored.err).not.toContain('403')
+    expect((await portcullis('list')).out).toMatch(/^2\.0\.0 +x64 +Pending/m)
   })
 })
 

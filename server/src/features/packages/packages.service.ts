@@ -186,7 +186,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
         kind: 'publish-package',
         change: { packageId, version, architecture, sha256 },
         detail:
-          'Publishing an agent build needs a second approver. The build is stored and offered to no host until another Administrator approves request {id}.',
+          'The build is stored, and request {id} waits for a second approver. No host can install the build until then.',
       })
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'second_person_required')) await store(db).discard(packageId)
