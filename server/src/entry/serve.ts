@@ -6,7 +6,7 @@ import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
 import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
-import { createLog, type Log } from '#platform/log.ts'
+import { createLog, defaultLogLevel, type Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
 import type { Server } from '../compose.ts'
@@ -87,7 +87,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
 const main = async (): Promise<void> => {
   const demoHosts = demoSize(process.argv.slice(2))
   const config = loadConfig(process.env, process.getuid?.() === 0)
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true))
   const stops: (() => Promise<unknown>)[] = []
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {

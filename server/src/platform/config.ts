@@ -33,7 +33,8 @@ export interface Config {
   /** NATS JetStream that assets are published to, with its credentials; null: none. */
   natsUrl: Secret | null
   kafkaBrokers: string[]
-  logLevel: string
+  /** Null: depends on where the log goes. */
+  logLevel: string | null
   /** Checks every JSON answer against the contract before it leaves. */
   validateResponses: boolean
   /** How long a stopping server serves on while it says that it is not ready. */
@@ -153,7 +154,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     natsUrl: natsUrl ? new Secret(natsUrl) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
-    logLevel: env.PORTCULLIS_LOG_LEVEL ?? 'info',
+    logLevel: env.PORTCULLIS_LOG_LEVEL ?? null,
     validateResponses: validate === '1',
     drainSeconds: Number(drainText),
     tracing: tracingConfig(env),

@@ -6,6 +6,9 @@ export type Log = pino.Logger
 /** Milliseconds in which repeated lines become one. */
 const foldingMs = 30_000
 
+/** Returns the log level when none is configured. People at a terminal see only warnings and errors. */
+export const defaultLogLevel = (isTerminal: boolean): string => (isTerminal ? 'warn' : 'info')
+
 /**
  * Structured log to stdout, repeated lines folded; control characters are escaped by JSON, secrets have a type that
  * refuses to be written.
