@@ -24,6 +24,7 @@ import { listening } from './doctor/listening.ts'
 import { builds, fileDescriptors, memory, nodeVersion, variables } from './doctor/machine.ts'
 import { configuredPlaces, environmentPlaces, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
 import { releaseKey } from './doctor/release-key.ts'
+import { serverKeyFile } from './doctor/server-environment.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -123,8 +124,9 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
       domainName: database.domainName,
       served: answer?.fingerprint ?? null,
     })
+  const pid = runningEmbedded(dataDir)?.pid ?? null
   const looks = [
-    look('open files', () => fileDescriptors(runningEmbedded(dataDir)?.pid ?? null)),
+    look('open files', () => fileDescriptors(pid)),
     look('memory', () => memory(config.databaseUrl === null)),
     look('data directory', () => dataDirectory(config, uid)),
     look('free space', () => freeSpace('free space', dataDir)),
@@ -133,7 +135,9 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
     look('reports', () => reportsFolder(config)),
     look('audit checkpoints', () => auditFolder(config, uid)),
     look('licence keys', () => licenceKeys(config)),
-    look('release key', () => releaseKey(config, `${root}build/agent/manifest.json`)),
+    look('release key', () =>
+      releaseKey(config, `${root}build/agent/manifest.json`, serverKeyFile(pid, answer !== null)),
+    ),
     look('TLS certificate', certificates),
     look('port', () => port),
     look('database', () => database.findings),

@@ -3,6 +3,7 @@ import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
 import { loadReleaseKey, type ReleaseKeySource } from '#features/packages/index.ts'
 import type { Config } from '#platform/config.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+import type { ServerKeyFile } from './server-environment.ts'
 
 const name = 'release key'
 const guide = 'See docs/guide/agent-updates.md.'
@@ -10,7 +11,18 @@ const guide = 'See docs/guide/agent-updates.md.'
 const fingerprintOf = ({ file }: ReleaseKeySource): string => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
 
 /** The key whose agent builds this server accepts, and the one that its own agent build contains. */
-export const releaseKey = ({ releaseKeyFile }: Pick<Config, 'releaseKeyFile'>, manifest: string): Finding => {
+export const releaseKey = (
+  config: Pick<Config, 'releaseKeyFile'>,
+  manifest: string,
+  known: ServerKeyFile = { server: 'stopped' },
+): Finding => {
+  const releaseKeyFile = known.server === 'running' ? known.file : config.releaseKeyFile
+  if (known.server === 'unreadable' && releaseKeyFile === null)
+    return warning(
+      name,
+      'not known: the server runs, and this command cannot read which release key file it uses',
+      'See Settings, Agent builds in the console, or run this command as the account of the server and with its environment.',
+    )
   let configured: ReleaseKeySource | null
   let built: ReleaseKeySource | null
   try {
@@ -25,7 +37,9 @@ export const releaseKey = ({ releaseKeyFile }: Pick<Config, 'releaseKeyFile'>, m
       'not configured: packages are refused, and hosts with this agent build refuse updates',
       `Run npm run cli -- release-key new on the build machine. ${guide}`,
     )
-  const seen = `${fingerprintOf(configured)} in ${configured.where}`
+  const guess =
+    known.server === 'unreadable' ? ', by the environment of this command; the running server may use another' : ''
+  const seen = `${fingerprintOf(configured)} in ${configured.where}${guess}`
   if (configured.source === 'file' && (statSync(configured.where).mode & 0o022) !== 0)
     return error(name, `${seen}: others may write to the file`, `chmod go-w ${configured.where}`)
   return built === null || fingerprintOf(built) !== fingerprintOf(configured)
