@@ -1,8 +1,12 @@
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { formatReleaseKeyFile } from '@portcullis/domain'
+import { releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
 
@@ -69,5 +73,37 @@ describe('portcullis doctor on a real installation', () => {
     expect(stopped.seen('port')).toContain('the server is stopped')
     expect(stopped.seen('schema')).toContain('of this release')
     expect(stopped.status).toBe(0)
+  })
+})
+
+describe('commands beside a running server', () => {
+  const dataDir = temporaryDir()
+  const key = releaseKeyPair()
+  let server: RunningServer | undefined
+  afterAll(async () => {
+    await server?.stop()
+    remove(dataDir)
+  })
+
+  it('judges the release key of the running server, and lifts a suspension while it runs', async () => {
+    const keyFile = join(dataDir, 'release-key.pub')
+    writeFileSync(keyFile, formatReleaseKeyFile(releaseKeyFileOf(key)), { mode: 0o644 })
+    const running = await startServer(dataDir, {
+      PORTCULLIS_ADMIN_PASSWORD: adminPassword,
+      PORTCULLIS_RELEASE_KEY_FILE: keyFile,
+    })
+    server = running
+    const { seen } = await doctor(dataDir, new URL(running.url).port)
+    expect(seen('release key')).toContain(key.fingerprint)
+
+    await running.post('admin/adduser', { userName: 'ada', password: adminPassword, userProfile: 20 })
+    await running.post('admin/suspendaccount', { userName: 'ada' })
+    await expect(running.signIn('ada')).rejects.toThrow('403')
+    const env = { PATH: process.env.PATH ?? '', HOME: dataDir, PORTCULLIS_DATA_DIR: dataDir }
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, '--user', 'ada', 'admin', 'lift-suspension'], {
+      env,
+    })
+    expect(stdout).toBe('Account ada is no longer suspended.\n')
+    await running.signIn('ada')
   })
 })

@@ -177,7 +177,7 @@ export const errorTable = define({
     title: 'The account is suspended',
     detail: 'This account is suspended until {until}.',
     cause: 'An Administrator suspended the sessions, API tokens and approvals of this account for 24 hours.',
-    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `npm run cli -- admin lift-suspension` on the server.',
+    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `npm run cli -- admin lift-suspension` on the server. The server can keep running.',
   },
   origin_refused: {
     status: 403,

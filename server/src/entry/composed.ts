@@ -28,14 +28,20 @@ export const composeFor = async (config: Config, given: Given): Promise<Server> 
     consoleDir: fromRoot('build/console'),
   })
 
-/** Lends a server that does not listen, on the database and with the key file of this machine, to a command. */
-export const withOfflineServer = async (work: (server: Server) => Promise<void>): Promise<void> => {
+/**
+ * Lends a server that does not listen, on the database and with the key file of this machine, to a command.
+ * `open`: by default the server of this machine must be stopped if it runs its own database.
+ */
+export const withOfflineServer = async (
+  work: (server: Server) => Promise<void>,
+  open: typeof openDatabase = openDatabase,
+): Promise<void> => {
   const config = loadConfig(process.env, process.getuid?.() === 0)
   // By a new key file, nothing that the command makes would count on any server.
   if (!existsSync(config.keyFile))
     throw new StartError(`There is no key file ${config.keyFile}. Set PORTCULLIS_KEY_FILE to that of the server.`)
   const log = createLog('error')
-  const database = await openDatabase(config, log)
+  const database = await open(config, log)
   try {
     const server = await composeFor(config, {
       connection: database.connection,

@@ -1,8 +1,12 @@
-/** `portcullis admin lift-suspension`, `reset-second-factor` and `exempt-second-factor`: recovery that needs no network. */
+/**
+ * `portcullis admin lift-suspension`, `reset-second-factor` and `exempt-second-factor`: recovery that needs no network. It works
+ * beside a running server as a second replica does.
+ */
 import { parseArgs } from 'node:util'
 import { AppError } from '#platform/app-error.ts'
 import { StartError } from '#platform/start-error.ts'
 import { withOfflineServer } from './composed.ts'
+import { openLocalDatabase } from './local-database.ts'
 
 const hoursOf = (text: string): number => {
   const hours = Number(text)
@@ -36,7 +40,7 @@ const run = async (): Promise<void> => {
         `Account ${userName} may sign in without a second factor until ${until.toISOString()}. Set one up before then.\n`,
       )
     } else throw new StartError('Name one of lift-suspension, reset-second-factor and exempt-second-factor.')
-  })
+  }, openLocalDatabase)
 }
 
 run().catch((error: unknown) => {
