@@ -68,6 +68,18 @@ ls "$d"; rm -r "$d"`,
     expect(ran.stdout).toMatch(/^release before\nThe Portcullis agent was removed\..*\n$/)
   })
 
+  it('says how to start the agent on a host without systemd', () => {
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+    const end = script.slice(script.lastIndexOf('if has_systemd; then'))
+    const ran = sh(
+      `has_systemd() { return 1; }; EXECUTABLE=/opt/agent; SERVER=https://p.example; STATE_DIR=/state\n${end}`,
+    )
+    expect(ran.stdout).toContain('the agent does not run yet')
+    expect(ran.stdout).toMatch(
+      /run this command as root.*\n {2}\/opt\/agent --server https:\/\/p\.example --state-dir \/state\n$/,
+    )
+  })
+
   it('stops with a sentence without root, without a token and with something else in its place', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const run = (uid: number, input: string, args: string[] = []) =>

@@ -189,7 +189,8 @@ ${unit}${HEREDOC}
   systemctl restart "$UNIT_NAME"
   printf 'Done. The agent runs as %s; its log: journalctl -u %s\\n' "$UNIT_NAME" "$UNIT_NAME"
 else
-  printf 'Done. This host has no systemd: have your init system keep this running as root:\\n'
+  printf 'Done. This host is enrolled, but the agent does not run yet, because this host has no systemd.\\n'
+  printf 'To start the agent, run this command as root, and configure your init system to run it at every boot:\\n'
   printf '  %s --server %s --state-dir %s\\n' "$EXECUTABLE" "$SERVER" "$STATE_DIR"
 fi
 `
