@@ -85,7 +85,7 @@ export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => 
     return { name, conditions: 'not run', figures: [], notRun: ['Chromium is missing (PORTCULLIS_CHROMIUM).'] }
   const rounds = isQuick ? 3 : 10
   const token = await server.signIn()
-  const browser = await launchBrowser({ handleSIGINT: false })
+  const browser = await launchBrowser({ handleSIGINT: false, isWhole: true })
   try {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')

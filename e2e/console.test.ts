@@ -38,7 +38,7 @@ describe('the console', unless(whyNoChromium), () => {
 
   beforeAll(async () => {
     server = await startServer(dirs[1] as string, {})
-    browser = await launchBrowser()
+    browser = await launchBrowser({ isWhole: true })
   })
   afterAll(async () => {
     await browser?.close()

@@ -1,6 +1,6 @@
 // `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` runs the slow tests, too. The last
 // line of the output is the sum.
-import { existsSync, globSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { ensureBuilds } from './bootstrap/builds.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 import { installDebianPackages } from './debian-packages.mjs'
@@ -17,9 +17,9 @@ installDebianPackages({ isSlow: plan.isSlow })
 const parts = []
 if (plan.isWhole) parts.push(await runSteps())
 parts.push(await builds())
-const tests = await runVitest(plan.vitest, chromium())
+const tests = await runVitest(plan.vitest)
 for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seconds).padStart(4)} s  ${file}`)
-parts.push(await judgeAgain(tests, (files) => runVitest(files, chromium())))
+parts.push(await judgeAgain(tests, runVitest))
 process.exitCode = report(parts, plan.note)
 
 /** The browser tests serve what is built; a build that fails is a failed test and no reason to run nothing. */
@@ -36,9 +36,4 @@ async function builds() {
 /** Where the minutes go. */
 function slowest(files) {
   return files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 15)
-}
-
-function chromium() {
-  const path = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
-  return existsSync(path) ? { PORTCULLIS_CHROMIUM: path } : {}
 }

@@ -52,7 +52,7 @@ export const lookAtPages = async (
   isQuick: boolean,
 ): Promise<Seen | null> => {
   if (whyNoChromium !== null) return null
-  const browser = await launchBrowser({ handleSIGINT: false })
+  const browser = await launchBrowser({ handleSIGINT: false, isWhole: true })
   const faults: string[] = []
   let showing = 0
   try {
