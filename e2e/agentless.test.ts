@@ -1,14 +1,15 @@
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sshd, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
-import { type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const base = '/prime/webui/agents/agentless'
 
 describe('hosts without an agent', unless(whyNoSshd), () => {
   let server: RunningServer
   let sshd: Sshd
-  const dir = temporaryDir()
+  const dir = serverDir()
   beforeAll(async () => {
     sshd = await startSshd('127.0.0.1')
     server = await startServer(dir)

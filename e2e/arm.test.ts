@@ -15,13 +15,14 @@ import {
   temporaryDir,
   until,
 } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const main = fileURLToPath(new URL('../agent/src/main.ts', import.meta.url))
 let server: RunningServer
 let agent: Started
 let uuid: string
 let tree: ReturnType<typeof createTree>
-const dirs = [temporaryDir(), temporaryDir()]
+const dirs = [serverDir(), temporaryDir()]
 
 beforeAll(async () => {
   server = await startServer(dirs[0] as string)

@@ -5,12 +5,13 @@ import { hostileStrings, phone, plainKeyboard, storageStick, unless } from '@por
 import { afterAll, describe, expect, it } from 'vitest'
 import { createFollower, inventoryOf, messagesOf } from '../server/test/assets.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 import { type RestlessHost, restlessHost } from './restless-host.ts'
 
 const reason = whyNoNats()
 
-const dir = temporaryDir()
+const dir = serverDir()
 let nats: TestNats | undefined
 afterAll(async () => {
   await nats?.stop()

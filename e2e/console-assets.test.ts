@@ -6,7 +6,8 @@ import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const reason = whyNoChromium ?? whyNoNats()
 
@@ -17,7 +18,7 @@ describe('the asset stream in the console', unless(reason), () => {
   let host: TestAgent
   let page: Page
   let wrong: string[]
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     nats = await startNats()

@@ -7,14 +7,15 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('health', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let page: Page
   let wrong: string[]
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('the page of a host with a held port', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let agent: TestAgent
-  const dir = temporaryDir()
+  const dir = serverDir()
   const id = randomUUID()
   const mismatch = { bound: [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }] }
 

@@ -2,12 +2,13 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('keys of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)

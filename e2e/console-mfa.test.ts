@@ -4,7 +4,8 @@ import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const periodSeconds = 30
 
@@ -34,7 +35,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
   let browser: Browser
   /** The server by its name: passkeys are bound to one. */
   let url = ''
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)

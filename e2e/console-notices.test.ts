@@ -6,7 +6,8 @@ import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('notices', unless(whyNoChromium), () => {
   let server: RunningServer
@@ -15,7 +16,7 @@ describe('notices', unless(whyNoChromium), () => {
   let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>
   let page: Page
   let wrong: string[]
-  const dir = temporaryDir()
+  const dir = serverDir()
   const keyboard = plainKeyboard({ portPath: '1-1' })
 
   beforeAll(async () => {

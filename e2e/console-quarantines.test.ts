@@ -7,7 +7,8 @@ import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const mac = '02:AA:00:00:00:01'
 
@@ -20,7 +21,7 @@ describe('quarantines', unless(whyNoChromium), () => {
   let page: Page
   let wrong: string[]
   const authority = createAuthority()
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     ise = await startIse({ certificate: authority.issue(['localhost']) })

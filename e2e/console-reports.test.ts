@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const hostile = '<img src=x onerror=alert(1)> "weekly"'
 
@@ -17,7 +18,7 @@ describe('reports', unless(whyNoChromium), () => {
   // One window for all: a sign-in each would be a third of the time.
   let page: Page
   let wrong: string[]
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)

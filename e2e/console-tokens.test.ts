@@ -3,12 +3,13 @@ import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('API tokens, suspension and the required second factor in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)

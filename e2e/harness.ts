@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/contract'
 import { describeSysfs } from '@portcullis/domain/testing'
+import { codeCache } from '../server/test/code-cache.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const adminPassword = 'correct horse battery staple'
@@ -50,7 +51,7 @@ export interface Started {
 const start = (script: string, args: readonly string[], env: Record<string, string>): Started => {
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...codeCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

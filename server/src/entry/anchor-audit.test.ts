@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadKeys } from '#platform/keys.ts'
+import { codeCache } from '#test/code-cache.ts'
 
 const cli = new URL('../../../cli/src/main.ts', import.meta.url).pathname
 
@@ -15,7 +16,7 @@ it('portcullis audit anchor sets the anchor with the key file and the database o
   mkdirSync(dataDir, { mode: 0o711 })
   const anchor = () =>
     spawnSync(process.execPath, [cli, 'audit', 'anchor'], {
-      env: { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: dataDir },
+      env: { ...codeCache, PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: dataDir },
       encoding: 'utf8',
       timeout: 90_000,
     })

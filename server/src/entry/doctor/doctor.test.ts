@@ -10,6 +10,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { loadKeys } from '#platform/keys.ts'
 import { createAuthority } from '#test/certificates.ts'
+import { codeCache } from '#test/code-cache.ts'
 import { cloneDatabase } from '#test/database.ts'
 import type { Finding } from './finding.ts'
 
@@ -37,7 +38,14 @@ const ofTests = [
 /** The doctor, as it is run: `portcullis doctor`, in a process of its own. */
 const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
   const child = spawn(process.execPath, [cli, ...args, 'doctor'], {
-    env: { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: dataDir, PORTCULLIS_PORT: '0', ...env },
+    env: {
+      ...codeCache,
+      PATH: process.env.PATH ?? '',
+      HOME: dir,
+      PORTCULLIS_DATA_DIR: dataDir,
+      PORTCULLIS_PORT: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

@@ -18,6 +18,7 @@ import { sql } from '#platform/db/sql.ts'
 import { compareKeyFiles, loadKeys } from '#platform/keys.ts'
 import { createFakeClock, startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, enrolmentToken } from '#test/builders.ts'
+import { codeCache } from '#test/code-cache.ts'
 
 let t: TestApp
 beforeAll(async () => {
@@ -34,6 +35,7 @@ const commandKey = async (...args: string[]) => {
   url.searchParams.set('host', String(host))
   const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args, '--json'], {
     env: {
+      ...codeCache,
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '/',
       DATABASE_URL: url.href,

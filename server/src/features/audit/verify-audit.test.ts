@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { type AuditFiles, tryMutations } from '#test/audit-mutations.ts'
+import { codeCache } from '#test/code-cache.ts'
 import { createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
 
@@ -122,7 +123,7 @@ interface Outcome {
 }
 const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> =>
   new Promise((resolve) => {
-    const base = { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
+    const base = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
     execFile(process.execPath, [entry, ...args], { env: { ...base, ...env } }, (error, out, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, error: stderr }),
     )
@@ -206,7 +207,7 @@ describe('verify-audit', () => {
   it('and its command end with 2 for an option that there is not, and for a signal', async () => {
     expect(await run(['--nope'])).toMatchObject({ code: 2, out: '' })
     const cli = new URL('../../../../cli/src/main.ts', import.meta.url).pathname
-    const env = { PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
+    const env = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
     const command = (args: readonly string[], stop: boolean): Promise<unknown> =>
       new Promise((resolve) => {
         const child = spawn(process.execPath, [cli, 'verify-audit', ...args], { env, stdio: 'ignore' })

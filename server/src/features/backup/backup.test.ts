@@ -27,6 +27,7 @@ import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
+import { codeCache } from '#test/code-cache.ts'
 import { person } from '#test/people.ts'
 
 const path = '/prime/webui/admin/backup'
@@ -93,6 +94,7 @@ const makeWithKeys = async (passphrase: string): Promise<Buffer> => {
     [localEntry, '--out', out, '--passphrase-file', passphraseFile, '--json'],
     {
       env: {
+        ...codeCache,
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? dir,
         DATABASE_URL: url.href,
@@ -266,6 +268,7 @@ describe('a backup', () => {
     writeFileSync(file, await make({}))
     const run = promisify(execFile)
     const env = {
+      ...codeCache,
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? dir,
       PORTCULLIS_DATA_DIR: join(dir, 'unused'),
@@ -288,6 +291,7 @@ describe('a backup', () => {
     const run = (keyFile: string) =>
       promisify(execFile)(process.execPath, [entry, '--file', file, '--passphrase-file', passphraseFile, '--json'], {
         env: {
+          ...codeCache,
           PATH: process.env.PATH ?? '',
           HOME: process.env.HOME ?? dir,
           PORTCULLIS_DATA_DIR: join(dir, 'again'),
@@ -313,7 +317,7 @@ describe('a backup', () => {
     mkdirSync(temp, { mode: 0o711 })
     chmodSync(dir, 0o711)
     const child = spawn(process.execPath, [entry, '--file', file, '--verify'], {
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? dir, TMPDIR: temp },
+      env: { ...codeCache, PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? dir, TMPDIR: temp },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const said = text(child.stderr)

@@ -10,6 +10,7 @@ import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, fetchText } from '#test/builders.ts'
+import { codeCache } from '#test/code-cache.ts'
 import { configured } from '#test/packages.ts'
 import { person } from '#test/people.ts'
 
@@ -37,7 +38,9 @@ afterAll(async () => {
 
 const run = (args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number | null; out: string; err: string }>((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], { env: { PATH: process.env.PATH ?? '', ...env } })
+    const child = spawn(process.execPath, [cli, ...args], {
+      env: { ...codeCache, PATH: process.env.PATH ?? '', ...env },
+    })
     const texts = { out: '', err: '' }
     child.stdout.on('data', (data) => {
       texts.out += String(data)
