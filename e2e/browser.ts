@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { consoleHeader } from '@portcullis/contract'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { adminPassword } from './harness.ts'
 
 const chromiumPath = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
 const shellPath = '/usr/bin/chromium-headless-shell'
@@ -69,4 +71,27 @@ export const openWindow = async (browser: Browser, url: string, width: number, h
       wrong.push(`foreign request: ${request.url()}`)
   })
   return { page, context, wrong }
+}
+
+/**
+ * A window of somebody who signed in before, where the console is at `path`. For tests that do not ask how people sign in:
+ * doing it by hand in each window is a third of the work of some.
+ */
+export const openSignedIn = async (
+  browser: Browser,
+  url: string,
+  path: string,
+  { width = 1440, height = 900, username = 'admin', password = adminPassword } = {},
+) => {
+  const window = await openWindow(browser, url, width, height)
+  // As the console does it: the session is a cookie, and the mark says that there is one.
+  const answer = await window.context.request.post('/prime/webui/Auth/LocalLogin', {
+    data: { username, password },
+    headers: { [consoleHeader]: '1' },
+  })
+  if (!answer.ok()) throw new Error(`sign-in of ${username}: ${answer.status()} ${await answer.text()}`)
+  await window.page.addInitScript("localStorage.setItem('portcullis-has-session', '1')")
+  await window.page.goto(path)
+  await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  return window
 }

@@ -4,9 +4,10 @@ import type { Agent, Command } from '@portcullis/contract'
 import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
+import { serverDir } from './prepared.ts'
 
 // A host names itself.
 const hostileName = 'KIOSK-3<img src="x">'
@@ -16,7 +17,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let hosts: Awaited<ReturnType<typeof startHosts>>
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)
@@ -36,16 +37,8 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  const signedIn = async (path: string, { userName, password } = { userName: 'admin', password: adminPassword }) => {
-    const opened = await openWindow(browser, server.url, 1440, 900)
-    const { page } = opened
-    await page.goto(path)
-    await page.getByLabel('User name').fill(userName)
-    await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return opened
-  }
+  const signedIn = (path: string, { userName, password } = { userName: 'admin', password: adminPassword }) =>
+    openSignedIn(browser, server.url, path, { username: userName, password })
   const grid = (page: Page) => page.getByRole('grid')
   const row = (page: Page, text: string) => grid(page).getByRole('row').filter({ hasText: text })
   const tray = (page: Page) => page.getByRole('region', { name: 'Jobs' })

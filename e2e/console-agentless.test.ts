@@ -3,9 +3,10 @@ import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sshd, startPeer, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { type RunningServer, remove, startServer, until } from './harness.ts'
 import { startPolledHost } from './polled-host.ts'
+import { serverDir } from './prepared.ts'
 
 interface Row {
   computerName: string
@@ -22,7 +23,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
   let sshd: Sshd
   let mute: Awaited<ReturnType<typeof startPeer>>
   let hostile: Awaited<ReturnType<typeof startPolledHost>>
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     sshd = await startSshd('127.0.0.2')
@@ -48,15 +49,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     remove(dir)
   })
 
-  const open = async (path: string, width = 1440, height = 900) => {
-    const window = await openWindow(browser, server.url, width, height)
-    await window.page.goto(path)
-    await window.page.getByLabel('User name').fill('admin')
-    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await window.page.getByRole('button', { name: 'Sign in' }).click()
-    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return window
-  }
+  const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const row = (page: Page, text: string) => page.getByRole('grid').getByRole('row').filter({ hasText: text })
   const worker = (page: Page) => page.getByRole('region', { name: 'Worker' })
   const drawer = (page: Page) => page.getByRole('complementary', { name: 'Polled computer' })

@@ -3,8 +3,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from './harness.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 interface Rule {
   effect: string
@@ -17,7 +18,7 @@ interface Rule {
 describe('decisions about many devices', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  const dir = temporaryDir()
+  const dir = serverDir()
   const kingston = (serial: string, portPath: string, manufacturer = 'Kingston') =>
     storageStick({ vid: '0951', pid: '1666', portPath, serial, manufacturer, product: 'DataTraveler' })
 
@@ -43,15 +44,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  const open = async (path: string, width = 1440, height = 900) => {
-    const window = await openWindow(browser, server.url, width, height)
-    await window.page.goto(path)
-    await window.page.getByLabel('User name').fill('admin')
-    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await window.page.getByRole('button', { name: 'Sign in' }).click()
-    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return window
-  }
+  const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const rules = async () => (await server.get<{ data: Rule[] }>('policy/rules?PageSize=100')).data
   const counts = async (page: Page, path: string, heading: string) => {
     await page.goto(path)

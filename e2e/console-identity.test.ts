@@ -4,13 +4,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../rig/client.ts'
 import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('confirming the identity in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     server = await startServer(dir)
@@ -41,16 +42,7 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
   const password = (page: Page) => question(page).getByLabel('Password', { exact: true })
   const isFocused = (page: Page) => question(page).locator('input[name=password]:focus').waitFor()
   const userNames = async () => (await server.get<{ userName: string }[]>('admin/all')).map(({ userName }) => userName)
-  const signedIn = async (path: string) => {
-    const opened = await openWindow(browser, server.url, 1440, 900)
-    const { page } = opened
-    await page.goto(path)
-    await page.getByLabel('User name').fill('mia')
-    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return opened
-  }
+  const signedIn = (path: string) => openSignedIn(browser, server.url, path, { username: 'mia' })
 
   it('asks in a dialog, keeps the input, changes nothing when cancelled and continues when confirmed', async () => {
     const { page, context, wrong } = await signedIn('/settings/accounts')

@@ -8,9 +8,8 @@ import {
 } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
 import {
-  adminPassword,
   createTree,
   type RunningServer,
   remove,
@@ -20,6 +19,7 @@ import {
   temporaryDir,
   until,
 } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 interface Policy {
   version: number
@@ -47,7 +47,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     hostileStrings('html', { portPath: '1-3' }),
     rubberDucky({ portPath: '1-4' }),
   ])
-  const dirs = [tree.dir, temporaryDir(), temporaryDir()]
+  const dirs = [tree.dir, serverDir(), temporaryDir()]
 
   beforeAll(async () => {
     server = await startServer(dirs[1] as string)
@@ -72,15 +72,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     for (const dir of dirs) remove(dir)
   })
 
-  const open = async (path: string, width = 1440, height = 900) => {
-    const window = await openWindow(browser, server.url, width, height)
-    await window.page.goto(path)
-    await window.page.getByLabel('User name').fill('admin')
-    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await window.page.getByRole('button', { name: 'Sign in' }).click()
-    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return window
-  }
+  const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const policy = () => server.get<Policy>('policy')
   const rules = async () => (await server.get<{ data: Rule[] }>('policy/rules')).data
   const preview = (page: Page) => page.getByTestId('preview')

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { launchBrowser, openSignedIn, openWindow, whyNoChromium } from './browser.ts'
+import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 /** Of the browser, where the functions given to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
@@ -22,7 +23,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let mute: Awaited<ReturnType<typeof startPeer>>
-  const dir = temporaryDir()
+  const dir = serverDir()
 
   beforeAll(async () => {
     mute = await startPeer(() => {})
@@ -42,12 +43,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation', { name: 'Sections' }).waitFor()
   }
-  const open = async (path: string, width = 1440, height = 900) => {
-    const window = await openWindow(browser, server.url, width, height)
-    await window.page.goto(path)
-    await signIn(window.page)
-    return window
-  }
+  const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const items = (prefix: string) => server.get<Record<string, string>>(`${base}/GetConfigItemsByPrefix/${prefix}`)
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
   const trial = (page: Page) => page.getByRole('region', { name: 'Test' })

@@ -3,14 +3,15 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 describe('traps of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let desk: TestAgent
-  const dir = temporaryDir()
+  const dir = serverDir()
   /** The parts of a test app that the builder uses if it has a token. */
   const at = () => ({ address: server.url, clock: { now: () => Date.now() } }) as unknown as TestApp
 
@@ -33,15 +34,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  const open = async (path: string, width = 1440, height = 900) => {
-    const window = await openWindow(browser, server.url, width, height)
-    await window.page.goto(path)
-    await window.page.getByLabel('User name').fill('admin')
-    await window.page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await window.page.getByRole('button', { name: 'Sign in' }).click()
-    await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    return window
-  }
+  const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
 
   it.each([1440, 1024, 390])(
     'shows device names in full in the host drawer, attack tools first, at %i px',
