@@ -245,20 +245,32 @@ describe('runs', () => {
   })
 
   it('of the device measurement become figures, and sets that were not measured are incomplete', () => {
-    const fixtures = { devices: 3, falseConfirmed: { n: 1, share: 0.5, which: ['a tablet'] }, missedTools: ['x', 'y'] }
+    const fixtures = {
+      devices: 3,
+      unknown: { share: 0 },
+      falseConfirmed: { n: 1, share: 0.5, which: ['a tablet'] },
+      missedTools: ['x', 'y'],
+      wrongKinds: [],
+    }
     const [own, recorded] = devicesResult(0, JSON.stringify({ isComplete: false, fixtures, recordings: null }))
     expect([own?.verdict, own?.findings, own?.notes]).toEqual([
-      'measured',
+      'missed',
       [
         { what: 'devices', value: 3 },
+        { what: 'unknown: share', value: 0, atMost: 0.02 },
         { what: 'false confirmed: n', value: 1 },
-        { what: 'false confirmed: share', value: 0.5 },
-        { what: 'missed tools', value: 2 },
+        { what: 'false confirmed: share', value: 0.5, atMost: 0.0001 },
+        { what: 'missed tools', value: 2, atMost: 0 },
+        { what: 'wrong kinds', value: 0, atMost: 0 },
       ],
       ['false confirmed: a tablet', 'missed tools: x', 'missed tools: y'],
     ])
     expect([recorded?.verdict, recorded?.findings]).toEqual(['incomplete', []])
     expect(devicesResult(1, 'nothing')).toEqual([])
+    const { missedTools: _, ...rest } = { ...fixtures, falseConfirmed: { share: 0 } }
+    expect(devicesResult(0, JSON.stringify({ fixtures: rest }))[0]?.notRun).toEqual([
+      'fixtures: the figure "missed tools" is missing',
+    ])
   })
 })
 

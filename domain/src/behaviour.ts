@@ -94,6 +94,7 @@ export const behaviour = (subject: Subject): AttackFinding | null => {
       `named "${cleanText(report.product ?? '', 80)}" but has mass storage`,
     )
   if (isRootHub(parsed) && report.portPath.includes('-'))
-    return finding('suspected', 'False root hub', `claims to be a root hub on port ${report.portPath}`)
+    // The port is not part of the evidence: devices of one design share a verdict.
+    return finding('suspected', 'False root hub', 'claims to be a root hub but is plugged into a port')
   return null
 }

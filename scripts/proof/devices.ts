@@ -1,5 +1,6 @@
 /** Converts the measurement of device recognition to results: numbers and lengths of lists become figures. */
-import type { Finding, Result } from '../../rig/verdict.ts'
+import { deviceBars } from '../../rig/device-bars.ts'
+import { type Finding, type Result, verdictOf } from '../../rig/verdict.ts'
 
 const sets = {
   fixtures: 'Devices described by our own fixtures.',
@@ -35,20 +36,25 @@ const parsed = (output: string): Record<string, unknown> | undefined => {
 /** Names of the results of a complete measurement. */
 export const deviceSets = Object.keys(sets) as (keyof typeof sets)[]
 
-/** Parses the output of the measurement. Its figures are informational. A set that was not measured is incomplete. */
+/** Parses the output of the measurement. A set that was not measured, and one without a figure that has a bar, is incomplete. */
 export const devicesResult = (code: number | null, output: string): Result[] => {
   const value = parsed(output)
   if (value === undefined) return []
   return deviceSets.map((name) => {
-    const findings = figuresIn(value[name], '')
+    const bars = deviceBars[name]
+    const findings = figuresIn(value[name], '').map((one) => ({
+      ...one,
+      ...bars.find(({ what }) => what === one.what),
+    }))
+    const absent = bars.filter(({ what }) => !findings.some((one) => one.what === what))
     const notRun =
       code === 0 && findings.length > 0
-        ? []
+        ? absent.map(({ what }) => `${name}: the figure "${what}" is missing`)
         : [`${name}: not measured. Set PORTCULLIS_RECORDINGS to the folder with the recordings.`]
     return {
       name,
       what: sets[name],
-      verdict: notRun.length === 0 ? 'measured' : 'incomplete',
+      verdict: verdictOf({ findings, notRun }),
       seconds: 0,
       seed: 0,
       findings,

@@ -62,7 +62,7 @@ export interface Design {
 }
 
 /** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored designs. */
-const judgement = 2
+const judgement = 3
 
 /** Knowledge and code revision that produced a stored verdict. */
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`

@@ -13,7 +13,7 @@ const keyboard = Buffer.from('05010906a101c0', 'hex').toString('base64')
 const mouse = Buffer.from('05010902a101c0', 'hex').toString('base64')
 const fido = Buffer.from('06d0f10901a101c0', 'hex').toString('base64')
 
-/** Devices whose verdict depends on more than ids: a tablet with a disk, a security key, a receiver, an adapter. */
+/** Devices whose verdict depends on more than ids: a tablet with a disk, a security key, a receiver, an adapter, a hub. */
 const bases: DeviceSpec[] = [
   { vid: '256C', pid: '006D', product: 'Pen', interfaces: ['03:00:00', '08:06:50'] },
   { vid: '1050', pid: '0120', manufacturer: 'Yubico', product: 'Security Key', interfaces: ['03:00:00'] },
@@ -26,10 +26,12 @@ const bases: DeviceSpec[] = [
   },
   { vid: '0B95', pid: '772A', product: 'AX88772A', serial: '000001', interfaces: ['ff:ff:00'] },
   { vid: '2E8A', pid: '000B', product: 'Pico', interfaces: ['02:02:01', '0a:00:00', '08:06:50', '03:00:00'] },
+  { vid: '1D6B', pid: '0002', deviceCode: '09:00:00', interfaces: ['09:00:00'] },
 ]
 
 /** Each field that a verdict may read, with values that change only this field. */
 const changes: { [K in keyof DeviceSpec]?: DeviceSpec[K][] } = {
+  portPath: ['1-2', '2-1.4'],
   bcdDevice: ['0110', '1207'],
   bcdUsb: [0x0110, 0x0300],
   deviceCode: ['09:00:00', 'ef:02:01'],
