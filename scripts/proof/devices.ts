@@ -1,6 +1,7 @@
 /** Converts the measurement of device recognition to results: numbers and lengths of lists become figures. */
-import { deviceBars } from '../../rig/device-bars.ts'
+
 import { type Finding, type Result, verdictOf } from '../../rig/verdict.ts'
+import { deviceBars } from '../devices/bars.ts'
 
 const sets = {
   fixtures: 'Devices described by our own fixtures.',

@@ -21,22 +21,24 @@ export interface Bar {
 
 type Trees = ReadonlyMap<string, ts.SourceFile>
 
-const folders = ['bench', 'drill', 'gate', 'rig']
+const folders = ['bench', 'drill', 'gate', 'rig', 'scripts/devices']
 /** Files that define bars but have none of their own. */
 const machinery = /^(?:rig\/(?:verdict|run-checks|self-test)|bench\/result)\.ts$/
 
 const readTrees = (root: string): Trees =>
   new Map(
-    folders.flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.includes('node_modules'))
-        .map((name) => `${folder}/${name}`)
-        .filter((path) => existsSync(join(root, path)) && !machinery.test(path))
-        .map((path) => {
-          const text = readFileSync(join(root, path), 'utf8')
-          return [path, ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)] as const
-        }),
-    ),
+    folders
+      .filter((folder) => existsSync(join(root, folder)))
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+          .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.includes('node_modules'))
+          .map((name) => `${folder}/${name}`)
+          .filter((path) => existsSync(join(root, path)) && !machinery.test(path))
+          .map((path) => {
+            const text = readFileSync(join(root, path), 'utf8')
+            return [path, ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)] as const
+          }),
+      ),
   )
 
 const walk = (node: ts.Node, visit: (node: ts.Node) => void): void => {

@@ -1,5 +1,5 @@
 /** Bars of the device measurement, by the names of its figures. */
-import type { Finding } from './verdict.ts'
+import type { Finding } from '../../rig/verdict.ts'
 
 type Bar = Pick<Finding, 'what' | 'atMost'>
 
