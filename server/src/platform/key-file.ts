@@ -2,6 +2,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  fsyncSync,
   linkSync,
   openSync,
   readFileSync,
@@ -10,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { StartError } from './start-error.ts'
 
 /** A command key as the key file has it; the first has no signature, one that was retired no private half. */
@@ -46,6 +48,16 @@ export interface KeyFileAccess {
   state(): string
 }
 
+/** Makes a link or a rename beside a file survive a power loss. */
+const flushFolderOf = (file: string): void => {
+  const fd = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
 /** Whole or not at all, and for whom it was for: a command of root must not take the file from its server. */
 const writeKeyFile = (file: string, content: KeyFile): void => {
   writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
@@ -53,6 +65,7 @@ const writeKeyFile = (file: string, content: KeyFile): void => {
   const before = statSync(file, { throwIfNoEntry: false })
   if (before !== undefined && process.getuid?.() === 0) chownSync(`${file}.new`, before.uid, before.gid)
   renameSync(`${file}.new`, file)
+  flushFolderOf(file)
 }
 
 /**
@@ -64,9 +77,12 @@ export const createKeyFile = (file: string, content: KeyFile): KeyFile => {
   try {
     writeFileSync(own, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
     linkSync(own, file)
+    flushFolderOf(file)
     return content
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // Whoever wrote it may not have come to that yet.
+    flushFolderOf(file)
     return JSON.parse(readFileSync(file, 'utf8')) as KeyFile
   } finally {
     rmSync(own, { force: true })

@@ -1,0 +1,47 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createKeyFile, type KeyFile, openKeyFile } from './key-file.ts'
+
+const content: KeyFile = { version: 1, root: 'root', commandPrivateKey: 'first' }
+const real = fs.fsyncSync
+let folder: string
+let file: string
+/** The key file when its folder was flushed last: what a power loss leaves. */
+let left: KeyFile | undefined
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), 'portcullis-key-file-'))
+  file = join(folder, 'portcullis.key')
+  left = undefined
+  const { ino } = fs.statSync(folder)
+  fs.fsyncSync = (fd) => {
+    real(fd)
+    if (fs.fstatSync(fd).ino === ino && fs.existsSync(file)) left = JSON.parse(fs.readFileSync(file, 'utf8'))
+  }
+  syncBuiltinESMExports()
+})
+afterEach(() => {
+  fs.fsyncSync = real
+  syncBuiltinESMExports()
+  fs.rmSync(folder, { recursive: true })
+})
+
+it('survives a power loss from the moment at which it is there', () => {
+  createKeyFile(file, content)
+  expect(left).toEqual(content)
+})
+
+it('survives a power loss as another server wrote it', () => {
+  fs.writeFileSync(file, JSON.stringify(content))
+  expect(createKeyFile(file, { ...content, root: 'other' })).toEqual(content)
+  expect(left).toEqual(content)
+})
+
+it('survives a power loss with its new content once it was changed', () => {
+  createKeyFile(file, content)
+  openKeyFile(file).change((before) => ({ ...before, commandPrivateKey: 'second' }))
+  expect(left?.commandPrivateKey).toBe('second')
+})
