@@ -56,8 +56,10 @@ export default defineConfig({
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
           globalSetup: ['e2e/global-setup.ts'],
           setupFiles: ['e2e/setup.ts'],
-          // Each starts whole servers and a browser, and some look at times: after everything else, and two at once.
-          maxWorkers: 2,
+          // As above: a process for each file loaded the browser's driver and our modules anew.
+          isolate: false,
+          // Each starts whole servers and a browser, and some look at times: after everything else.
+          maxWorkers: WORKERS,
           testTimeout: 120_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
