@@ -82,7 +82,16 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await row(page, 'KIOSK-1').waitFor()
     await selectAll(page)
     await page.getByRole('button', { name: 'Free…' }).click()
-    await dialog(page).getByRole('button', { name: 'Free', exact: true }).click()
+    // Freeing several hosts starts at Cancel and needs a reason, which the audit trail keeps.
+    await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
+    const free = dialog(page).getByRole('button', { name: 'Free', exact: true })
+    await dialog(page).getByText('3 hosts').waitFor()
+    expect(await free.isDisabled()).toBe(true)
+    await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('The kiosks move')
+    await free.click()
+    await until('the reason is in the audit trail', async () =>
+      JSON.stringify(await server.get('events/GetAuditsIntegration?PageSize=50')).includes('reason: The kiosks move'),
+    )
     await whenModes({ 'KIOSK-1': 'Free', 'KIOSK-2': 'Free', [hostileName]: 'Free' })
     await page.getByRole('button', { name: 'Undo' }).click()
     await whenModes({ 'KIOSK-1': 'Armed', 'KIOSK-2': 'Armed', [hostileName]: 'Armed', 'OFFICE-1': 'Free' })
@@ -155,6 +164,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await row(page, 'KIOSK-1').waitFor()
     await selectAll(page)
     await page.getByRole('button', { name: 'Free…' }).click()
+    await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('The kiosks close')
     await dialog(page).getByRole('button', { name: 'Request approval' }).click()
     await page.getByRole('link', { name: 'Open the request' }).click()
     await page.getByRole('button', { name: 'Withdraw' }).waitFor()
@@ -165,6 +175,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     const other = await signedIn('/', second)
     await other.page.getByRole('link', { name: '1 request waits for you' }).click()
     await other.page.getByRole('button', { name: 'Approve…' }).click()
+    await dialog(other.page).getByText('Reason: The kiosks close').waitFor()
     await dialog(other.page).getByRole('button', { name: 'Approve request' }).click()
     await whenModes({ 'KIOSK-1': 'Free', 'KIOSK-2': 'Free', [hostileName]: 'Free' })
     await other.page.getByText('approved by mia').waitFor()

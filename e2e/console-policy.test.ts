@@ -81,6 +81,16 @@ describe('policy in the console', unless(whyNoChromium), () => {
   it('writes a rule by the keyboard, says before what it changes, and takes it back', async () => {
     const { page, context, wrong } = await open('/policy')
     await page.getByText('No rule yet').waitFor()
+    // Approving everything asks in a dialog that starts at Cancel.
+    await page.getByRole('button', { name: 'Approve what is plugged in today…' }).click()
+    await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText(/become approved there/)
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await rules()).toEqual([])
     await page.keyboard.press('n')
     await page.getByRole('form', { name: 'New rule' }).waitFor()
 
@@ -119,6 +129,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     expect(page.url()).toContain('version=1')
     await page.getByRole('button', { name: 'Restore…' }).click()
     await page.getByText('Of the rules and grants, 1 comes back.').waitFor()
+    await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
     await page.getByRole('button', { name: 'Restore version 1' }).click()
     await page.getByText('The rules are those of version 1 again.').waitFor()
     expect(await rules()).toHaveLength(1)

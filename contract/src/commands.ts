@@ -320,6 +320,13 @@ export const runBulk = operation({
         description: 'Refused with 409 when the selection has another number of hosts by now.',
       }),
     ),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description:
+          'Why; kept in the audit trail and shown to a second approver. The console asks for it when the action allows devices on more than one host.',
+      }),
+    ),
   }),
   response: closed({
     accepted: Type.Integer({ description: 'Hosts it is carried out for.' }),

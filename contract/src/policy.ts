@@ -342,6 +342,7 @@ export const restorePolicy = operation({
       description: 'The version to go back to; 0 is no rules.',
     }),
     dryRun: Type.Optional(Type.Boolean({ default: false })),
+    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why; kept in the audit trail.' })),
   }),
   errors: ['not_found'],
   response: closed({
@@ -350,6 +351,9 @@ export const restorePolicy = operation({
     changed: Type.Integer(),
     deleted: Type.Integer(),
     jobId: nullable(Type.String()),
+    worksAgain: nullable(WorksAgain, {
+      description: 'With dryRun: blocked devices that would work again; otherwise null.',
+    }),
   }),
 })
 

@@ -284,10 +284,20 @@ export const resumeRollout = control(
   { fresh: true },
 )
 export const haltRollout = control('halt', 'Halts a rollout: commands that no host has ended yet are cancelled')
-export const revertRollout = control(
-  'revert',
-  'Ends a rollout of arming and frees what it armed',
-  'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
-  { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may free alone' },
-)
+export const revertRollout = operation({
+  ...control(
+    'revert',
+    'Ends a rollout of arming and frees what it armed',
+    'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
+    { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may free alone' },
+  ),
+  body: nullable(
+    closed({
+      reason: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Why; kept with the rollout and shown to a second approver.' }),
+      ),
+    }),
+  ),
+  bodyOptional: true,
+})
 export const cancelRollout = control('cancel', 'Ends a rollout; what it has done stays')

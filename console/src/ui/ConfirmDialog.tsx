@@ -5,6 +5,8 @@ import classes from './ConfirmDialog.module.css'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
+import { SeverityShape } from './SeverityTag.tsx'
+import type { Severity } from './theme/tokens.ts'
 
 // Above this many things a click is too easy: the number is typed.
 const typedAbove = 1_000
@@ -24,7 +26,12 @@ export interface Confirmation {
   consequence: string
   /** Words of the button. */
   action: string
-  run: () => Promise<unknown>
+  /** Blocked devices that work again, in words. */
+  worksAgain?: { severity: Severity; text: string } | null
+  /** Asks for a reason: what it is for stands in the empty field. */
+  reasonFor?: string
+  /** Gets the reason; empty when none is asked for. */
+  run: (reason: string) => Promise<unknown>
 }
 
 const Body = ({
@@ -34,10 +41,13 @@ const Body = ({
   kind,
   consequence,
   action,
+  worksAgain = null,
+  reasonFor,
   run,
   close,
 }: Confirmation & { close: () => void }) => {
   const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const mustType = count > typedAbove
@@ -50,7 +60,7 @@ const Body = ({
         if (isStored) return
         setBusy(true)
         setFailure(null)
-        run().then(close, (reason) => {
+        run(reason.trim()).then(close, (reason) => {
           setFailure(reason)
           setBusy(false)
         })
@@ -70,6 +80,12 @@ const Body = ({
         ))}
         {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
       </ul>
+      {worksAgain === null ? null : (
+        <p className={classes.warning} data-testid="works-again">
+          <SeverityShape severity={worksAgain.severity} />
+          <strong>{worksAgain.text}</strong>
+        </p>
+      )}
       {details.length === 0 ? null : <DetailLines lines={details} />}
       {mustType && !isStored ? (
         <TextInput
@@ -80,13 +96,28 @@ const Body = ({
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       ) : null}
+      {reasonFor === undefined || isStored ? null : (
+        <TextInput
+          label="Reason"
+          required
+          maxLength={200}
+          value={reason}
+          placeholder={reasonFor}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+      )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
           {isStored ? 'Close' : 'Cancel'}
         </Button>
         {isStored ? null : (
-          <Button color="red" type="submit" loading={busy} disabled={mustType && typed !== String(count)}>
+          <Button
+            color="red"
+            type="submit"
+            loading={busy}
+            disabled={(mustType && typed !== String(count)) || (reasonFor !== undefined && reason.trim() === '')}
+          >
             {action}
           </Button>
         )}

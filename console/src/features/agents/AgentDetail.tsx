@@ -1,5 +1,5 @@
 import { Button, Menu, Tabs } from '@mantine/core'
-import { deleteAgents, getAgent } from '@portcullis/contract'
+import { getAgent } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,7 +7,6 @@ import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
-import { confirm } from '../../ui/confirm.ts'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -24,7 +23,6 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { tell } from '../../ui/tell.ts'
 import { useLive } from '../../ui/useLive.ts'
 import { AgentCommands } from './AgentCommands.tsx'
 import classes from './AgentDetail.module.css'
@@ -37,7 +35,9 @@ import { AgentNac } from './AgentNac.tsx'
 import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
+import type { BulkQuestion } from './bulk/BulkDialog.tsx'
 
+const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazily(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
 
 export interface AgentDetailProps {
@@ -51,10 +51,11 @@ const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs'
 
 /** One host: what it is, what hangs on it and why that is marked, what happened. */
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
-  const { api, session, queries } = useServices()
+  const { api, session } = useServices()
   const navigate = useNavigate()
   const nac = useNac()
   const [isQuarantining, setIsQuarantining] = useState(false)
+  const [removing, setRemoving] = useState<BulkQuestion | null>(null)
   const agent = useQuery({
     queryKey: ['agent', agentId],
     queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
@@ -116,28 +117,18 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
             {session.may('fleet:write') ? (
               <Menu.Item
                 leftSection={<Icon name="trash" />}
-                onClick={() =>
-                  confirm({
-                    title: 'Remove this agent',
-                    names: [data.hostIdentifier],
-                    kind: ['agent', 'agents'],
-                    consequence:
-                      'its key is revoked within a second. It comes back only by a new enrolment. Events and audit stay.',
-                    action: 'Remove',
-                    run: async () => {
-                      await api.call(deleteAgents, { body: [agentId] })
-                      void queries.invalidateQueries({ queryKey: ['rows'] })
-                      tell('Agent removed.')
-                      void navigate({ to: '/agents' })
-                    },
-                  })
-                }
+                onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
               >
                 Remove…
               </Menu.Item>
             ) : null}
           </MoreMenu>
         </div>
+        <BulkDialog
+          question={removing}
+          close={() => setRemoving(null)}
+          onDone={() => void navigate({ to: '/agents' })}
+        />
         <AgentMode agent={data} onChanged={() => void agent.refetch()} />
         <AgentHeldPorts agentId={agentId} />
         {nac.isShown ? <AgentQuarantines agentId={agentId} /> : null}

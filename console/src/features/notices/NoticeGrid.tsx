@@ -118,7 +118,6 @@ export const NoticeGrid = (props: NoticeGridProps) => {
           },
         ]
       : []),
-    { keys: 'r', description: 'Mark all as read', run: actions.readAll },
     {
       keys: 'Escape',
       description: 'Close what is open',

@@ -59,7 +59,7 @@ export const NoticesPage = () => {
           <Button
             size="compact-sm"
             variant="default"
-            title="For you only (r)"
+            title="For you only"
             disabled={(counts?.[here.unread] ?? 0) === 0}
             onClick={readAll}
           >

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { getPolicyTest, previewBulk, runBulk } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,18 +6,19 @@ import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { rereadPolicy } from '../../ui/policy/undo.ts'
-import { devices, hosts } from '../../ui/policy/words.ts'
+import { devices, hosts, worksAgainText } from '../../ui/policy/words.ts'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { tell } from '../../ui/tell.ts'
 import classes from './PolicyPage.module.css'
 
 // What the server is asked to do, and what its preview is asked for: all hosts.
 const everything = { filter: {}, action: 'approveAll' as const }
 
-/** Before the first rule: what is attached today can become the whitelist, after a look at what that is. */
-export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: () => void }) => {
+/** The question before that: how much, what works again, and why. */
+const Question = ({ close }: { close: () => void }) => {
   const services = useServices()
   const { api } = services
-  const [asked, setAsked] = useState(false)
+  const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const preview = useQuery({
@@ -29,22 +30,83 @@ export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: ()
       ])
       return { bulk, test }
     },
-    enabled: asked,
+    gcTime: 0,
     retry: false,
   })
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
-      const { accepted } = await api.call(runBulk, { body: everything })
+      const { accepted } = await api.call(runBulk, {
+        body: { ...everything, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+      })
+      close()
       rereadPolicy(services)
       tell(`What is attached to ${hosts(accepted)} is being approved.`)
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
+    } catch (cause) {
+      setFailure(cause)
       setBusy(false)
     }
   }
+  if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+  const data = preview.data
+  const again = data === undefined ? null : worksAgainText(data.bulk.worksAgain)
+  const needsReason = (data?.bulk.agents ?? 0) > 1
+  return (
+    <form
+      className={classes.question}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      {data === undefined ? (
+        <p>Counting what is attached …</p>
+      ) : (
+        <p>
+          <strong>
+            {devices(data.test.blocked.peripherals)} on {hosts(data.test.blocked.agents)}
+          </strong>{' '}
+          that no rule covers were attached in the last day; those that are present on the {hosts(data.bulk.agents)}{' '}
+          become approved there. Nothing stops working by this.
+        </p>
+      )}
+      {again === null ? null : (
+        <p data-testid="works-again">
+          <SeverityShape severity={again.severity} /> <strong>{again.text}</strong>
+        </p>
+      )}
+      {needsReason ? (
+        <TextInput
+          label="Reason"
+          required
+          maxLength={200}
+          value={reason}
+          placeholder="Why these devices may be used"
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Group justify="flex-end" gap="sm">
+        <Button size="sm" variant="default" onClick={close} data-autofocus>
+          Cancel
+        </Button>
+        <Button
+          size="sm"
+          type="submit"
+          loading={busy}
+          disabled={data === undefined || (needsReason && reason.trim() === '')}
+        >
+          Approve them
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** Before the first rule: what is attached today can become the whitelist, after a look at what that is. */
+export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: () => void }) => {
+  const [asked, setAsked] = useState(false)
   return (
     <EmptyState icon="policy" title="No rule yet: an armed host would let nothing in but hubs">
       <div className={classes.start}>
@@ -52,7 +114,7 @@ export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: ()
           The quick way to a whitelist is to approve what is plugged in today, each device for its own host. Attack
           tools are left out.
         </p>
-        {!canWrite ? null : !asked ? (
+        {canWrite ? (
           <Group gap="sm">
             <Button size="sm" onClick={() => setAsked(true)}>
               Approve what is plugged in today…
@@ -61,31 +123,11 @@ export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: ()
               Write a rule
             </Button>
           </Group>
-        ) : preview.error !== null ? (
-          <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
-        ) : preview.data === undefined ? (
-          <p>Counting what is attached …</p>
-        ) : (
-          <>
-            <p>
-              <strong>
-                {devices(preview.data.test.blocked.peripherals)} on {hosts(preview.data.test.blocked.agents)}
-              </strong>{' '}
-              that no rule covers were attached in the last day; those that are present on the{' '}
-              {hosts(preview.data.bulk.agents)} become approved there. Nothing stops working by this.
-            </p>
-            {failure === null ? null : <ErrorState failure={failure} inline />}
-            <Group gap="sm">
-              <Button size="sm" variant="default" onClick={() => setAsked(false)}>
-                Not now
-              </Button>
-              <Button size="sm" loading={busy} onClick={() => void run()}>
-                Approve them
-              </Button>
-            </Group>
-          </>
-        )}
+        ) : null}
       </div>
+      <Modal opened={asked} onClose={() => setAsked(false)} title="Approve what is plugged in">
+        {asked ? <Question close={() => setAsked(false)} /> : null}
+      </Modal>
     </EmptyState>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { type PolicyVersion, policyHistory, restorePolicy } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -11,7 +11,9 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
+import { worksAgainText } from '../../ui/policy/words.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
+import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './HistoryPage.module.css'
@@ -70,6 +72,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
   const { api } = services
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
+  const [reason, setReason] = useState('')
   const trial = useQuery({
     queryKey: ['policy-history', 'trial', version, inForce],
     queryFn: () => api.call(restorePolicy, { body: { version, dryRun: true } }),
@@ -77,11 +80,16 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
     retry: false,
   })
   const total = trial.data === undefined ? 0 : trial.data.added + trial.data.changed + trial.data.deleted
+  const again = trial.data?.worksAgain ?? null
+  const warning = again === null ? null : worksAgainText(again)
+  const needsReason = again !== null && again.agents > 1
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
-      const done = await api.call(restorePolicy, { body: { version } })
+      const done = await api.call(restorePolicy, {
+        body: { version, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+      })
       close()
       tellPolicyChange(services, `The rules are those of version ${version} again.`, {
         made: done.version,
@@ -104,12 +112,32 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
             : ''}
         </p>
       )}
+      {warning === null ? null : (
+        <p className={classes.warning} data-testid="works-again">
+          <SeverityShape severity={warning.severity} />
+          <strong>{warning.text}</strong>
+        </p>
+      )}
+      {needsReason ? (
+        <TextInput
+          label="Reason"
+          required
+          maxLength={200}
+          value={reason}
+          placeholder="Why these devices may work again"
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+      ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={close} data-autofocus>
           Cancel
         </Button>
-        <Button loading={busy} disabled={total === 0} onClick={() => void run()}>
+        <Button
+          loading={busy}
+          disabled={total === 0 || (needsReason && reason.trim() === '')}
+          onClick={() => void run()}
+        >
           Restore version {version}
         </Button>
       </Group>

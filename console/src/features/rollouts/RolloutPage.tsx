@@ -4,6 +4,7 @@ import {
   getRollout,
   haltRollout,
   pauseRollout,
+  previewBulk,
   type Rollout,
   resumeRollout,
   revertRollout,
@@ -21,13 +22,14 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { counted, devices, hosts } from '../../ui/policy/words.ts'
+import { counted, devices, hosts, worksAgainText } from '../../ui/policy/words.ts'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { RingBar } from './RingBar.tsx'
 import { RolloutHosts } from './RolloutHosts.tsx'
+import { hostsToFree } from './revert.ts'
 import { controlsOf, kindWords, ringText } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { State } from './State.tsx'
@@ -115,6 +117,30 @@ export const RolloutPage = () => {
       .catch(tellFailure)
       .finally(() => setBusy(false))
   }
+  const askRevert = async () => {
+    try {
+      const uuids = await hostsToFree(api, id)
+      const again =
+        uuids.length === 0 ? null : (await api.call(previewBulk, { body: { uuids, action: 'free' } })).worksAgain
+      confirm({
+        title: 'Revert this rollout',
+        names: data.rings.map(({ name }) => name),
+        count: commanded,
+        kind: ['host', 'hosts'],
+        consequence: 'those that this rollout has armed are freed. Hosts that were armed before stay armed.',
+        worksAgain: again === null ? null : worksAgainText(again),
+        ...(commanded > 1 ? { reasonFor: 'Why devices on these hosts may work' } : {}),
+        action: 'Revert',
+        run: async (reason) => {
+          const body = reason === '' ? {} : { reason }
+          queries.setQueryData(['rollouts', id], await api.call(revertRollout, { params: { id }, body }))
+          tell('Going back.')
+        },
+      })
+    } catch (failure) {
+      tellFailure(failure)
+    }
+  }
   const commanded = data.rings.reduce((sum, { hosts }) => sum + hosts.done + hosts.commanded, 0)
   return (
     <FullPage back={back}>
@@ -164,22 +190,7 @@ export const RolloutPage = () => {
                 </Button>
               ) : null}
               {can.revert ? (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() =>
-                    confirm({
-                      title: 'Revert this rollout',
-                      names: data.rings.map(({ name }) => name),
-                      count: commanded,
-                      kind: ['host', 'hosts'],
-                      consequence:
-                        'those that this rollout has armed are freed. Hosts that were armed before stay armed.',
-                      action: 'Revert',
-                      run: () => send(revertRollout, 'Going back.'),
-                    })
-                  }
-                >
+                <Button size="compact-sm" variant="default" onClick={() => void askRevert()}>
                   Revert…
                 </Button>
               ) : null}

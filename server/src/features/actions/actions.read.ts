@@ -65,9 +65,9 @@ export const createActionsRead = (db: Queryable) => ({
     )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0, mismatched_agents: 0, mismatched: 0 },
 
   /** Attached devices that armed hosts block now; `sources`: only those that one of these decided. */
-  blockedNow: async (where: SqlFragment, sources: readonly number[]): Promise<WorksAgain> =>
+  blockedNow: async (where: SqlFragment, sources: readonly number[], on: Queryable = db): Promise<WorksAgain> =>
     (
-      await db.query<WorksAgain>(sql`
+      await on.query<WorksAgain>(sql`
         select count(distinct p.agent_id)::int as agents, count(*)::int as peripherals,
           count(*) filter (where p.severity >= 40)::int as "attackTools"
         from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id

@@ -174,6 +174,12 @@ export const createBulk = (deps: BulkDeps) => {
     )
   }
 
+  /** Blocked devices that an action opens on these hosts. */
+  const worksAgain = async (action: BulkAction, where: SqlFragment, on: Queryable = db) => {
+    const unblocks = opens[action]
+    return unblocks === undefined ? noneWorksAgain : read.blockedNow(where, unblocks, on)
+  }
+
   const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
     const { action } = selection
     const hashtags = tagsOf(selection)
@@ -192,7 +198,6 @@ export const createBulk = (deps: BulkDeps) => {
     const count = sum(able)
     const opened = action === 'tag' || action === 'untag' ? await openedByTags(action, hashtags, where) : count
     const devices = action === 'arm' ? await read.devices(where, blocking) : null
-    const unblocks = opens[action]
     return {
       action,
       agents: count,
@@ -202,7 +207,7 @@ export const createBulk = (deps: BulkDeps) => {
       blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
       attackTools: devices?.attack_tools ?? 0,
       mismatched: { agents: devices?.mismatched_agents ?? 0, peripherals: devices?.mismatched ?? 0 },
-      worksAgain: unblocks === undefined ? noneWorksAgain : await read.blockedNow(where, unblocks),
+      worksAgain: await worksAgain(action, where),
       secondPerson: await needsApprover(actor, action, opened),
     }
   }
@@ -239,12 +244,14 @@ export const createBulk = (deps: BulkDeps) => {
         detail: `This is for ${hostsText(able.length)} by now, not ${given.expectedAgents}.`,
       })
     const uuids = able.map((target) => target.agent_id)
+    const reason = given.reason?.trim() ?? ''
+    const why = reason === '' ? {} : { reason }
     const skipped = asked - uuids.length
     if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
     if (releases(action)) {
       const limit = await approvals.release(actor, uuids.length)
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
     }
     if (action === 'update') await refuseUpdate(approvals, actor, uuids, builds)
     let counted = 0
@@ -252,7 +259,7 @@ export const createBulk = (deps: BulkDeps) => {
       counted = await approvable(uuids)
       const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, counted))
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids }, limit })
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
     }
     if (action === 'tag' || action === 'untag') {
       const { hosts, limit } = await db.transaction((tx) =>
@@ -260,7 +267,11 @@ export const createBulk = (deps: BulkDeps) => {
       )
       counted = hosts
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, hashtags }, limit })
+        await approvals.require<BulkRelease>(actor, {
+          kind: 'bulk',
+          change: { action, uuids, hashtags, ...why },
+          limit,
+        })
     }
     const jobId = await db.transaction(async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags, counted }
@@ -268,7 +279,7 @@ export const createBulk = (deps: BulkDeps) => {
       await audit.write(tx, actor, {
         action: 'bulk.ordered',
         entity: hostsText(uuids.length),
-        details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}`,
+        details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}${reason === '' ? '' : `, reason: ${reason}`}`,
       })
       return id
     })
@@ -361,5 +372,5 @@ export const createBulk = (deps: BulkDeps) => {
     },
   })
 
-  return { preview, run, enqueue }
+  return { preview, run, enqueue, worksAgain }
 }

@@ -1,4 +1,4 @@
-import { type BulkAction, maxRequestDetails, profiles } from '@portcullis/contract'
+import { type BulkAction, maxRequestDetails, profiles, type WorksAgain } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -23,6 +23,8 @@ export interface BulkRelease {
   uuids: readonly string[]
   /** For `tag` and `untag` alone. */
   hashtags?: readonly string[]
+  /** Why the requester wants it; absent when they gave no reason. */
+  reason?: string
 }
 
 /** A published build, as a request for a second approver names it. */
@@ -61,6 +63,19 @@ const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
   return `${verbs[action]} ${hostsText(uuids.length)}`
 }
 
+/** Says which blocked devices work again; attack tools are named first. */
+const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {
+  const parts = [
+    ...(attackTools === 0 ? [] : [`${attackTools} blocked attack ${attackTools === 1 ? 'tool' : 'tools'}`]),
+    ...(peripherals === attackTools
+      ? []
+      : [
+          `${peripherals - attackTools}${attackTools === 0 ? '' : ' other'} blocked ${peripherals - attackTools === 1 ? 'device' : 'devices'}`,
+        ]),
+  ]
+  return parts.length === 0 ? [] : [`${parts.join(' and ')} will work again on ${hostsText(agents)}.`]
+}
+
 /** Orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
@@ -73,6 +88,8 @@ export const registerGated = (
     ): Promise<unknown>
     /** Names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
+    /** Blocked devices that an action opens on hosts. */
+    worksAgain(tx: Tx, action: BulkAction, uuids: readonly string[]): Promise<WorksAgain>
     /** Newest published build for an architecture. */
     latestPackage(architecture: string): Promise<Build | null>
   },
@@ -119,7 +136,13 @@ export const registerGated = (
   approvals.handle<BulkRelease>('bulk', {
     action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
     title: bulkTitle,
-    details: (tx, { uuids }) => linesOf(tx, uuids),
+    details: async (tx, { action, uuids, reason }) => {
+      const first = [
+        ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+        ...worksAgainLines(await carryOut.worksAgain(tx, action, uuids)),
+      ]
+      return [...first, ...(await linesOf(tx, uuids, undefined, maxRequestDetails - first.length))]
+    },
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,
     carryOut: async (tx, actor, change) => {

@@ -1,4 +1,4 @@
-import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning } from '@portcullis/contract'
+import type { PolicyDraft, PolicyEffect, PolicyRule, PolicyWarning, WorksAgain } from '@portcullis/contract'
 import { decide, type PolicySource, policySources, ruleMatches } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import { type Design, deviceOf, type PeripheralsApi } from '#features/peripherals/index.ts'
@@ -93,6 +93,16 @@ export const createDrafts = ({
     added.forEach((row, n) => {
       row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
     })
+    return decisionsOf(tx, { removed, added }, since)
+  }
+
+  /** Decisions without the removed rules and with the added ones, of devices whose decision may differ. */
+  const decisionsOf = async (
+    tx: Tx,
+    { removed, added }: { removed: readonly RuleRow[]; added: readonly RuleRow[] },
+    since: Date,
+  ) => {
+    const now = clock.now()
     const changed = [...removed, ...added]
     const hosts = changed.every((r) => r.agent_id !== null) ? changed.map((r) => r.agent_id as string) : null
     const candidates =
@@ -137,9 +147,23 @@ export const createDrafts = ({
 
   const effectOf = (source: PolicySource): 'allow' | 'block' => (allowing.has(source) ? 'allow' : 'block')
   const before = (c: Candidate): 'allow' | 'block' => effectOf(policySources[c.source] ?? 'default')
+  const isMoved = (d: DraftDecision): boolean => effectOf(d.source) !== before(d.candidate)
+  const isTool = (d: DraftDecision): boolean => d.design.attackTool !== null
+  const agents = (all: readonly DraftDecision[]): number => new Set(all.map((d) => d.candidate.agent_id)).size
+  /** Counts the attached devices of armed hosts that are blocked now and allowed afterwards. */
+  const worksAgainOf = (all: readonly DraftDecision[]): WorksAgain => {
+    const again = all.filter(
+      (d) => isMoved(d) && d.candidate.armed && d.candidate.present && effectOf(d.source) === 'allow',
+    )
+    return { agents: agents(again), peripherals: again.length, attackTools: again.filter(isTool).length }
+  }
 
   return {
     decisions,
+
+    /** Blocked devices that work again when rules are replaced; nothing is written. */
+    worksAgain: async (tx: Tx, rules: { removed: readonly RuleRow[]; added: readonly RuleRow[] }) =>
+      worksAgainOf((await decisionsOf(tx, rules, new Date(clock.now() - previewDays * dayMs))).decided),
 
     preview: (actor: Actor, draft: PolicyDraft) =>
       longRead(async (tx) => {
@@ -150,13 +174,10 @@ export const createDrafts = ({
           draft,
           new Date(clock.now() - previewDays * dayMs),
         )
-        const moved = decided.filter((d) => effectOf(d.source) !== before(d.candidate))
+        const moved = decided.filter(isMoved)
         const stops = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'block'
-        const starts = (d: DraftDecision) => d.candidate.armed && d.candidate.present && effectOf(d.source) === 'allow'
-        const isTool = (d: DraftDecision) => d.design.attackTool !== null
         const gravity = (d: DraftDecision) => (isTool(d) ? 2 : 0) + (stops(d) ? 1 : 0)
         const listed = [...moved].sort((a, b) => gravity(b) - gravity(a)).slice(0, listedEffects)
-        const again = moved.filter(starts)
         const names = new Map(
           (
             await devices.named(
@@ -196,7 +217,6 @@ export const createDrafts = ({
           })
         const change = { gone: removed, write: added }
         const opened = await newlyAllowed.measure(tx, change, new Date(clock.now()))
-        const agents = (all: readonly DraftDecision[]) => new Set(all.map((d) => d.candidate.agent_id)).size
         return {
           computedAt: new Date(clock.now()).toISOString(),
           agents: agents(moved),
@@ -205,11 +225,7 @@ export const createDrafts = ({
           allowed: moved.filter((d) => effectOf(d.source) === 'allow').length,
           blocked: moved.filter((d) => effectOf(d.source) === 'block').length,
           blockedNow,
-          worksAgain: {
-            agents: agents(again),
-            peripherals: again.length,
-            attackTools: again.filter(isTool).length,
-          },
+          worksAgain: worksAgainOf(decided),
           effects: listed.flatMap((d): PolicyEffect[] => {
             const name = names.get(`${d.candidate.agent_id}|${d.candidate.device_id}`)
             if (name === undefined) return []

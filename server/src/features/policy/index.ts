@@ -141,7 +141,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     rules: createList(rulesList, deps),
     read,
     changes,
-    restore: createRestore({ db, clock, store, changes, seals, settings }),
+    restore: createRestore({ clock, store, changes, seals, settings, drafts, longRead }),
     approvals,
     drafts,
     test: createPolicyTest({ longRead, clock, drafts }),

@@ -92,7 +92,9 @@ export const registerPolicyRoutes = (
     const { total, rows } = await read.versions(limit, offset)
     return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
   })
-  app.register(restorePolicy, ({ actor, body }) => restore(actor, body.version, body.dryRun === true))
+  app.register(restorePolicy, ({ actor, body }) =>
+    restore(actor, body.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+  )
   app.register(policyActivity, async ({ query }) => ({
     data: await read.activity(new Date(clock.now()), query.days ?? 14),
   }))

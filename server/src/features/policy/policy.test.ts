@@ -177,6 +177,27 @@ describe('rules', () => {
     await noRules()
   })
 
+  it('say which blocked devices work again after a restore, and keep its reason', async () => {
+    await noRules()
+    const host = await enrolAgent(t, { devices: [stick()] })
+    await host.checkIn(armed)
+    const allow = await addRule({ vid: '0781', host: host.agentId })
+    const a = await admin()
+    ok(await a.delete(`${base}/policy/rules/${allow.rule?.id}`))
+    const dry = ok(await a.post(`${base}/policy/restore`, { version: allow.version, dryRun: true }))
+    expect(dry).toMatchObject({ added: 1, worksAgain: { agents: 1, peripherals: 1, attackTools: 0 } })
+    const done = ok(await a.post(`${base}/policy/restore`, { version: allow.version, reason: 'deleted by mistake' }))
+    expect(done.worksAgain).toBe(null)
+    const trail = ok<{ data: { action: string; details: string }[] }>(
+      await a.get(`${base}/events/GetAuditsIntegration?PageSize=1`),
+    )
+    expect(trail.data[0]).toMatchObject({
+      action: 'policy.restored',
+      details: expect.stringContaining('reason: deleted by mistake'),
+    })
+    await noRules()
+  })
+
   it('brings nothing back that was put into the history by hand, and no grant for longer than one may last now', async () => {
     await noRules()
     const a = await admin()

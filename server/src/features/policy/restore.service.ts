@@ -1,20 +1,23 @@
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Changes } from './changes.service.ts'
+import type { Drafts } from './draft.service.ts'
+import type { LongRead } from './long.read.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import type { Seals } from './seal.ts'
 
 export interface RestoreDeps {
-  db: Db
   clock: Clock
   store: PolicyStore
   changes: Pick<Changes, 'change' | 'commit' | 'sealed'>
   seals: Seals
   settings: PolicySettingsApi
+  drafts: Pick<Drafts, 'worksAgain'>
+  longRead: LongRead
 }
 
 /**
@@ -22,8 +25,8 @@ export interface RestoreDeps {
  * longer than one may last today.
  */
 export const createRestore =
-  ({ db, clock, store, changes, seals, settings }: RestoreDeps) =>
-  async (actor: Actor, version: number, dryRun: boolean) => {
+  ({ clock, store, changes, seals, settings, drafts, longRead }: RestoreDeps) =>
+  async (actor: Actor, version: number, { dryRun, reason }: { dryRun: boolean; reason: string }) => {
     const plan = async (tx: Tx) => {
       const inForce = (await store.versionAndOwn(tx, [])).version
       if (version > inForce || !(await store.versionExists(tx, version)))
@@ -86,7 +89,8 @@ export const createRestore =
         if (current === undefined) added++
         write.push(row)
       }
-      return { inForce, write, remove, added, changed: write.length - added }
+      const replaced = write.flatMap((row) => now.get(row.rule_id) ?? [])
+      return { inForce, write, remove, replaced, added, changed: write.length - added }
     }
     const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
       added: p.added,
@@ -94,22 +98,24 @@ export const createRestore =
       deleted: p.remove.length,
     })
     if (dryRun)
-      return db.transaction(async (tx) => {
+      return longRead(async (tx) => {
         const p = await plan(tx)
-        return { version: p.inForce, ...counts(p), jobId: null }
+        const worksAgain = await drafts.worksAgain(tx, { removed: [...p.remove, ...p.replaced], added: p.write })
+        return { version: p.inForce, ...counts(p), jobId: null, worksAgain }
       })
     return changes.change(actor, async (tx) => {
       const p = await plan(tx)
-      if (p.write.length + p.remove.length === 0) return { version: p.inForce, ...counts(p), jobId: null }
+      if (p.write.length + p.remove.length === 0)
+        return { version: p.inForce, ...counts(p), jobId: null, worksAgain: null }
       const done = await changes.commit(
         tx,
         actor,
         p,
         `Back to version ${version}`,
         'policy.restored',
-        `version ${version}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
+        `version ${version}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted${reason === '' ? '' : `, reason: ${reason}`}`,
       )
-      return { version: done.version, ...counts(p), jobId: done.jobId }
+      return { version: done.version, ...counts(p), jobId: done.jobId, worksAgain: null }
     })
   }
 

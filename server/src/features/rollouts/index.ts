@@ -26,7 +26,9 @@ export const rolloutsFeature = (app: HttpApp, deps: RolloutsDeps): RolloutsApi =
   app.register(pauseRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'pause'))
   app.register(resumeRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'resume'))
   app.register(haltRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'halt'))
-  app.register(revertRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'revert'))
+  app.register(revertRollout, ({ actor, params, body }) =>
+    rollouts.control(actor, params.id, 'revert', body?.reason?.trim() ?? ''),
+  )
   app.register(cancelRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'cancel'))
   return { advance: rollouts.advance }
 }

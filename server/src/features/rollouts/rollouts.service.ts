@@ -39,6 +39,8 @@ interface Revert {
   rolloutId: string
   /** Name of the rollout. */
   name: string
+  /** Why the requester wants it; absent when they gave no reason. */
+  reason?: string
   /** How many hosts that were. */
   hosts: number
 }
@@ -172,11 +174,11 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     })
   }
 
-  const carryOut = async (tx: Tx, actor: Actor, row: RolloutRow, order: Control): Promise<void> => {
+  const carryOut = async (tx: Tx, actor: Actor, row: RolloutRow, order: Control, why = ''): Promise<void> => {
     const state = after(row, order)
     if (order === 'resume') await acceptSoFar(tx, row)
     row.state = state
-    row.reason = order === 'resume' ? '' : `By ${actor.userName}.`.slice(0, 500)
+    row.reason = order === 'resume' ? '' : `By ${actor.userName}${why === '' ? '.' : `: ${why}`}`.slice(0, 500)
     row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
     await createRolloutsStore(tx).save(row)
     if (order === 'revert') await createHostsStore(tx).markReverting(row.rollout_id)
@@ -187,7 +189,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
    * Freeing many hosts needs a second approver, however they were armed. A running rollout can arm more hosts in the
    * meantime, so each host is counted before the transaction that frees it.
    */
-  const revertAlone = async (actor: Actor, id: string): Promise<void> => {
+  const revertAlone = async (actor: Actor, id: string, reason: string): Promise<void> => {
     let counted = 0
     for (;;) {
       const pending = await db.transaction(async (tx) => {
@@ -195,7 +197,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         after(row, 'revert')
         const hosts = await createHostsStore(tx).armedByIt(id)
         if (hosts > counted) return { name: row.name, hosts }
-        await carryOut(tx, actor, row, 'revert')
+        await carryOut(tx, actor, row, 'revert', reason)
         return null
       })
       if (pending === null) return
@@ -203,7 +205,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       if (limit !== null)
         await approvals.require<RevertChange>(actor, {
           kind: 'revert',
-          change: { rollout: { rolloutId: id, ...pending } },
+          change: { rollout: { rolloutId: id, ...pending, ...(reason === '' ? {} : { reason }) } },
           limit,
         })
       counted = pending.hosts
@@ -211,7 +213,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
-  const revert = async (tx: Tx, actor: Actor, { rolloutId, hosts }: Revert): Promise<void> => {
+  const revert = async (tx: Tx, actor: Actor, { rolloutId, hosts, reason }: Revert): Promise<void> => {
     const row = await createRolloutsStore(tx).lock(rolloutId)
     if (row === undefined) throw new AppError('conflict', { detail: 'The rollout no longer exists.' })
     const now = await createHostsStore(tx).armedByIt(rolloutId)
@@ -219,12 +221,13 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       throw new AppError('conflict', {
         detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and request again.`,
       })
-    await carryOut(tx, actor, row, 'revert')
+    await carryOut(tx, actor, row, 'revert', reason)
   }
 
   approvals.handle<RevertChange>('revert', {
     action: 'free',
     title: ({ rollout }) => `Free ${hostsText(rollout.hosts)}: revert rollout ${rollout.name}`,
+    details: (_tx, { rollout: { reason } }) => (reason === undefined ? [] : [`Reason: ${reason}`]),
     hosts: ({ rollout }) => rollout.hosts,
     approver: profiles.manager,
     carryOut: async (tx, actor, { rollout }) => {
@@ -340,9 +343,9 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       return one(row.rollout_id)
     },
 
-    control: async (actor: Actor, id: string, order: Control): Promise<Rollout> => {
+    control: async (actor: Actor, id: string, order: Control, reason = ''): Promise<Rollout> => {
       await one(id)
-      if (order === 'revert') await revertAlone(actor, id)
+      if (order === 'revert') await revertAlone(actor, id, reason)
       else
         await db.transaction(async (tx) =>
           carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),

@@ -31,9 +31,11 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
   const words = bulkWords[action]
   const [applyToPresent, setApplyToPresent] = useState(false)
   const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const body = { ...hosts, action, ...(applyToPresent ? { applyToPresent } : {}) }
+  const order = { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
   const preview = useQuery({
     queryKey: ['bulk-preview', body],
     queryFn: ({ signal }) => api.call(previewBulk, { body, signal }),
@@ -46,12 +48,16 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
   const count = data?.agents ?? 0
   const mustType = count > typedAbove
   const opensDevices = action === 'free' || action === 'approveAll' || action === 'delete'
+  // What concerns more than one host is explained by whoever does it.
+  const needsReason = opensDevices && count > 1
 
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
-      const answer = await api.call(runBulk, { body: { ...body, ...(data ? { expectedAgents: data.agents } : {}) } })
+      const answer = await api.call(runBulk, {
+        body: { ...order, ...(data ? { expectedAgents: data.agents } : {}) },
+      })
       const { accepted, jobId } = answer
       close()
       onDone()
@@ -128,6 +134,16 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
           onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
         />
       ) : null}
+      {needsReason ? (
+        <TextInput
+          label="Reason"
+          required
+          maxLength={200}
+          value={reason}
+          placeholder="Why devices on these hosts may work"
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+      ) : null}
       {data?.secondPerson === true ? (
         <p className={classes.note}>
           This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.
@@ -144,9 +160,9 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <div className={classes.foot}>
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, runBulk, { body })} />
+        <MoreMenu label="More" curl={() => curlOf(window.location.origin, runBulk, { body: order })} />
         <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close} data-autofocus={(opensDevices && !mustType) || undefined}>
+          <Button variant="default" onClick={close} data-autofocus={opensDevices || undefined}>
             Cancel
           </Button>
           <Button
@@ -158,6 +174,7 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
               data === undefined ||
               preview.isPlaceholderData ||
               count === 0 ||
+              (needsReason && reason.trim() === '') ||
               (mustType && typed.replaceAll(/\D/g, '') !== String(count))
             }
           >
