@@ -158,4 +158,40 @@ describe('traps of the console', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+  it('never cuts a name in favour of tags and badges, at 1440, 1024 and 390 px', async () => {
+    const hostname = 'reception-desk-of-the-third-floor-in-building-seven-of-the-old-town-hall'
+    const { page, context, wrong } = await open('/')
+    const desk = await enrolAgent(at(), {
+      token: await server.enrolmentToken(),
+      facts: { hostname },
+      devices: [rubberDucky({ portPath: '2-1' })],
+    })
+    await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
+    await server.post('generalconfig/addhashtags', {
+      hashtags: ['reception', 'public area', 'building seven'],
+      elementIds: [desk.agentId],
+      entityType: 'Agent',
+    })
+    for (const width of [1440, 1024, 390])
+      for (const path of ['/', '/approvals?open=03EB%3A2401']) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.goto(path)
+        const name = page.getByRole('main').locator('li a', { hasText: hostname }).first()
+        await name.waitFor()
+        const cut = await name
+          .locator('xpath=ancestor-or-self::*[ancestor::li]')
+          .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0))
+        expect([path, width, cut]).toEqual([path, width, false])
+        // One letter per line is not a readable name either.
+        expect((await name.boundingBox())?.height, `${path} at ${width}`).toBeLessThan(150)
+      }
+    // The list of devices begins with the attack tools.
+    await page.setViewportSize({ width: 1440, height: 900 })
+    for (const path of ['/peripherals', '/peripherals/models']) {
+      await page.goto(path)
+      await page.getByRole('grid').getByRole('row').nth(1).getByText('attack tool').first().waitFor()
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

@@ -31,7 +31,12 @@ const found = {
 const interfaces = Type.String({ description: 'Its set of interfaces, class:subclass:protocol each.' })
 const peripheralsCount = Type.Integer({ minimum: 0, description: 'Present devices.' })
 
-export const UncommonPeripheral = closed({ ...found, interfaces, peripheralsCount })
+export const UncommonPeripheral = closed({
+  ...found,
+  interfaces,
+  peripheralsCount,
+  isKnownAttackTool: Type.Boolean({ description: 'Suspected or confirmed, in one of its designs at least.' }),
+})
 export type UncommonPeripheral = Static<typeof UncommonPeripheral>
 
 export const VulnerablePeripheral = closed({
@@ -55,7 +60,7 @@ const insight = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
 const query = closed({ vendor: vendorFilter('Vendor') })
 
 const uncommonText =
-  'By vid, pid and set of interfaces: present on at most 3 hosts and at most 1 % of the active hosts (at least one host), in a population of at least 20. VENDORA_UNCOMMON_MAX_HOSTS, _MAX_SHARE and _MIN_POPULATION change these. The rarest first, then the newest.'
+  'By vid, pid and set of interfaces: present on at most 3 hosts and at most 1 % of the active hosts (at least one host), in a population of at least 20. VENDORA_UNCOMMON_MAX_HOSTS, _MAX_SHARE and _MIN_POPULATION change these. Attack tools first, then the rarest, then the newest.'
 const common = { method: 'GET', tag: 'Agents' } as const
 
 export const uncommonPeripherals = operation({

@@ -48,7 +48,11 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
   return {
     key: `${found.vid}:${found.pid}:${found.interfaces}`,
     device: found,
-    finding: <SeverityTag severity="neutral" word="uncommon" />,
+    finding: found.isKnownAttackTool ? (
+      <SeverityTag severity="red" word="attack tool" />
+    ) : (
+      <SeverityTag severity="neutral" word="uncommon" />
+    ),
     hosts: found.agentsCount,
     href,
     devices: found.peripheralsCount,

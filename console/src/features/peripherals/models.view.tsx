@@ -31,7 +31,7 @@ export const modelFilters: readonly Filter[] = [
 
 export const modelsView: ViewSpec = {
   filters: modelFilters.map(({ name }) => name),
-  defaultSort: 'agentsCount_desc',
+  defaultSort: 'severity_desc',
   defaultColumns: ['product', 'vendor', 'ids', 'kind', 'findings', 'hosts', 'devices', 'first', 'last'],
 }
 

@@ -37,7 +37,7 @@ export const peripheralFilters: readonly Filter[] = [
 
 export const peripheralsView: ViewSpec = {
   filters: peripheralFilters.map(({ name }) => name),
-  defaultSort: 'lastSeen_desc',
+  defaultSort: 'severity_desc',
   defaultColumns: ['device', 'findings', 'decision', 'vendor', 'ids', 'host', 'state', 'serial', 'seen'],
 }
 

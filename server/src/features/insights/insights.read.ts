@@ -138,20 +138,22 @@ export const createInsightsRead = (db: Queryable) => {
               limit ${mostHosts}::int) p
             join agent_heartbeats h on h.agent_id = p.agent_id and h.last_seen >= ${since}),
         chosen as materialized (
-          select r.*, n.hosts, n.ids, count(*) over () as total from rare r
+          select r.*, n.hosts, n.ids, count(*) over () as total,
+            exists (select 1 from designs d where d.shape_id = r.shape_id and d.attack_tool > 0) as attack_tool
+          from rare r
             join (select a.shape_id, count(*) as hosts, array_agg(a.agent_id) as ids from active a group by a.shape_id) n
               on n.shape_id = r.shape_id
-          order by n.hosts, r.first_seen desc, r.shape_id limit ${mostRows}::int)
+          order by attack_tool desc, n.hosts, r.first_seen desc, r.shape_id limit ${mostRows}::int)
         select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product, '') as "guiPid",
           d.icon as "devIcon", c.hosts as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
           (select jsonb_agg(jsonb_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'localIpAddress', a.address) order by lower(a.host), a.agent_id)
             from agents a where a.agent_id = any(c.ids[:20])) as agents,
-          ltrim(c.interfaces, '~') as interfaces, c.devices as "peripheralsCount"
+          ltrim(c.interfaces, '~') as interfaces, c.devices as "peripheralsCount", c.attack_tool as "isKnownAttackTool"
         from chosen c join models m on m.model_id = c.model_id
           join lateral (
             select d.product, d.icon from designs d join design_counts n on n.design_id = d.design_id
             where d.shape_id = c.shape_id and n.devices > 0 order by n.devices desc, d.design_id limit 1) d on true
-        order by c.hosts, c.first_seen desc, c.shape_id`)
+        order by c.attack_tool desc, c.hosts, c.first_seen desc, c.shape_id`)
       return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
     },
 

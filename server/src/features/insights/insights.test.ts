@@ -1,5 +1,5 @@
 import type { DeviceReport, UncommonPeripheral, VulnerablePeripheral } from '@portcullis/contract'
-import { plainKeyboard, plainMouse, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
+import { plainKeyboard, plainMouse, rubberDucky, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -72,8 +72,22 @@ describe('uncommon peripherals', () => {
         agents: [expect.objectContaining({ hostIdentifier: 'host-019', localIpAddress: '10.1.2.3' })],
         interfaces: '08:06:50',
         peripheralsCount: 1,
+        isKnownAttackTool: false,
       },
     ])
+  })
+
+  it('lists attack tools before rarer devices', async () => {
+    await setItem('VENDORA_UNCOMMON_MAX_SHARE', '0.1')
+    const duck = rubberDucky({ portPath: '1-9' })
+    const tools = await enrolMany(2, () => [duck])
+    const { data } = await uncommon()
+    expect(data.map((row) => [row.isKnownAttackTool, row.agentsCount])).toEqual([
+      [true, 2],
+      [false, 1],
+    ])
+    for (const agent of tools) await agent.unplug('1-9')
+    await setItem('VENDORA_UNCOMMON_MAX_SHARE', '0.01')
   })
 
   it('takes one set of interfaces of a common model for itself, and lets it go with its device', async () => {

@@ -97,7 +97,11 @@ export const peripheralsList: ListSpec = {
   from: 'peripherals p',
   id: 'p.ctid',
   ties: ['p.agent_id', 'p.device_id'],
-  defaultSort: [{ key: 'lastSeen', descending: true }],
+  // Attack tools come first; the index peripherals_severity has this order.
+  defaultSort: [
+    { key: 'severity', descending: true },
+    { key: 'lastSeen', descending: true },
+  ],
   search,
   columns: {
     uuid: { sort: 'p.agent_id', filter: contains('p.agent_id::text'), names: ['hostUuid'] },
@@ -224,7 +228,10 @@ export const modelsList: ListSpec = {
   from: 'models m',
   id: 'm.model_id',
   ties: ['m.model_id'],
-  defaultSort: [{ key: 'agentsCount', descending: true }],
+  defaultSort: [
+    { key: 'severity', descending: true },
+    { key: 'agentsCount', descending: true },
+  ],
   search: (needle) => inKept('m.folded', needle),
   columns: {
     vid: { sort: 'm.vid', filter: contains('lower(m.vid)') },

@@ -1,5 +1,5 @@
 import type { Peripheral } from '@portcullis/contract'
-import { hub, storageStick } from '@portcullis/domain/testing'
+import { hub, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
@@ -66,5 +66,20 @@ describe('a serial number', () => {
     const sorted = await pageOf<Peripheral>(t, 'peripherals?SortBy=uniqueSerial_desc&PageSize=100')
     const flags = sorted.data.map((row) => row.uniqueSerial)
     expect(flags).toEqual([...flags].sort((a, b) => Number(b) - Number(a)))
+  })
+  it('lists attack tools first, by device, by model and in files, then the newest', async () => {
+    await enrolAgent(t, { devices: [rubberDucky({ portPath: '1-4' })] })
+    t.clock.advance(60_000)
+    await enrolAgent(t, { devices: [storageStick({ portPath: '1-1', serial: 'NEWEST' })] })
+    const { data } = await pageOf<Peripheral>(t, 'peripherals?PageSize=100')
+    expect(data.map((row) => row.isKnownAttackTool).indexOf(true)).toBe(0)
+    expect(data.filter((row) => !row.isKnownAttackTool)[0]?.serialNumber).toBe('NEWEST')
+    const models = await pageOf<{ isKnownAttackTool: boolean }>(t, 'peripherals/models')
+    expect(models.data[0]?.isKnownAttackTool).toBe(true)
+    const admin = await t.admin()
+    for (const path of ['peripherals/exportperipheralscsv', 'agents/peripheralsAggExport']) {
+      const file = await admin.post(`/prime/webui/${path}`, { columns: ['vid', 'pid', 'isKnownAttackTool'] })
+      expect([file.statusCode, file.body.split('\r\n')[1]]).toEqual([200, '03EB,2401,true'])
+    }
   })
 })
