@@ -90,6 +90,19 @@ it('detects a weaker bar in the short form', () => {
   expect([bar?.isShortened, bar?.isAmount]).toEqual([true, false])
 })
 
+it('detects a bar that the short form does not have', () => {
+  const bars = barsOf({
+    'drill/d1.ts': check(`return { findings: [
+      { what: 'p99', value: 1, ...(isQuick ? {} : { atMost: 250 }) },
+      ...(isQuick ? [] : [{ what: 'lost', value: 1, atMost: 0 }]),
+    ] }`),
+  })
+  expect(bars.map(({ figure, isShortened }) => [figure, isShortened])).toEqual([
+    ['lost', true],
+    ['p99', true],
+  ])
+})
+
 it('rejects rows that do not start from the current bar or have no reason', () => {
   const start: Bars = { 'drill D1': { lost: '<= 0' } }
   const row = (text: string) => applyChanges(start, readChanges(`## Changes\n\n${text}\n`))

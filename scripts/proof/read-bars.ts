@@ -255,6 +255,16 @@ const choiceAround = (figure: ts.Node): string | undefined => {
   return undefined
 }
 
+/** Returns true if a bar or its figure exists in one form only. */
+const isOfOneForm = (bar: ts.Node): boolean => {
+  for (const one of ancestors(bar)) {
+    if (ts.isFunctionLike(one)) return false
+    if (ts.isConditionalExpression(one) && one.condition.getText().includes('isQuick')) return true
+    if (ts.isIfStatement(one) && one.expression.getText().includes('isQuick')) return true
+  }
+  return false
+}
+
 /** Lists all bars of a checkout, in a stable order. */
 export const readBars = (root: string): Bar[] => {
   const trees = readTrees(root)
@@ -305,7 +315,8 @@ export const readBars = (root: string): Bar[] => {
       const isAmount = isAmountName(what)
       const check = checks.get(path) as string
       const choice = choiceAround(figure)
-      const known = { check, figure: printName(what), bar, isShortened: bar.includes('isQuick'), isAmount }
+      const isShortened = bar.includes('isQuick') || isOfOneForm(node)
+      const known = { check, figure: printName(what), bar, isShortened, isAmount }
       bars.push({ ...known, isPassedOn: false, ...(choice === undefined ? {} : { choice }) })
       follow(value, isAmount)
     })
