@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +8,9 @@ import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
 import { type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
+
+/** The agent build of this checkout contains a release key. */
+const hasReleaseKey = existsSync(fileURLToPath(new URL('../release-key.pub', import.meta.url)))
 
 describe('traps of the console', unless(whyNoChromium), () => {
   let server: RunningServer
@@ -91,6 +96,22 @@ describe('traps of the console', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it.skipIf(hasReleaseKey)(
+    'warns on the overview and where hosts are added that no release key is configured',
+    async () => {
+      const { page, context, wrong } = await open('/')
+      const notice = page.getByRole('note', { name: 'No release key' })
+      for (const path of ['/', '/settings/enrolment']) {
+        await page.goto(path)
+        await notice.getByText('No release key is configured').waitFor()
+      }
+      await notice.getByRole('link', { name: 'Configure a release key' }).click()
+      await page.getByRole('heading', { name: 'How to configure a release key' }).waitFor()
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
 
   it('names the hosts of an alert, opens them, and approves a device that waits', async () => {
     const { page, context, wrong } = await open('/notices')

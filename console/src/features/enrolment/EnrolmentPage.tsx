@@ -7,6 +7,7 @@ import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { ReleaseKeyNotice } from '../../ui/ReleaseKeyNotice.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { TagList } from '../../ui/TagList.tsx'
@@ -48,6 +49,7 @@ export const EnrolmentPage = () => {
       intro="One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
+      <ReleaseKeyNotice />
       <NewTokenForm onMade={() => void tokens.refetch()} />
       <h2>Tokens</h2>
       {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}

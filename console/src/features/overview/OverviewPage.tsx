@@ -6,6 +6,7 @@ import { useServices, useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { findingOf } from '../../ui/findings.ts'
+import { ReleaseKeyNotice } from '../../ui/ReleaseKeyNotice.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -55,7 +56,13 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         }
   const before = useVisit(state.phase === 'in' ? state.profile.account.userName : '', numbers)
 
-  if (data?.total === 0) return <div className={classes.page}>{empty}</div>
+  if (data?.total === 0)
+    return (
+      <div className={classes.page}>
+        <ReleaseKeyNotice />
+        {empty}
+      </div>
+    )
   if (summary.error !== null && data === undefined) {
     return <ErrorState failure={summary.error} retry={() => void summary.refetch()} />
   }
@@ -67,6 +74,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         <h1>Overview</h1>
         <HealthLine />
       </header>
+      <ReleaseKeyNotice />
       <section className={classes.tiles} aria-label="The fleet in numbers">
         <NumberTile
           title="Hosts connected"
