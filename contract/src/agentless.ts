@@ -366,7 +366,7 @@ export const uploadConnections = operation({
   tag,
   summary: 'Reads a file of connections',
   description:
-    'CSV, UTF-8, header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags` in any order and case. Only the first column is required. Known computers are updated; others are added and registered. Lines with errors are reported and not stored; all other lines are stored. Separate tags with `;`. If tags in the file need a second approver, nothing is stored; upload the file again after the approval. Without a part `file`, all counts are zero.',
+    'CSV, UTF-8, header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags` in any order and case. Only the first column is required. Known computers are updated; others are added and registered. Lines with errors are reported and not stored; all other lines are stored. Separate tags with `;`. If tags in the file need a second approver, one request for all of them is stored and nothing else; upload the file again after the approval. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean({ description: 'true: says what it would do and stores nothing.' })),
@@ -389,6 +389,7 @@ export const uploadConnections = operation({
       }),
       { description: 'The first 200 lines, for a preview.' },
     ),
+    secondPerson: Type.Boolean({ description: 'In a dry run: the tags in this file need a second approver.' }),
   }),
   errors: ['payload_too_large'],
 })

@@ -2,6 +2,7 @@ import { Button, FileButton, Group, Modal, Stack } from '@mantine/core'
 import { uploadConnections } from '@portcullis/contract'
 import { useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -109,6 +110,12 @@ const Body = ({ close }: { close: () => void }) => {
             <strong>{uploadText(report, isDone)}</strong>
             {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored.'}
           </p>
+          {report.secondPerson ? (
+            <p className={classes.text} role="note">
+              The tags in this file need a second approver. Your request waits for 24 hours, and nothing is stored until
+              it is approved. Then upload the file again.
+            </p>
+          ) : null}
           <Preview report={report} />
         </>
       )}
@@ -141,9 +148,11 @@ const Body = ({ close }: { close: () => void }) => {
                 </Button>
               )}
             </FileButton>
-            {report === null || file === null ? null : (
+            {report === null || file === null || isStoredRequest(failure) ? null : (
               <Button loading={busy} disabled={willDo === 0} onClick={() => void send(file, false)}>
-                Store {willDo.toLocaleString('en')} {willDo === 1 ? 'computer' : 'computers'}
+                {report.secondPerson
+                  ? 'Request approval'
+                  : `Store ${willDo.toLocaleString('en')} ${willDo === 1 ? 'computer' : 'computers'}`}
               </Button>
             )}
           </>

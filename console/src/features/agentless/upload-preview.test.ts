@@ -5,6 +5,7 @@ const report = {
   added: 1,
   updated: 1_200,
   failed: 2,
+  secondPerson: false,
   errors: [
     { line: 3, message: 'port must be a number.' },
     { line: 900, message: 'computerName is empty.' },

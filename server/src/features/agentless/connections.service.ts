@@ -34,6 +34,12 @@ export interface ConnectionsDeps {
   shown(tx: Tx, key: string): Promise<Connection>
 }
 
+/** Tags that a host is to have. */
+export interface HostTags {
+  agentId: string
+  names: readonly string[]
+}
+
 type ConfirmedKeys = ResponseOf<typeof confirmHostKeys>
 
 /** Row and member that a secret of a connection is bound to. */
@@ -125,12 +131,13 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
       throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
   }
 
-  const write = async (tx: Tx, actor: Actor, row: ConnectionRow, next: ConnectionRow): Promise<void> => {
+  /** Stores a changed connection. Returns the tags that its host gets; the caller sets them. */
+  const write = async (tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<HostTags[]> => {
     const now = new Date(clock.now())
     await tags.ensureTags(tx, next.tags)
-    if (row.agent_id !== null && next.tags !== row.tags) await tags.setAgentTags(tx, actor, row.agent_id, next.tags)
     await store.update(tx, now, next)
     await store.startOver(tx, now, [row.connection_id])
+    return row.agent_id !== null && next.tags !== row.tags ? [{ agentId: row.agent_id, names: next.tags }] : []
   }
 
   const overNames = (
@@ -220,7 +227,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
             newComputerName === undefined || newComputerName === null ? row.computer_name : name,
           )
           assertSecretsMayStay(row, next, input, 'body')
-          await write(tx, actor, row, next)
+          await tags.setAgentTags(tx, actor, await write(tx, row, next))
           const what = Object.keys(input).filter(
             (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
           )
@@ -268,7 +275,7 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
                 detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
               })
             if (!row.is_override) assertFresh(actor, clock.now())
-            await write(tx, actor, row, { ...row, host_key: key })
+            await write(tx, row, { ...row, host_key: key })
             answer.confirmed.push(row.computer_name)
           }
         }

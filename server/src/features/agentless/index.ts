@@ -149,6 +149,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
       failed: 0,
       errors: [],
       lines: [],
+      secondPerson: false,
     }),
   )
   app.register(workerPollerDetails, () => worker.details())

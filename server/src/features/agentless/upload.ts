@@ -18,7 +18,7 @@ import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
-import { type Connections, namesIn } from './connections.service.ts'
+import { type Connections, type HostTags, namesIn } from './connections.service.ts'
 import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
 
 type Report = ResponseOf<typeof uploadConnections>
@@ -130,7 +130,7 @@ export interface UploadDeps {
   clock: Clock
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
   audit: Pick<AuditApi, 'write'>
 }
 
@@ -146,7 +146,19 @@ interface Noted {
 /** Result of each line, by line number. */
 type Outcomes = Map<number, Noted>
 
+/** Lines that were stored in a transaction. */
+interface Applied {
+  outcomes: Outcomes
+  /** Tags of hosts, which are set for all lines at once. */
+  tagged: HostTags[]
+  /** Writes the audit record, after the tags: they lock hosts, and the audit trail is locked last. */
+  record(): Promise<void>
+}
+
 class DryRun extends Error {}
+
+const waits =
+  'The tags in this file need a second approver: request {id} waits. Upload the file again after it is approved.'
 
 /** Reads a file of connections: every good line is carried out, every bad one is reported. */
 export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {
@@ -157,8 +169,9 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     JSON.stringify({ ...row, password: 0, private_key: 0, passphrase: 0 }) ===
       JSON.stringify({ ...next, password: 0, private_key: 0, passphrase: 0 })
 
-  const apply = async (tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Outcomes> => {
+  const apply = async (tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Applied> => {
     const outcomes: Outcomes = new Map()
+    const tagged: HostTags[] = []
     const keys = lines.map(({ input }) => nameKey(input.computerName))
     const rows = new Map((await store.lockByKeys(tx, keys)).map((row) => [row.name_key, row]))
     await tags.ensureTags(tx, [...new Set(lines.flatMap(({ input }) => input.hashtags ?? []))])
@@ -180,7 +193,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           continue
         }
         connections.assertSecretsMayStay(row, next, input, '')
-        await connections.write(tx, actor, row, next)
+        tagged.push(...(await connections.write(tx, row, next)))
         updated++
         outcomes.set(line, { outcome: 'updated', message: '' })
       } catch (error) {
@@ -188,7 +201,8 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         outcomes.set(line, { outcome: 'failed', message: faultOf(error) })
       }
     }
-    if (added.length + updated > 0)
+    const record = async (): Promise<void> => {
+      if (added.length + updated === 0) return
       await audit.write(tx, actor, {
         action: 'connections.imported',
         entity: `${added.length + updated} connections`,
@@ -202,37 +216,50 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           ),
         ].join('; '),
       })
-    return outcomes
+    }
+    return { outcomes, tagged, record }
   }
 
-  /** Stores all valid lines in one transaction. Refuses the whole file if its tags need a second approver. */
-  const carryOut = async (actor: Actor, lines: readonly NumberedInput[], isDry: boolean): Promise<Outcomes> => {
+  /**
+   * Stores all valid lines in one transaction. If their tags need a second approver, one request for all of them is stored and
+   * the file is refused.
+   */
+  const carryOut = async (
+    actor: Actor,
+    lines: readonly NumberedInput[],
+    isDry: boolean,
+  ): Promise<{ outcomes: Outcomes; secondPerson: boolean }> => {
     const outcomes: Outcomes = new Map()
+    let secondPerson = false
     const work = () =>
       transactionAgain(db, async (tx) => {
+        const applied: Applied[] = []
         for (let at = 0; at < lines.length; at += batchSize)
-          for (const [line, outcome] of await apply(tx, actor, lines.slice(at, at + batchSize)))
-            outcomes.set(line, outcome)
+          applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
+        for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
+        const tagged = applied.flatMap((one) => one.tagged)
+        await tags.setAgentTags(tx, actor, tagged).catch((error: unknown) => {
+          if (!(error instanceof NeedsApprover)) throw error
+          if (!isDry) throw new NeedsApprover({ ...error.wish, detail: waits })
+          secondPerson = true
+        })
+        for (const { record } of applied) await record()
         // Run the upload and roll it back, so that the preview always matches it.
         if (isDry) throw new DryRun()
       })
     try {
       await (isDry ? work() : tags.runGated(actor, work))
     } catch (error) {
-      if (error instanceof NeedsApprover)
-        throw new AppError('second_person_required', {
-          detail: 'The tags in this file need a second approver. Upload the file again after the approval.',
-        })
       if (!(error instanceof DryRun)) throw error
     }
-    return outcomes
+    return { outcomes, secondPerson }
   }
 
   return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const { header, batches } = readCsv(bytes)
     const columns = readHeader(header)
-    const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [] }
+    const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [], secondPerson: false }
     const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
       if (outcome === 'added') report.added++
       if (outcome === 'updated') report.updated++
@@ -265,7 +292,8 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         seen.set(key, record.line)
         good.push({ line: record.line, input: read })
       }
-    const outcomes = await carryOut(actor, good, dryRun)
+    const { outcomes, secondPerson } = await carryOut(actor, good, dryRun)
+    report.secondPerson = secondPerson
     const notes = [
       ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
       ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),

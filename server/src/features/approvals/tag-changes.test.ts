@@ -176,6 +176,33 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(recordsTotal).toBe(3)
   })
 
+  it('stores one request for the tags of all connections in a file, after a preview that says so', async () => {
+    await tag(['kiosk'], uuids())
+    expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
+    expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const names = ['a', 'b', 'c'].map((name) => `${name}.file.example`)
+    for (const [i, computerName] of names.entries()) {
+      const connection = { computerName, hashtags: ['kiosk'] }
+      expect((await alice.api.post(`${base}/agents/agentless/connectiondetails`, connection)).statusCode).toBe(200)
+      await t.db.execute(
+        sql`update connections set agent_id = ${agents[i]?.agentId} where computer_name = ${computerName}`,
+      )
+    }
+    const path = 'agents/agentless/uploadconnectiondetailsfile'
+    const file = ['ComputerName,Tags', ...names.map((name) => `${name},other`)]
+    const preview = await uploadFile(`${path}?dryRun=true`, file)
+    expect(JSON.parse(preview.body)).toMatchObject({ updated: 3, failed: 0, secondPerson: true })
+    expect((await requests()).filter(({ state }) => state === 'Waiting')).toEqual([])
+
+    expect(code(await uploadFile(path, file))).toBe('second_person_required')
+    expect(await requests()).toMatchObject([{ state: 'Waiting', hosts: 3 }, { state: 'Approved' }])
+    expect((await approve()).statusCode).toBe(200)
+    expect(await tagged()).toEqual({ kiosk: 0, other: 3 })
+    expect(JSON.parse((await uploadFile(path, file)).body)).toMatchObject({ updated: 3, secondPerson: false })
+  })
+
   it('finding 4c: the tags of a connection to a host with an agent are measured', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)

@@ -221,13 +221,17 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     /** Names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
-    /** Gives an agent exactly these tags, in the caller's transaction. The caller files what the gate refuses. */
-    setAgentTags: async (tx: Tx, actor: Actor, agentId: string, names: readonly string[]): Promise<void> => {
+    /** Gives each agent exactly its tags, in the caller's transaction. The caller files what the gate refuses, as one request. */
+    setAgentTags: async (
+      tx: Tx,
+      actor: Actor,
+      agents: readonly { agentId: string; names: readonly string[] }[],
+    ): Promise<void> => {
+      if (agents.length === 0) return
       const change = changesOf(
-        [{ agentId, names: requireTagNames('hashtags', names) }],
-        await createTagsStore(tx).ofAgents([agentId]),
+        agents.map(({ agentId, names }) => ({ agentId, names: requireTagNames('hashtags', names) })),
+        await createTagsStore(tx).ofAgents(agents.map(({ agentId }) => agentId)),
       )
-      const agents = [{ agentId, names }]
       await gate.assertAlone(tx, actor, change, { op: 'set', agents })
       await set(tx, agents)
     },
