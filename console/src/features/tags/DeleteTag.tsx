@@ -108,7 +108,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
           Cancel
         </Button>
         <Button
