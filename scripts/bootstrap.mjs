@@ -22,6 +22,7 @@ const VERBS = {
   drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
   gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
   prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
+  mutate: { program: 'mutation/main.ts', development: true, builds: ['agent'] },
   cli: { program: 'cli/src/main.ts' },
   sbom: { program: 'scripts/sbom.mjs' },
 }

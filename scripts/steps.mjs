@@ -20,6 +20,7 @@ const CRUISED = [
   'drill',
   'gate',
   'e2e',
+  'mutation',
   'scripts',
 ]
 const depcruise = [join(MODULES, '.bin', 'depcruise'), '--config', join(ROOT, '.dependency-cruiser.cjs')]

@@ -1,0 +1,62 @@
+/** The parts of the product in which every mutant that Stryker can think of must be noticed. */
+export interface Group {
+  name: string
+  /** Files that are mutated. */
+  mutate: string[]
+  /** Tests that must notice. */
+  tests: string[]
+  /** True if the tests need PostgreSQL. */
+  needsDatabase?: boolean
+}
+
+/** Least share of mutants that the tests must notice. */
+export const leastKilled = 0.85
+
+export const groups: readonly Group[] = [
+  {
+    name: 'policy',
+    mutate: ['domain/src/policy.ts', 'domain/src/approval-gate.ts'],
+    tests: ['domain/test/policy*.test.ts', 'domain/test/approval-gate.test.ts'],
+  },
+  {
+    name: 'risk',
+    mutate: [
+      'domain/src/risk.ts',
+      'domain/src/attack-tools.ts',
+      'domain/src/behaviour.ts',
+      'domain/src/hobby-stack.ts',
+      'domain/src/genuine.ts',
+      'domain/src/verdict-key.ts',
+      'domain/src/vulnerabilities.ts',
+    ],
+    tests: ['domain/test/{risk,classify,ordinary,genuine,genuine-devices,identity,knowledge}*.test.ts'],
+  },
+  {
+    name: 'seals',
+    mutate: [
+      'domain/src/audit-chain.ts',
+      'domain/src/audit-verify.ts',
+      'domain/src/audit-checkpoint.ts',
+      'server/src/features/policy/seal.ts',
+      'server/src/features/knowledge/knowledge.seal.ts',
+    ],
+    tests: [
+      'domain/test/audit-*.test.ts',
+      'server/src/features/policy/seal.test.ts',
+      'server/src/features/knowledge/knowledge.seal.test.ts',
+    ],
+    needsDatabase: true,
+  },
+  {
+    name: 'enforcement',
+    mutate: ['agent/src/enforcement/*.ts'],
+    tests: [
+      'agent/test/{enforcement,enforcer.property,guards,kernel-truth,no-exception,policy,policy-kept,unknown,ways-back}.test.ts',
+    ],
+  },
+  {
+    name: 'spool',
+    mutate: ['agent/src/spool.ts'],
+    tests: ['agent/test/{spool,power-loss,full-disk}.test.ts'],
+  },
+]
