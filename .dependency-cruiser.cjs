@@ -5,8 +5,8 @@
 const TIERS = [
   ['audit', 'events'],
   ['settings', 'tags', 'jobs', 'approvals'],
-  ['mail', 'licence', 'sealing', 'accounts', 'agents', 'packages', 'knowledge'],
-  ['peripherals', 'commands', 'assets', 'deliveries'],
+  ['mail', 'sealing', 'accounts', 'agents', 'packages', 'knowledge'],
+  ['peripherals', 'commands', 'assets', 'deliveries', 'licence'],
   ['policy', 'agentless', 'directory', 'nac', 'held-ports'],
   ['insights', 'notifications', 'health', 'rollouts', 'actions'],
   ['exports', 'backup', 'document'],

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { accountsFeature, accountsSealed } from '#features/accounts/index.ts'
 import { agentlessSealed } from '#features/agentless/index.ts'
 import type { Reach } from '#features/agents/index.ts'
+import { addLatestEvents } from '#features/agents/index.ts'
 import { approvalsFeature, approvalsSealed } from '#features/approvals/index.ts'
 import { auditCheckpoints, auditFeature } from '#features/audit/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
@@ -156,7 +157,7 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
     anchor: { keyFile: config.keyFile, key: keys.derive('audit anchor') },
   })
   await checkpoints.prepare()
-  const events = eventsFeature(app, { ...lists, log })
+  const events = eventsFeature(app, { ...lists, log, hosts: { addLatestEvents } })
   const tags = tagsFeature(app, { ...lists, audit, gate: tagGate })
   const envelope = createEnvelope(keys.sealing)
   const resolve = createDestinations(config.outboundAllow)

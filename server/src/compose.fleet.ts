@@ -98,7 +98,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commandKeys: keys.command,
     log,
     audit,
-    agents: agents.commandState,
+    agents,
     events,
     jobs,
     lifeHours: async (tx) => (await policy.settings(tx)).commandHours,

@@ -1,16 +1,16 @@
 import type { SignedText } from '@portcullis/contract'
+import type { AgentsApi, Beat, BeatState } from '#features/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isConflict, isUnavailable } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
 import type { Tracer } from '#platform/tracing/index.ts'
 import { createBatcher } from './batcher.ts'
-import type { Beat, BeatState, BeatsStore } from './beats.store.ts'
 import type { CheckIn, Outcome, Reports } from './reports.ts'
 
 export interface CheckInsDeps {
   clock: Clock
-  beats: BeatsStore
+  agents: Pick<AgentsApi, 'takeHeartbeats' | 'heartbeatStates' | 'setConnected'>
   reports: Reports
   /** The refusal of a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
@@ -80,12 +80,12 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     run: traced('beats', async (items) => {
       const sorted = [...items].sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
       const taken = new Map(
-        (await deps.beats.take(new Date(deps.clock.now()), sorted)).map((row) => [row.agent_id, row]),
+        (await deps.agents.takeHeartbeats(new Date(deps.clock.now()), sorted)).map((row) => [row.agent_id, row]),
       )
       const away = [...taken.values()].filter((row) => !row.connected).map((row) => row.agent_id)
-      if (away.length > 0) await deps.beats.connect(away.sort())
+      if (away.length > 0) await deps.agents.setConnected(away.sort())
       const missed = items.filter((item) => !taken.has(item.agentId))
-      const states = missed.length === 0 ? [] : await deps.beats.states(missed.map((item) => item.agentId))
+      const states = missed.length === 0 ? [] : await deps.agents.heartbeatStates(missed.map((item) => item.agentId))
       deps.counted(taken.size)
       const outcomes = await Promise.all(
         items.map((item) => {

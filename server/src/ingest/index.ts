@@ -6,7 +6,6 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import type { Tracer } from '#platform/tracing/index.ts'
 import { registerAgentProtocol } from './agent-routes.ts'
-import { createBeatsStore } from './beats.store.ts'
 import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
 import { registerDebugLogUpload } from './debug-log-routes.ts'
@@ -33,10 +32,10 @@ const missedIntervals = 3
 
 /** Everything that agents bring: enrolment and sessions, check-ins, wake sockets, and noticing who went silent. */
 export const createIngest = (deps: IngestDeps) => {
-  const { db, clock, log, agents, metrics } = deps
+  const { clock, log, agents, metrics } = deps
   const checkIns = createCheckIns({
     clock,
-    beats: createBeatsStore(db),
+    agents,
     reports: createReports(deps),
     revoked: agents.revoked,
     commandsFor: deps.commands.deliver,

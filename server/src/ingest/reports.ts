@@ -49,9 +49,19 @@ export interface Outcome {
 export interface ReportsDeps {
   db: Db
   clock: Clock
-  agents: Pick<AgentsApi, 'reports' | 'revoked'>
-  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
-  policy: Pick<PolicyApi, 'open' | 'writeModes' | 'countAttachments'>
+  agents: Pick<
+    AgentsApi,
+    | 'lockStates'
+    | 'dictionaryIds'
+    | 'writeFacts'
+    | 'writeVerdicts'
+    | 'writeModes'
+    | 'recordHeartbeats'
+    | 'addErrors'
+    | 'revoked'
+  >
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeReported' | 'writeDecisions' | 'moveCounters' | 'designs'>
+  policy: Pick<PolicyApi, 'open' | 'countAttachments'>
   commands: Pick<CommandsApi, 'acknowledge' | 'deliver' | 'receiveLog'>
   heldPorts: Pick<HeldPortsApi, 'report'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
@@ -155,11 +165,11 @@ export const createReports = (deps: ReportsDeps) => {
     const texts = sound.flatMap(({ request }) =>
       request.facts === undefined ? [] : Object.values(dictionaryTexts(request.facts)),
     )
-    const dictionary = texts.length === 0 ? new Map<string, number>() : await agents.reports.dictionaryIds(texts)
+    const dictionary = texts.length === 0 ? new Map<string, number>() : await agents.dictionaryIds(texts)
 
     await db.transaction(async (tx) => {
       const ids = sound.map((item) => item.agentId).sort()
-      const states = new Map((await agents.reports.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
+      const states = new Map((await agents.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
       // The mode a host reports is the truth: it may have gone back to Free by itself.
       const modeOf = new Map(sound.map(({ agentId, request }) => [agentId, request.enforcement]))
       const armedNow = (state: AgentState): boolean =>
@@ -168,7 +178,7 @@ export const createReports = (deps: ReportsDeps) => {
         tx,
         [...states.values()].map((state) => ({ ...state, armed: armedNow(state) })),
       )
-      const rows = await peripherals.reports.ofAgents(tx, ids)
+      const rows = await peripherals.storedOf(tx, ids)
       const known = await designs.byIds(rows.map((row) => row.design_id))
       const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
       const write = {
@@ -262,15 +272,15 @@ export const createReports = (deps: ReportsDeps) => {
         }
       }
 
-      await peripherals.reports.write(tx, now, write.peripherals)
-      await peripherals.reports.writeDecisions(tx, write.decisions)
+      await peripherals.writeReported(tx, now, write.peripherals)
+      await peripherals.writeDecisions(tx, write.decisions)
       await policy.countAttachments(tx, now, write.attachments)
-      await policy.writeModes(tx, write.modes)
-      await agents.reports.writeFacts(tx, write.facts)
-      await agents.reports.writeVerdicts(tx, write.verdicts)
-      await agents.reports.writeBeats(tx, now, write.beats)
-      await agents.reports.addErrors(tx, now, write.errors)
-      await peripherals.reports.moveCounters(tx, now, counters.deltas())
+      await agents.writeModes(tx, write.modes)
+      await agents.writeFacts(tx, write.facts)
+      await agents.writeVerdicts(tx, write.verdicts)
+      await agents.recordHeartbeats(tx, now, write.beats)
+      await agents.addErrors(tx, now, write.errors)
+      await peripherals.moveCounters(tx, now, counters.deltas())
       const baseOf = (agentId: string) => eventBase(states.get(agentId) as AgentState)
       write.events.push(...(await commands.acknowledge(tx, write.acks, baseOf)))
       write.events.push(...(await heldPorts.report(tx, write.held, baseOf)))

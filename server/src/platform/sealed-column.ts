@@ -1,4 +1,7 @@
-/** A column of sealed secrets, as its feature names it for whoever turns to a new key. */
+import type { Queryable, Tx } from './db/db.ts'
+import { raw, sql } from './db/sql.ts'
+
+/** A column of sealed secrets. The feature that owns the table declares it; changing the sealing key rewrites it. */
 export interface SealedColumn {
   table: string
   /** SQL for what names a row, as text; unique in the table. */
@@ -6,4 +9,35 @@ export interface SealedColumn {
   column: string
   /** What a box of this row is bound to. */
   place(key: string): string
+}
+
+/** Number of sealed secrets in a column. */
+export const countBoxes = async (q: Queryable, { table, column }: SealedColumn): Promise<number> => {
+  const [row] = await q.query<{ n: number }>(
+    sql`select count(*)::int as n from ${raw(table)} t where t.${raw(column)} is not null`,
+  )
+  return row?.n ?? 0
+}
+
+/** Boxes behind a row, in the order of their keys, locked until the transaction ends. */
+export const lockBoxes = (
+  tx: Tx,
+  { table, key, column }: SealedColumn,
+  after: string,
+  limit: number,
+): Promise<{ key: string; box: Buffer }[]> =>
+  tx.query<{ key: string; box: Buffer }>(sql`
+    select ${raw(key)} as key, t.${raw(column)} as box from ${raw(table)} t
+    where t.${raw(column)} is not null and ${raw(key)} > ${after}::text order by ${raw(key)} limit ${limit}::int for update of t`)
+
+/** Writes boxes of locked rows. */
+export const writeBoxes = async (
+  tx: Tx,
+  { table, key, column }: SealedColumn,
+  rows: readonly { key: string; box: Buffer }[],
+): Promise<void> => {
+  await tx.execute(sql`
+    update ${raw(table)} t set ${raw(column)} = decode(u.box, 'base64')
+    from unnest(${rows.map((row) => row.key)}::text[], ${rows.map((row) => row.box.toString('base64'))}::text[]) u(key, box)
+    where ${raw(key)} = u.key`)
 }

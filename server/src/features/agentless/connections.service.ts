@@ -9,6 +9,7 @@ import {
   type ResponseOf,
   type updateConnection,
 } from '@portcullis/contract'
+import type { AgentsApi } from '#features/agents/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
@@ -28,6 +29,7 @@ export interface ConnectionsDeps {
   clock: Clock
   envelope: Envelope
   store: ConnectionsStore
+  agents: Pick<AgentsApi, 'disconnectPolled'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
   audit: Pick<AuditApi, 'write'>
   /** A connection as it is shown. */
@@ -75,7 +77,7 @@ const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
   row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
 
 /** Adding, changing and removing connections. */
-export const createConnections = ({ db, clock, envelope, store, tags, audit, shown }: ConnectionsDeps) => {
+export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
   const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
     assertMayConfirm(actor, input, clock.now())
     const connectionId = newId(clock.now())
@@ -291,12 +293,14 @@ export const createConnections = ({ db, clock, envelope, store, tags, audit, sho
     },
 
     remove: (actor: Actor, names: readonly string[]): Promise<BulkResult> =>
-      overNames(names, actor, 'deleted', (tx, rows) =>
-        store.remove(
+      overNames(names, actor, 'deleted', async (tx, rows) => {
+        const left = await store.remove(
           tx,
           rows.map((row) => row.connection_id),
-        ),
-      ),
+        )
+        // Nobody polls these hosts any more; the search for silent hosts starts from connections.
+        await agents.disconnectPolled(tx, left)
+      }),
 
     register: (actor: Actor, names: readonly string[], isRegistered: boolean): Promise<BulkResult> =>
       overNames(names, actor, isRegistered ? 'registered' : 'unregistered', async (tx, rows) => {

@@ -105,15 +105,14 @@ export const createConnectionsStore = () => ({
     )
   },
 
-  remove: async (tx: Tx, ids: readonly string[]): Promise<void> => {
-    // Nobody looks at these hosts any more; who looks for silent ones does so by connections.
-    await tx.execute(sql`
-      with gone as (delete from connections c where c.connection_id = any(${ids}::uuid[]) returning c.connection_id, c.agent_id),
-      h as (
-        update agent_heartbeats h set connected = false from gone g where h.agent_id = g.agent_id and h.agentless and h.connected
-          and not exists (select from connections o where o.agent_id = g.agent_id and o.connection_id <> all(${ids}::uuid[]))
-        returning h.agent_id)
-      update agent_rows r set connected = false from h where r.agent_id = h.agent_id`)
+  /** Removes connections; returns the hosts that no other connection leads to. */
+  remove: async (tx: Tx, ids: readonly string[]): Promise<string[]> => {
+    const rows = await tx.query<{ agent_id: string }>(sql`
+      with gone as (delete from connections c where c.connection_id = any(${ids}::uuid[]) returning c.agent_id)
+      select distinct g.agent_id from gone g where g.agent_id is not null
+        and not exists (select from connections o where o.agent_id = g.agent_id and o.connection_id <> all(${ids}::uuid[]))
+      order by g.agent_id`)
+    return rows.map((row) => row.agent_id)
   },
 
   defaults: async (q: Queryable): Promise<DefaultsRow | undefined> =>

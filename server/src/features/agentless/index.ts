@@ -59,7 +59,7 @@ export interface AgentlessDeps {
   envelope: Envelope
   audit: Pick<AuditApi, 'write'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
-  agents: Pick<AgentsApi, 'hosts' | 'reports'>
+  agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What to run on another machine with a worker token. */
@@ -92,7 +92,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     ownToken: deps.ownWorkerToken,
     lateMinutes: deps.lateMinutes,
   })
-  const connections = createConnections({ db, clock, envelope, store, tags, audit, shown: read.one })
+  const connections = createConnections({ db, clock, envelope, store, agents, tags, audit, shown: read.one })
   const tests = createTests({
     db,
     clock,
@@ -117,7 +117,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     worker,
     tests,
     hosts: agents.hosts,
-    addErrors: agents.reports.addErrors,
+    agents,
     events: deps.events,
     announce,
   })

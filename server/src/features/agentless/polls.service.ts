@@ -9,6 +9,7 @@ import {
   workerLimits,
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import type { AgentsApi } from '#features/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -38,12 +39,7 @@ export interface PollsDeps {
       ids: ReadonlyMap<string, number>,
     ): Promise<string>
   }
-  /** Notes errors of hosts that are known among the agents. */
-  addErrors(
-    tx: Tx,
-    now: Date,
-    rows: readonly { agentId: string; at: Date; code: string; message: string }[],
-  ): Promise<void>
+  agents: Pick<AgentsApi, 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
   /** Tells the consoles, at COMMIT. */
   announce(tx: Tx): Promise<void>
@@ -119,7 +115,7 @@ const turnOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
 
 /** Handing polls out to workers, and what becomes of their results. */
 export const createPolls = (deps: PollsDeps) => {
-  const { db, clock, log, envelope, store, worker, tests, hosts, addErrors, events, announce } = deps
+  const { db, clock, log, envelope, store, worker, tests, hosts, agents, events, announce } = deps
   const leaseEnd = (): Date => new Date(clock.now() + workerLimits.leaseSeconds * 1_000)
 
   const minutesOf = (host: Pick<PolledHost, 'is_override' | 'interval_minutes'>, d: DefaultsRow): number =>
@@ -240,7 +236,7 @@ export const createPolls = (deps: PollsDeps) => {
             ? []
             : [{ agentId, at: now, code: result.failure, message: (rows[i] as EndedPoll).error.slice(0, 500) }],
         )
-        await addErrors(tx, now, errors)
+        await agents.addErrors(tx, now, errors)
         await events.append(tx, ended.flatMap(turnOf))
         await announce(tx)
       }),
@@ -252,7 +248,7 @@ export const createPolls = (deps: PollsDeps) => {
         const d = await worker.defaults(tx)
         const later = new Date(clock.now() + jittered(d.interval_minutes * 60_000))
         await store.giveUp(tx, now, attempts, later, failureText('worker-lost', ''))
-        await store.disconnectSilent(tx, now, d.interval_minutes)
+        await agents.disconnectPolled(tx, await store.lockSilent(tx, now, d.interval_minutes))
       })
     },
   }

@@ -216,15 +216,15 @@ export const createPollsStore = () => ({
     )
   },
 
-  /** Hosts without an agent whose last success is three intervals ago are disconnected. Returns how many. */
-  disconnectSilent: (tx: Queryable, now: Date, defaultMinutes: number): Promise<number> =>
-    tx.execute(sql`
-      with silent as materialized (
-        select distinct c.agent_id from connections c join agent_heartbeats h on h.agent_id = c.agent_id and h.connected and h.agentless
-        where h.last_seen < ${now}::timestamptz - make_interval(mins => 3 * coalesce(c.interval_minutes, ${defaultMinutes}::int))
-        order by c.agent_id limit 2000),
-      h as (update agent_heartbeats h set connected = false from silent s where h.agent_id = s.agent_id returning h.agent_id)
-      update agent_rows r set connected = false from h where r.agent_id = h.agent_id`),
+  /** Connected hosts without an agent whose last success is three intervals ago; at most 2,000, locked. */
+  lockSilent: async (tx: Tx, now: Date, defaultMinutes: number): Promise<string[]> => {
+    const rows = await tx.query<{ agent_id: string }>(sql`
+      select h.agent_id from agent_heartbeats h where h.connected and h.agentless and exists (
+        select from connections c where c.agent_id = h.agent_id
+          and h.last_seen < ${now}::timestamptz - make_interval(mins => 3 * coalesce(c.interval_minutes, ${defaultMinutes}::int)))
+      order by h.agent_id limit 2000 for update of h`)
+    return rows.map((row) => row.agent_id)
+  },
 })
 
 export type PollsStore = ReturnType<typeof createPollsStore>

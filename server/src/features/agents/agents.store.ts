@@ -202,7 +202,7 @@ export const createAgentsStore = (db: Queryable) => ({
   },
 
   /** Moves `seq` and what is known of the inventory on; the agents are connected from now. */
-  writeBeats: async (tx: Tx, now: Date, rows: readonly StoredBeat[]): Promise<void> => {
+  recordHeartbeats: async (tx: Tx, now: Date, rows: readonly StoredBeat[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
       update agent_heartbeats h set last_seen = ${now}, seq = u.seq, connected = true, skew_seconds = u.skew,
@@ -218,6 +218,29 @@ export const createAgentsStore = (db: Queryable) => ({
     await tx.prepared(
       sql`update agent_rows r set connected = true where r.agent_id = any(${rows.map((r) => r.agentId)}::uuid[]) and not r.connected`,
     )
+  },
+
+  /** What hosts say of their mode. */
+  writeModes: async (
+    tx: Tx,
+    rows: readonly { agentId: string; armed: boolean; version: number; reason: string }[],
+  ): Promise<void> => {
+    if (rows.length === 0) return
+    const ids = rows.map((r) => r.agentId)
+    await tx.prepared(sql`
+      update agent_rows r set armed = u.armed
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.armed), 'boolean[]'],
+      ])} u(agent_id, armed) where r.agent_id = u.agent_id and r.armed <> u.armed`)
+    await tx.prepared(sql`
+      update agents a set policy_version = u.version, mode_reason = u.reason
+      from ${unnestOf([
+        [ids, 'uuid[]'],
+        [rows.map((r) => r.version), 'int[]'],
+        [rows.map((r) => r.reason), 'text[]'],
+      ])} u(agent_id, version, reason)
+      where a.agent_id = u.agent_id and (a.policy_version, a.mode_reason) is distinct from (u.version, u.reason)`)
   },
 
   addErrors: async (

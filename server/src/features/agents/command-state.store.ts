@@ -49,5 +49,3 @@ export const createCommandState = () => ({
     await tx.prepared(sql`update agent_rows r set last_configured = ${now} where r.agent_id = any(${agentIds}::uuid[])`)
   },
 })
-
-export type AgentCommandState = ReturnType<typeof createCommandState>

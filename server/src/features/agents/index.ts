@@ -14,6 +14,7 @@ import { createCommandState } from './command-state.store.ts'
 import { createDownloads } from './downloads.ts'
 import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
+import { createHeartbeatsStore } from './heartbeats.store.ts'
 import { createResolve } from './identities.ts'
 import { createRevoked, revocationOf } from './revocations.ts'
 import { createSessionTokens } from './session-token.ts'
@@ -22,11 +23,14 @@ import { createSessionsStore } from './sessions.store.ts'
 
 export { agentsList } from './agents.read.ts'
 export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
-export type { AgentCommandState, CommandTarget } from './command-state.store.ts'
+export type { CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
+export type { Beat, BeatState, TakenBeat } from './heartbeats.store.ts'
+export { createHostLicences, type HostLicences, type LicenceNumber, licenceNumbers } from './host-licences.store.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
 export { readKeyHolders } from './key-holders.read.ts'
+export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
 type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke'> &
@@ -44,6 +48,8 @@ export type AgentsApi = ReturnType<typeof agentsFeature>
 export const agentsFeature = (app: HttpApp, deps: Given) => {
   const { db, exportDb, clock, keys } = deps
   const store = createAgentsStore(db)
+  const heartbeats = createHeartbeatsStore(db)
+  const commandState = createCommandState()
   const read = createAgentsRead(db)
   const tokens = createSessionTokens(keys.derive('agent-session'))
   const service = createAgentsService({
@@ -99,9 +105,25 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     downloads,
     remove: service.remove,
     disconnectSilent: store.disconnectSilent,
-    /** For commands alone. */
-    commandState: createCommandState(),
-    /** For the ingest alone: agents are written nowhere else. */
-    reports: store,
+    /** What reports, assessments and commands change of hosts. Callers lock them first, in id order. */
+    lockStates: store.lockStates,
+    lockForCommands: commandState.lock,
+    dictionaryIds: store.dictionaryIds,
+    writeFacts: store.writeFacts,
+    writeVerdicts: store.writeVerdicts,
+    writeModes: store.writeModes,
+    recordHeartbeats: store.recordHeartbeats,
+    addErrors: store.addErrors,
+    commandsPending: commandState.pending,
+    commandsDone: commandState.idle,
+    configured: commandState.configured,
+    /** Check-ins that only say that a host is alive, by the hundred. */
+    takeHeartbeats: heartbeats.take,
+    heartbeatStates: heartbeats.states,
+    setConnected: heartbeats.connect,
+    disconnectPolled: heartbeats.disconnectPolled,
+    markPolicyDue: heartbeats.markPolicyDue,
+    takePolicyDue: heartbeats.takePolicyDue,
+    requestInventory: heartbeats.requestInventory,
   }
 }

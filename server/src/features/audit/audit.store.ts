@@ -1,4 +1,5 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { appendChained } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 
 export type AuditStore = ReturnType<typeof createAuditStore>
@@ -20,19 +21,18 @@ export interface AuditSelection {
 
 export const createAuditStore = (db: Queryable) => ({
   /** Takes the head row, chains the record to it and inserts it, in one statement. */
-  append: async (
+  append: (
     tx: Tx,
     row: { createdAt: Date; actor: string; action: string; severity: number; record: string },
-  ): Promise<void> => {
-    await tx.prepared(sql`
-      with before as (select n, hash from ordered_head where stream = 'audit' for update),
-           next as (
-             select n + 1 as n, sha256(hash || convert_to((n + 1)::text || chr(10) || ${row.record}::text, 'UTF8')) as hash
-             from before),
-           h as (update ordered_head o set n = next.n, hash = next.hash from next where o.stream = 'audit')
+  ): Promise<void> =>
+    appendChained(
+      tx,
+      'audit',
+      row.record,
+      sql`
       insert into audit_records (audit_id, created_at, actor, action, severity, record, hash)
-      select next.n, ${row.createdAt}, ${row.actor}, ${row.action}, ${row.severity}::smallint, ${row.record}, next.hash from next`)
-  },
+      select next.n, ${row.createdAt}, ${row.actor}, ${row.action}, ${row.severity}::smallint, ${row.record}, next.hash from next`,
+    ),
 
   /** With a start the oldest matching rows, else the newest; newest first in both cases. */
   select: (selection: AuditSelection): Promise<AuditRow[]> => {

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import type { AgentCommandState, CommandTarget } from '#features/agents/index.ts'
+import type { AgentsApi, CommandTarget } from '#features/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -44,7 +44,7 @@ export interface CommandsDeps {
   /** Keys of which each host holds one. */
   commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
   log: Log
-  agents: AgentCommandState
+  agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured'>
   events: Pick<EventsApi, 'append'>
   jobs: Pick<JobsApi, 'count'>
   /** Life of a command, in hours. */
@@ -91,7 +91,7 @@ export const createCommandsService = ({
   const settle = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     const waiting = await store.waiting(tx, agentIds)
     const idle = agentIds.filter((id) => !waiting.has(id))
-    if (idle.length > 0) await agents.idle(tx, idle)
+    if (idle.length > 0) await agents.commandsDone(tx, idle)
   }
 
   const signAll = async (
@@ -168,7 +168,7 @@ export const createCommandsService = ({
       for (const some of slices([...specs].sort(byAgent), rowsPerStatement)) {
         const targets = new Map(
           (
-            await agents.lock(
+            await agents.lockForCommands(
               tx,
               some.map((spec) => spec.agentId),
             )
@@ -183,7 +183,7 @@ export const createCommandsService = ({
         }
         const { commands, counters } = await signAll(possible, targets, expiresAt)
         await store.insert(tx, now, actor.userName, commands)
-        await agents.pending(tx, counters)
+        await agents.commandsPending(tx, counters)
         queued.push(...counters.keys())
       }
       await countFor(tx, replaced)
@@ -251,7 +251,7 @@ export const createCommandsService = ({
       const known: string[] = []
       const ended: EndedCommand[] = []
       for (const some of slices([...agentIds].sort(), rowsPerStatement)) {
-        const targets = (await agents.lock(tx, some)).map((target) => target.agent_id)
+        const targets = (await agents.lockForCommands(tx, some)).map((target) => target.agent_id)
         if (targets.length === 0) continue
         known.push(...targets)
         ended.push(...(await store.end(tx, now, 'cancelled', `Cancelled by ${actor.userName}.`, { agentIds: targets })))
@@ -278,7 +278,7 @@ export const createCommandsService = ({
         const agentIds = (await store.agentsOfJob(jobId, rowsPerStatement)).sort()
         if (agentIds.length === 0) return cancelled
         await db.transaction(async (tx) => {
-          await agents.lock(tx, agentIds)
+          await agents.lockForCommands(tx, agentIds)
           const ended = await store.end(tx, new Date(clock.now()), 'cancelled', message, { agentIds, jobId })
           await settle(tx, agentIds)
           await countFor(tx, ended)
@@ -296,7 +296,9 @@ export const createCommandsService = ({
         const agentIds = (await store.overdue(now, rowsPerStatement)).sort()
         if (agentIds.length === 0) return expired
         await db.transaction(async (tx) => {
-          const targets = new Map((await agents.lock(tx, agentIds)).map((target) => [target.agent_id, target]))
+          const targets = new Map(
+            (await agents.lockForCommands(tx, agentIds)).map((target) => [target.agent_id, target]),
+          )
           const ended = await store.end(tx, now, 'expired', 'The host did not end it in time.', { agentIds })
           await settle(tx, [...targets.keys()])
           await countFor(tx, ended)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FleetEvent } from '@portcullis/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addLatestEvents } from '#features/agents/index.ts'
 import { sql } from '#platform/db/sql.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
@@ -22,7 +23,7 @@ const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
 }))
 
 beforeAll(async () => {
-  t = await startFeatureApp(eventsFeature)
+  t = await startFeatureApp((app, deps) => eventsFeature(app, { ...deps, hosts: { addLatestEvents } }))
   await t.db.execute(
     sql`insert into agents (agent_id, host, address, enrolled_at, facts) values (${agentId}, 'h', 'a', now(), '{}')`,
   )

@@ -1,7 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
-import { createEventsStore, type NewEvent, partitionSize } from './events.store.ts'
+import { createEventsStore, latestByAgent, type NewEvent, partitionSize } from './events.store.ts'
+import type { LatestEventsPort } from './ports.ts'
 
 /** How many ids before its end a partition gets a successor: hours of the largest fleets' events. */
 const margin = 1_000_000
@@ -12,11 +13,12 @@ export interface EventsServiceDeps {
   db: Db
   clock: Clock
   log: Log
+  hosts: LatestEventsPort
 }
 
 export type EventsService = ReturnType<typeof createEventsService>
 
-export const createEventsService = ({ db, clock, log }: EventsServiceDeps) => {
+export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps) => {
   /** First id that may lack a partition, as far as this process knows; 0 before it looked. */
   let ensuredUntil = 0
   let lastId = 0
@@ -46,7 +48,7 @@ export const createEventsService = ({ db, clock, log }: EventsServiceDeps) => {
       const createdAt = new Date(clock.now())
       // Only before the look ahead has succeeded once, or when it keeps failing: an append never lacks its partition.
       if (lastId + events.length + margin > ensuredUntil) await store.ensurePartitions(margin)
-      await store.updateLatest(tx, events, createdAt)
+      await hosts.addLatestEvents(tx, latestByAgent(events, createdAt))
       const last = await store.append(tx, events, createdAt)
       lastId = last
       if (last + margin + partitionSize > ensuredUntil) void ensureAhead()

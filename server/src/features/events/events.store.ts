@@ -33,7 +33,8 @@ const clean = (text: string, limit: number): string =>
 /** How many newest event texts an agent's row keeps. */
 const latestKept = 3
 
-const latestByAgent = (events: readonly NewEvent[], createdAt: Date): [string, string[]][] => {
+/** Newest event texts of each host, newest first; hosts in id order. */
+export const latestByAgent = (events: readonly NewEvent[], createdAt: Date): { agentId: string; texts: string[] }[] => {
   const texts = new Map<string, string[]>()
   for (const event of events) {
     if (event.agentId === null) continue
@@ -41,7 +42,7 @@ const latestByAgent = (events: readonly NewEvent[], createdAt: Date): [string, s
     of.unshift(clean(latestEventText(event, createdAt), 1024))
     texts.set(event.agentId, of.slice(0, latestKept))
   }
-  return [...texts].sort(([a], [b]) => (a < b ? -1 : 1))
+  return [...texts].map(([agentId, texts]) => ({ agentId, texts })).sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
 }
 
 export const createEventsStore = (queryable: Queryable) => ({
@@ -59,28 +60,6 @@ export const createEventsStore = (queryable: Queryable) => ({
       delete from events e where e.event_id in (
         select o.event_id from (select x.event_id, x.created_at from events x order by x.event_id limit ${limit}::int) o
         where o.created_at < ${before} and (${upTo}::bigint is null or o.event_id <= ${upTo}::bigint))`),
-
-  /** Puts the newest texts before those an agent has; rows are locked in the order of their ids. */
-  updateLatest: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<void> => {
-    const latest = latestByAgent(events, createdAt)
-    if (latest.length === 0) return
-    const column = (i: number) => latest.map(([, texts]) => texts[i] ?? null)
-    await tx.prepared(sql`
-      with r as (
-        select * from ${unnestOf([
-          [latest.map(([id]) => id), 'uuid[]'],
-          [column(0), 'text[]'],
-          [column(1), 'text[]'],
-          [column(2), 'text[]'],
-        ])} r(agent_id, first, second, third)),
-      locked as materialized (
-        select a.agent_id from agents a where a.agent_id in (select r.agent_id from r)
-        order by a.agent_id for no key update)
-      update agents a
-      set latest_events = (array_remove(array[r.first, r.second, r.third], null) || a.latest_events)[1:${latestKept}::int]
-      from r join locked l on l.agent_id = r.agent_id
-      where a.agent_id = r.agent_id`)
-  },
 
   /** Appends in the given order; returns the id of the last one. */
   append: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<number> => {

@@ -5,6 +5,7 @@ import type { Log } from '#platform/log.ts'
 import { createEventsRead, type EventsRead } from './events.read.ts'
 import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService } from './events.service.ts'
+import type { LatestEventsPort } from './ports.ts'
 
 export { type EventChoice, eventsSpec as eventsList, type FollowedEvent } from './events.read.ts'
 export type { NewEvent } from './events.store.ts'
@@ -15,10 +16,10 @@ export type EventsApi = Pick<EventsService, 'append' | 'forget'> &
 /** `exportDb` is the pool of long reads: large pages are streamed from it. */
 export const eventsFeature = (
   app: HttpApp,
-  { db, exportDb, clock, log }: { db: Db; exportDb: Db; clock: Clock; log: Log },
+  { db, exportDb, clock, log, hosts }: { db: Db; exportDb: Db; clock: Clock; log: Log; hosts: LatestEventsPort },
 ): EventsApi => {
   const read = createEventsRead({ db, exportDb, clock })
-  const service = createEventsService({ db, clock, log })
+  const service = createEventsService({ db, clock, log, hosts })
   registerEventsRoutes(app, read)
   return {
     append: service.append,

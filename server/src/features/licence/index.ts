@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
 import { licenceKeysOf } from '@portcullis/domain'
+import { createHostLicences } from '#features/agents/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -28,6 +29,7 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
     settings,
     warnDays,
     store: createLicenceStore(db),
+    hosts: createHostLicences(db),
     keys: () => {
       try {
         return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []

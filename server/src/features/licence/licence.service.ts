@@ -1,17 +1,19 @@
 import type { KeyObject } from 'node:crypto'
 import type { HealthStatus, LicenceDetails, LicenseSummary } from '@portcullis/contract'
 import { type Licence, licenceStateAt, readLicence } from '@portcullis/domain'
+import { type HostLicences, type LicenceNumber, licenceNumbers } from '#features/agents/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type LicenceNumber, type LicenceStore, licenceNumbers } from './licence.store.ts'
+import type { LicenceStore } from './licence.store.ts'
 
 export interface LicenceDeps {
   db: Db
   clock: Clock
   settings: Pick<SettingsApi, 'values'>
   store: LicenceStore
+  hosts: HostLicences
   /** Public keys of issuers, read anew each time: a key file is put there while the server runs. */
   keys(): readonly KeyObject[]
   /** Days ahead on which it is said that the licence ends. */
@@ -21,7 +23,7 @@ export interface LicenceDeps {
 const keptMs = 5_000
 
 /** The licence: what it says, how it stands, and what hosts are told of it. Nothing stops working for any of them. */
-export const createLicence = ({ db, clock, settings, store, keys, warnDays }: LicenceDeps) => {
+export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDays }: LicenceDeps) => {
   let known: { text: string; at: number } | null = null
   let assigned = ''
 
@@ -118,7 +120,7 @@ export const createLicence = ({ db, clock, settings, store, keys, warnDays }: Li
       ])
       if (wanted === assigned) return
       await store.account(said?.accountId ?? '', said?.accountName ?? 'Community')
-      while ((await store.assign(numberOf(status), said?.expires ?? null, said?.agents ?? null)) === store.atOnce);
+      while ((await hosts.assign(numberOf(status), said?.expires ?? null, said?.agents ?? null)) === hosts.atOnce);
       assigned = wanted
     },
 

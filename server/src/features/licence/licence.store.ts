@@ -1,13 +1,6 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Numbers by which agent_rows names the states. */
-export const licenceNumbers = { Pending: 0, Expired: 1, Invalid: 2, Activated: 3 } as const
-export type LicenceNumber = (typeof licenceNumbers)[keyof typeof licenceNumbers]
-
-/** Rows of one statement: nobody waits for a million of them. */
-const atOnce = 5_000
-
 export const createLicenceStore = (db: Queryable) => ({
   counts: async (): Promise<{ used: number; pending: number }> =>
     (
@@ -19,25 +12,6 @@ export const createLicenceStore = (db: Queryable) => ({
     await db.execute(sql`
       update licence_state set account_id = ${id}, account_name = ${name} where account_id <> ${id} or account_name <> ${name}`)
   },
-
-  /** Gives all hosts this state and last day, or, within `seats`, the first that came, others Pending. Returns how many changed. */
-  assign: async (state: LicenceNumber, expires: string | null, seats: number | null): Promise<number> => {
-    const wanted =
-      seats === null
-        ? sql`select r.agent_id, ${state}::smallint as license from agent_rows r where r.license <> ${state}::smallint or r.expiration is distinct from ${expires}::date`
-        : sql`
-          select o.agent_id, o.wanted as license from (
-            select r.agent_id, r.license, r.expiration,
-              case when row_number() over (order by r.first_seen, r.agent_id) <= ${seats}::bigint then ${state}::smallint else 0::smallint end as wanted
-            from agent_rows r) o
-          where o.license <> o.wanted or o.expiration is distinct from ${expires}::date`
-    return db.execute(sql`
-      with w as materialized (select * from (${wanted}) x order by x.agent_id limit ${atOnce}::int),
-      l as materialized (select r.agent_id, w.license from agent_rows r join w on w.agent_id = r.agent_id order by r.agent_id for no key update of r)
-      update agent_rows r set license = l.license, expiration = ${expires}::date from l where r.agent_id = l.agent_id`)
-  },
-
-  atOnce,
 })
 
 export type LicenceStore = ReturnType<typeof createLicenceStore>

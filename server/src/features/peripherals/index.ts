@@ -29,8 +29,11 @@ export const peripheralsFeature = (
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
     findings: read.findings,
     forgetAgents: store.forgetAgents,
-    /** For the ingest alone: peripherals are written nowhere else. */
-    reports: store,
+    /** What reports and assessments change of the devices of locked hosts. */
+    storedOf: store.ofAgents,
+    writeReported: store.write,
+    writeDecisions: store.writeDecisions,
+    moveCounters: store.moveCounters,
     designs,
     /** Verdicts by other knowledge: tried on, and brought into force. */
     rejudge,

@@ -15,7 +15,7 @@ interface OwnDesignsDeps {
   clock: Clock
   store: ReturnType<typeof createRejudgeStore>
   peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
-  agents: Pick<AgentsApi, 'reports'>
+  agents: Pick<AgentsApi, 'lockStates'>
   knowledge(): Knowledge
 }
 
@@ -47,7 +47,7 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
     const idOf = new Map(stored.map((design) => [design.fingerprint, design]))
     const agentIds = [...new Set(own.map(({ row }) => row.agent_id))]
     await db.transaction(async (tx) => {
-      await agents.reports.lockStates(tx, agentIds)
+      await agents.lockStates(tx, agentIds)
       const current = new Map((await store.again(tx, named)).map((r) => [`${r.agent_id} ${r.device_id}`, r]))
       const moves = own.flatMap(({ row, from, design }) => {
         const now = current.get(`${row.agent_id} ${row.device_id}`)

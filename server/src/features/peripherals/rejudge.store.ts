@@ -215,17 +215,14 @@ export const createRejudgeStore = (db: Db) => ({
       where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${designIds}::int[]) and p.present
       group by p.agent_id, p.design_id`),
 
-  /** Requests the inventory of hosts above an id that have a design without inputs. Returns the last id; null if no host matched. */
-  askForInventory: async (after: string, limit: number): Promise<string | null> => {
-    const [row] = await db.query<{ last: string | null }>(sql`
-      with due as materialized (
+  /** Hosts above an id, in id order, that have a design without inputs. */
+  withoutInputs: async (after: string, limit: number): Promise<string[]> => {
+    const rows = await db.query<{ agent_id: string }>(sql`
         select h.agent_id from agent_heartbeats h where h.agent_id > ${after}::uuid and h.inventory_hash is not null and exists (
           select 1 from peripherals p join designs d on d.design_id = p.design_id
           where p.agent_id = h.agent_id and p.present and d.judged_by is null offset 0)
-        order by h.agent_id limit ${limit}::int),
-      asked as (update agent_heartbeats h set inventory_hash = null from due where h.agent_id = due.agent_id)
-      select max(due.agent_id::text) as last from due`)
-    return row?.last ?? null
+        order by h.agent_id limit ${limit}::int`)
+    return rows.map((row) => row.agent_id)
   },
 
   /** Queues armed hosts: what they judge attack tools by is named in their policy, which is to be made anew. */

@@ -41,7 +41,7 @@ export interface RejudgeDeps {
   designs: ReturnType<typeof createDesigns>
   peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
   knowledge(): Knowledge
-  agents: Pick<AgentsApi, 'reports'>
+  agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
   /** Makes decisions and verdicts of these hosts anew. */
   reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
@@ -131,7 +131,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     db.transaction(async (tx) => {
       const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
       if (ids.length === 0) return 0
-      const states = await agents.reports.lockStates(tx, ids)
+      const states = await agents.lockStates(tx, ids)
       await store.writeSeverities(tx, ids)
       await reassess(tx, ids)
       const news = await newsEvents(tx, ids, states)
@@ -146,8 +146,10 @@ export const createRejudge = (deps: RejudgeDeps) => {
    */
   const askForInventories = async (): Promise<void> => {
     for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-      const last = await store.askForInventory(after, inventoriesAtOnce)
-      if (last === null) return
+      const hosts = await store.withoutInputs(after, inventoriesAtOnce)
+      const last = hosts.at(-1)
+      if (last === undefined) return
+      await agents.requestInventory(db, hosts)
       after = last
       await pause()
     }

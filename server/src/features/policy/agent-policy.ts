@@ -1,17 +1,17 @@
 import { agentLimits, type PolicyPayload, type PolicyRequest, type SignedText } from '@portcullis/contract'
+import type { AgentsApi } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
-import type { PolicyHostsStore } from './policy-hosts.store.ts'
 
 export interface AgentPolicyDeps {
   db: Db
   clock: Clock
   log: Log
-  hosts: Pick<PolicyHostsStore, 'clearDue'>
+  agents: Pick<AgentsApi, 'takePolicyDue'>
   settings: PolicySettingsApi
   open: OpenPolicy['open']
   keys: Pick<Keys, 'command'>
@@ -21,11 +21,11 @@ export interface AgentPolicyDeps {
 
 /** The policy of one host as it is handed out: signed for that host and that question, so that none can be played again. */
 export const createAgentPolicy =
-  ({ db, clock, log, hosts, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
+  ({ db, clock, log, agents, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
     let commandKey = 0
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
-      const host = await hosts.clearDue(tx, agentId)
+      const host = await agents.takePolicyDue(tx, agentId)
       if (host === undefined) return null
       commandKey = host.command_key
       const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])

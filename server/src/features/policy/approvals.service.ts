@@ -15,7 +15,7 @@ export interface ApprovalsDeps {
   clock: Clock
   store: PolicyStore
   changes: Changes
-  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
   /** The one agent that each identity names; a 400 that says none or how many. */
   resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
@@ -115,7 +115,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       const done = await changes.change(actor, async (tx) => {
         const agents = await resolve(tx, items, 'body.peripheralsIds')
         const agentIds = [...new Set(agents.map((a) => a.uuid))]
-        const rows = await peripherals.reports.ofAgents(tx, agentIds)
+        const rows = await peripherals.storedOf(tx, agentIds)
         const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
         const rowsOf = Map.groupBy(
           rows.flatMap((row) => {
@@ -217,7 +217,7 @@ export const createApprovals = ({ clock, store, changes, peripherals, commands, 
       granted = 0,
     ): Promise<number> => {
       await store.lockHead(tx)
-      const rows = (await peripherals.reports.ofAgents(tx, agentIds)).filter(
+      const rows = (await peripherals.storedOf(tx, agentIds)).filter(
         (row) => row.present && (row.source === 3 || row.source === 7),
       )
       const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))

@@ -51,8 +51,8 @@ export interface PolicyDeps {
   config: Pick<SettingsApi, 'values' | 'write' | 'onChange'>
   audit: Pick<AuditApi, 'write'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
-  agents: Pick<AgentsApi, 'reports' | 'resolve'>
-  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
   knowledgeHash(): string
@@ -150,10 +150,9 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   return {
     /** Policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
-    writeModes: hosts.writeModes,
     countAttachments: hosts.countAttachments,
     /** The signed policy of one host; null when it is unknown. */
-    forAgent: createAgentPolicy({ ...deps, hosts, settings, open }),
+    forAgent: createAgentPolicy({ ...deps, settings, open }),
     /** Decides anew about all that these hosts have, in a transaction of the caller. */
     reassess: reassess.hosts,
     /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** What the policy keeps of hosts: whose decisions are to be made anew, who is to be told, and what hosts say of their mode. */
+/** What the policy keeps of hosts: whose decisions are to be made anew, and what was attached on each day. */
 export const createPolicyHostsStore = () => ({
   /** Queues hosts whose decisions are to be made anew: all, those of a tag, or those that ever had one of some designs. */
   queueAll: (tx: Tx): Promise<number> =>
@@ -34,48 +34,6 @@ export const createPolicyHostsStore = () => ({
       delete from policy_queue q where q.agent_id in (
         select w.agent_id from policy_queue w order by w.agent_id limit ${limit}::int for update skip locked)
       returning q.agent_id, q.job_id`),
-
-  /** The rules of these armed hosts changed: they are told at their next check-in. */
-  markDue: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
-    await tx.prepared(
-      sql`update agent_heartbeats h set policy_due = true where h.agent_id = any(${agentIds}::uuid[]) and not h.policy_due`,
-    )
-  },
-  /** Before the policy is read for a host: a change after that makes it due again. */
-  clearDue: async (
-    tx: Tx,
-    agentId: string,
-  ): Promise<{ armed: boolean; hashtags: string; command_key: number } | undefined> => {
-    await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
-    return (
-      await tx.prepared<{ armed: boolean; hashtags: string; command_key: number }>(sql`
-        select r.armed, r.tags as hashtags, h.command_key from agent_rows r
-        join agent_heartbeats h on h.agent_id = r.agent_id where r.agent_id = ${agentId}::uuid`)
-    )[0]
-  },
-
-  /** What hosts say of their mode. */
-  writeModes: async (
-    tx: Tx,
-    rows: readonly { agentId: string; armed: boolean; version: number; reason: string }[],
-  ): Promise<void> => {
-    if (rows.length === 0) return
-    const ids = rows.map((r) => r.agentId)
-    await tx.prepared(sql`
-      update agent_rows r set armed = u.armed
-      from ${unnestOf([
-        [ids, 'uuid[]'],
-        [rows.map((r) => r.armed), 'boolean[]'],
-      ])} u(agent_id, armed) where r.agent_id = u.agent_id and r.armed <> u.armed`)
-    await tx.prepared(sql`
-      update agents a set policy_version = u.version, mode_reason = u.reason
-      from ${unnestOf([
-        [ids, 'uuid[]'],
-        [rows.map((r) => r.version), 'int[]'],
-        [rows.map((r) => r.reason), 'text[]'],
-      ])} u(agent_id, version, reason)
-      where a.agent_id = u.agent_id and (a.policy_version, a.mode_reason) is distinct from (u.version, u.reason)`)
-  },
 
   /** Counts attachments of the day. */
   countAttachments: async (

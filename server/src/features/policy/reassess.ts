@@ -12,9 +12,9 @@ const hostsAtOnce = 500
 export interface ReassessDeps {
   db: Db
   clock: Clock
-  store: Pick<PolicyHostsStore, 'takeQueued' | 'markDue'>
-  agents: Pick<AgentsApi, 'reports'>
-  peripherals: Pick<PeripheralsApi, 'reports' | 'designs'>
+  store: Pick<PolicyHostsStore, 'takeQueued'>
+  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
   announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
   /** Asks these hosts, at COMMIT, to check in now. */
@@ -38,10 +38,10 @@ export const createReassess = ({
   /** Decides about all that these hosts have; armed ones are told to fetch their policy. */
   const hosts = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     const now = clock.now()
-    const states = await agents.reports.lockStates(tx, [...agentIds].sort())
+    const states = await agents.lockStates(tx, [...agentIds].sort())
     const ids = states.map((state) => state.agent_id)
     const policies = await open(tx, states)
-    const rowsOf = Map.groupBy(await peripherals.reports.ofAgents(tx, ids), (row: StoredPeripheral) => row.agent_id)
+    const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
     const designs = await peripherals.designs.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
     const decisions = []
     const verdicts = []
@@ -64,10 +64,10 @@ export const createReassess = ({
         })
       verdicts.push({ agentId, ...verdictOf(after, policy.hasWhitelist(now)) })
     }
-    await peripherals.reports.writeDecisions(tx, decisions)
-    await agents.reports.writeVerdicts(tx, verdicts)
+    await peripherals.writeDecisions(tx, decisions)
+    await agents.writeVerdicts(tx, verdicts)
     const armed = states.filter((state) => state.armed).map((state) => state.agent_id)
-    await store.markDue(tx, armed)
+    await agents.markPolicyDue(tx, armed)
     if (armed.length > 0) await wake(tx, armed)
     await announce(tx, { agents: ids, peripherals: changed })
   }

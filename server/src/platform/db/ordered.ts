@@ -22,6 +22,20 @@ export const appendOrdered = (
          i as (${insert})
     select n from h`)
 
+/**
+ * Appends one row to a stream whose head keeps the hash of the last record, in one statement, as `appendOrdered` does.
+ * `insert` writes `insert into … select next.n, …, next.hash from next`.
+ */
+export const appendChained = async (tx: Tx, stream: 'audit', record: string, insert: SqlFragment): Promise<void> => {
+  await tx.prepared(sql`
+    with before as (select n, hash from ordered_head where stream = ${stream} for update),
+         next as (
+           select n + 1 as n, sha256(hash || convert_to((n + 1)::text || chr(10) || ${record}::text, 'UTF8')) as hash
+           from before),
+         h as (update ordered_head o set n = next.n, hash = next.hash from next where o.stream = ${stream})
+    ${insert}`)
+}
+
 /** Columns for `unnest`, each cast by name: `unnestOf([[a, 'uuid[]'], [b, 'text[]']])`. */
 export const unnestOf = (columns: readonly (readonly [readonly unknown[], string])[]): SqlFragment =>
   sql`unnest(${join(

@@ -1,4 +1,4 @@
-import type { Queryable } from '#platform/db/db.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
@@ -30,7 +30,17 @@ export interface BeatState {
   has_commands: boolean
 }
 
-export const createBeatsStore = (db: Queryable) => ({
+/** A host that fetches its policy. */
+export interface PolicyReader {
+  armed: boolean
+  /** Its tags, joined by commas. */
+  hashtags: string
+  /** Number of the command key that it holds. */
+  command_key: number
+}
+
+/** Heartbeats: what an agent's shortest check-in changes, and marks that its next check-in answers. */
+export const createHeartbeatsStore = (db: Queryable) => ({
   /**
    * Takes many beats in one statement: 4 to 50 times the throughput of one transaction each. Rows touch no indexed column,
    * so updates stay in their page. Beats that are repeated, out of order or of another start give no row.
@@ -51,6 +61,7 @@ export const createBeatsStore = (db: Queryable) => ({
         u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts,
         h.policy_due as need_policy, h.has_commands`),
 
+  /** Marks agents as connected. */
   connect: async (agentIds: readonly string[]): Promise<void> => {
     await db.prepared(sql`
       with h as (update agent_heartbeats h set connected = true where h.agent_id = any(${agentIds}::uuid[]) returning h.agent_id)
@@ -61,6 +72,37 @@ export const createBeatsStore = (db: Queryable) => ({
   states: (agentIds: readonly string[]): Promise<BeatState[]> =>
     db.prepared<BeatState>(sql`
       select h.agent_id, h.boot_id, h.seq, h.has_commands from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`),
-})
 
-export type BeatsStore = ReturnType<typeof createBeatsStore>
+  /** Marks hosts without an agent as disconnected. */
+  disconnectPolled: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    if (agentIds.length === 0) return
+    await tx.execute(sql`
+      with h as (
+        update agent_heartbeats h set connected = false
+        where h.agent_id = any(${agentIds}::uuid[]) and h.agentless and h.connected returning h.agent_id)
+      update agent_rows r set connected = false from h where r.agent_id = h.agent_id`)
+  },
+
+  /** The rules of these armed hosts changed: their next check-in says so. */
+  markPolicyDue: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    await tx.prepared(
+      sql`update agent_heartbeats h set policy_due = true where h.agent_id = any(${agentIds}::uuid[]) and not h.policy_due`,
+    )
+  },
+
+  /** Clears the mark before the policy is read for a host: a later change sets it again. Undefined if the host is gone. */
+  takePolicyDue: async (tx: Tx, agentId: string): Promise<PolicyReader | undefined> => {
+    await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
+    const [host] = await tx.prepared<PolicyReader>(sql`
+      select r.armed, r.tags as hashtags, h.command_key from agent_rows r
+      join agent_heartbeats h on h.agent_id = r.agent_id where r.agent_id = ${agentId}::uuid`)
+    return host
+  },
+
+  /** Requests the whole inventory at the next check-in of these hosts. */
+  requestInventory: async (q: Queryable, agentIds: readonly string[]): Promise<void> => {
+    await q.execute(sql`
+      update agent_heartbeats h set inventory_hash = null
+      where h.agent_id = any(${agentIds}::uuid[]) and h.inventory_hash is not null`)
+  },
+})

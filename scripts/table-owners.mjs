@@ -1,0 +1,66 @@
+// Every table has one owner: the feature, or the folder of the platform, whose SQL changes its rows. Reads the SQL of all
+// sources of the server in this checkout, or in the folder named.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { ROOT } from './bootstrap/say.mjs'
+
+/** Statements that change rows, and the table each changes. */
+const CHANGES = [
+  /\binsert\s+into\s+([a-z_]+)\b/gi,
+  /\bupdate\s+(?:only\s+)?([a-z_]+)(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b/gi,
+  /\bdelete\s+from\s+(?:only\s+)?([a-z_]+)\b/gi,
+  /\bmerge\s+into\s+([a-z_]+)\b/gi,
+  /\btruncate\s+(?:table\s+)?(?:only\s+)?([a-z_]+)\s*(?:[,;`]|cascade|restart)/gi,
+  /\bcopy\s+([a-z_]+)\s*(?:\([^)]*\))?\s+from\b/gi,
+]
+/** Features declare columns of sealed secrets, and the platform writes them for their owner. */
+const SEALED = /\btable: '([a-z_]+)', key: '/g
+/** A statement whose table is not written out hides its owner. Only the platform has tools of that kind. */
+const HIDDEN = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+\$\{/i
+
+const tree = resolve(process.argv[2] ?? ROOT)
+const tables = new Set(
+  globSync('server/migrations/*.sql', { cwd: tree }).flatMap((path) =>
+    [...read(path).matchAll(/create\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?([a-z_]+)/gi)].map(
+      (match) => match[1],
+    ),
+  ),
+)
+/** Owners of each table, with the files that show it. */
+const owners = new Map()
+const wrong = []
+
+for (const path of globSync('server/src/**/*.ts', { cwd: tree }).sort()) {
+  if (/\.test\.ts$/.test(path)) continue
+  const text = read(path)
+  const owner = ownerOf(path)
+  if (HIDDEN.test(text) && !owner.startsWith('platform/'))
+    wrong.push(`${path}: a statement hides which table it changes`)
+  for (const pattern of [...CHANGES, SEALED])
+    for (const [, table] of text.matchAll(pattern)) if (tables.has(table)) note(table, owner, path)
+}
+for (const [table, files] of [...owners].sort())
+  if (files.size > 1)
+    wrong.push(
+      `table ${table} has ${files.size} writers: ${[...files].map(([owner, paths]) => `${owner} (${[...paths].join(', ')})`).join('; ')}`,
+    )
+if (tables.size === 0) wrong.push('no tables found in server/migrations')
+for (const line of wrong) console.error(line)
+process.exitCode = wrong.length > 0 ? 1 : 0
+
+function read(path) {
+  const file = join(tree, path)
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+function ownerOf(path) {
+  const [, top, next] = /^server\/src\/([^/]+)(?:\/([^/]+))?/.exec(path)
+  return top === 'features' || top === 'platform' ? `${top}/${next}` : top
+}
+
+function note(table, owner, path) {
+  if (!owners.has(table)) owners.set(table, new Map())
+  const files = owners.get(table)
+  if (!files.has(owner)) files.set(owner, new Set())
+  files.get(owner).add(path)
+}

@@ -1,0 +1,33 @@
+import type { Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
+import { sql } from '#platform/db/sql.ts'
+
+/** Newest event texts of a host, newest first. */
+export interface LatestEvents {
+  agentId: string
+  texts: readonly string[]
+}
+
+/** Event texts that a host keeps. */
+const latestEventsKept = 3
+
+/** Puts the newest event texts of each host before those that it has, and keeps three; locks rows in id order. */
+export const addLatestEvents = async (tx: Tx, latest: readonly LatestEvents[]): Promise<void> => {
+  if (latest.length === 0) return
+  const column = (i: number) => latest.map(({ texts }) => texts[i] ?? null)
+  await tx.prepared(sql`
+      with r as (
+        select * from ${unnestOf([
+          [latest.map(({ agentId }) => agentId), 'uuid[]'],
+          [column(0), 'text[]'],
+          [column(1), 'text[]'],
+          [column(2), 'text[]'],
+        ])} r(agent_id, first, second, third)),
+      locked as materialized (
+        select a.agent_id from agents a where a.agent_id in (select r.agent_id from r)
+        order by a.agent_id for no key update)
+      update agents a
+      set latest_events = (array_remove(array[r.first, r.second, r.third], null) || a.latest_events)[1:${latestEventsKept}::int]
+      from r join locked l on l.agent_id = r.agent_id
+      where a.agent_id = r.agent_id`)
+}
