@@ -254,7 +254,7 @@ export const lateReports: Check = {
           replace: 'needInventory: false,',
         },
         {
-          file: 'server/src/ingest/beats.store.ts',
+          file: 'server/src/features/agents/heartbeats.store.ts',
           find: 'h.inventory_hash is distinct from u.inventory_hash as need_inventory',
           replace: 'false as need_inventory',
         },

@@ -113,8 +113,8 @@ export const thunderingHerd: Check = {
       edits: [
         {
           file: 'server/src/ingest/check-ins.ts',
-          find: 'if (away.length > 0) await deps.beats.connect(away.sort())',
-          replace: 'if (away.length > 1e9) await deps.beats.connect(away.sort())',
+          find: 'if (away.length > 0) await deps.agents.setConnected(away.sort())',
+          replace: 'if (away.length > 1e9) await deps.agents.setConnected(away.sort())',
         },
       ],
     },
