@@ -24,9 +24,9 @@ const takenAgain: Sabotage = {
   red: 'stored twice',
   edits: [
     {
-      file: 'server/src/ingest/reports.ts',
-      find: 'else if (request.seq <= state.seq) outcomes',
-      replace: 'else if (request.seq < 0) outcomes',
+      file: 'server/src/ingest/collect-report.ts',
+      find: 'return request.seq <= state.seq ?',
+      replace: 'return request.seq < 0 ?',
     },
     {
       file: 'server/src/ingest/apply-report.ts',

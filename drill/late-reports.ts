@@ -244,12 +244,12 @@ export const lateReports: Check = {
       red: 'mismatches through HTTP',
       edits: [
         {
-          file: 'server/src/ingest/reports.ts',
-          find: 'else if (request.seq <= state.seq) outcomes',
-          replace: 'else if (request.seq < 0) outcomes',
+          file: 'server/src/ingest/collect-report.ts',
+          find: 'return request.seq <= state.seq ?',
+          replace: 'return request.seq < 0 ?',
         },
         {
-          file: 'server/src/ingest/reports.ts',
+          file: 'server/src/ingest/collect-report.ts',
           find: 'needInventory: hash !== request.inventoryHash,',
           replace: 'needInventory: false,',
         },

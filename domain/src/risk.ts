@@ -16,6 +16,10 @@ export const severityOf = (state: {
   return state.unapproved ? 20 : 10
 }
 
+/** Severity of one device: that of its design, or that of being unapproved, whichever is higher. */
+export const deviceSeverity = (design: number, unapproved: boolean): number =>
+  Math.max(design, severityOf({ unapproved }))
+
 /** One reason for a risk score. */
 export interface RiskFactor {
   /** Short name of the reason (`attackTool`, `vulnerable`, ...). */

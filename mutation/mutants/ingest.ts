@@ -13,7 +13,7 @@ export const ingestMutants: readonly Mutant[] = [
   },
   {
     does: 'A report with a sequence number that was processed is processed again',
-    file: 'server/src/ingest/reports.ts',
+    file: 'server/src/ingest/collect-report.ts',
     find: 'request.seq <= state.seq',
     replace: 'request.seq < state.seq',
     test: checkIn,

@@ -110,7 +110,8 @@ export const applyReport = (
     const attached: HostPeripheral = {
       ...fresh,
       deviceId,
-      // Decided once the whole report is applied.
+      // Assessed once the whole report is applied.
+      severity: design.severity,
       source: 'default',
       ruleId: null,
       unapproved: false,

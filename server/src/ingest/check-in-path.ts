@@ -13,7 +13,7 @@ import { hasUnreadBody, turnAway } from '#platform/http/turn-away.ts'
 import type { Log } from '#platform/log.ts'
 import { traceOf } from '#platform/tracing/index.ts'
 import type { CheckIns } from './check-ins.ts'
-import type { Outcome } from './reports.ts'
+import type { Outcome } from './collect-report.ts'
 import { beatBytes, type Shares } from './shares.ts'
 
 export interface CheckInPathDeps {

@@ -6,7 +6,8 @@ import { isConflict, isUnavailable } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
 import type { Tracer } from '#platform/tracing/index.ts'
 import { createBatcher } from './batcher.ts'
-import type { CheckIn, Outcome, Reports } from './reports.ts'
+import type { Outcome } from './collect-report.ts'
+import type { CheckIn, Reports } from './reports.ts'
 
 export interface CheckInsDeps {
   clock: Clock

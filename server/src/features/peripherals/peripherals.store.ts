@@ -17,6 +17,7 @@ export interface StoredPeripheral {
   serial: string
   present: boolean
   authorized: boolean
+  severity: number
   speed: number
   source: number
   rule_id: string | null
@@ -222,8 +223,8 @@ export const createPeripheralsStore = (db: Db) => ({
   /** All peripherals of a batch's agents, gone ones too: a device that comes back keeps its row. */
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
-      select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.speed, p.source, p.rule_id,
-        p.unapproved, p.enforced, p.case_number, p.driver_mismatch
+      select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
+        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch
       from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {

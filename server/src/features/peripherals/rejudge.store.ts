@@ -1,4 +1,4 @@
-import type { VerdictInputs, Vulnerability } from '@portcullis/domain'
+import { severityOf, type VerdictInputs, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -236,7 +236,7 @@ export const createRejudgeStore = (db: Db) => ({
     tx.execute(sql`
       insert into rejudged_hosts (agent_id, design_id, news)
       select distinct p.agent_id, p.design_id, 0 from peripherals p join designs d on d.design_id = p.design_id
-      where p.last_seen >= ${since} and p.severity <> greatest(d.severity, case when p.unapproved then 20 else 10 end)
+      where p.last_seen >= ${since} and p.severity <> greatest(d.severity, case when p.unapproved then ${severityOf({ unapproved: true })}::smallint else ${severityOf({})}::smallint end)
       order by p.agent_id, p.design_id on conflict do nothing`),
 
   queuedHosts: (tx: Queryable, limit: number): Promise<{ agent_id: string }[]> =>
@@ -250,13 +250,6 @@ export const createRejudgeStore = (db: Db) => ({
       select p.agent_id, p.device_id, p.design_id, p.serial, t.news
       from taken t join peripherals p on p.agent_id = t.agent_id and p.design_id = t.design_id and p.present
       where t.news > 0 order by p.agent_id, p.device_id`),
-
-  /** Severities of these hosts' peripherals by the verdicts of their designs. */
-  writeSeverities: (tx: Tx, agentIds: readonly string[]): Promise<number> =>
-    tx.execute(sql`
-      update peripherals p set severity = greatest(d.severity, case when p.unapproved then 20 else 10 end)
-      from designs d where d.design_id = p.design_id and p.agent_id = any(${agentIds}::uuid[])
-        and p.severity <> greatest(d.severity, case when p.unapproved then 20 else 10 end)`),
 
   progress: async (version: string): Promise<{ designs: number; waiting: number; hosts: number }> => {
     const [row] = await db.query<{ designs: number; waiting: number; hosts: number }>(sql`

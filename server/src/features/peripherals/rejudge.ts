@@ -132,7 +132,6 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
       if (ids.length === 0) return 0
       const states = await agents.lockStates(tx, ids)
-      await store.writeSeverities(tx, ids)
       await reassess(tx, ids)
       const news = await newsEvents(tx, ids, states)
       await note(tx, ids.length)

@@ -2,6 +2,7 @@ import type { Enforced } from '@portcullis/contract'
 import {
   caseNumber,
   decide,
+  deviceSeverity,
   type PolicyDecision,
   type PolicySource,
   policySources,
@@ -20,6 +21,8 @@ export interface HostPeripheral {
   speed: number
   present: boolean
   authorized: boolean
+  /** 10 to 50: of its design, or of being unapproved, whichever is higher. */
+  severity: number
   /** What the host says it did; null where it enforces nothing. */
   enforced: Enforced | null
   source: PolicySource
@@ -48,6 +51,7 @@ export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<n
     speed: row.speed,
     present: row.present,
     authorized: row.authorized,
+    severity: row.severity,
     enforced: row.enforced,
     source: policySources[row.source] ?? 'default',
     ruleId: row.rule_id,
@@ -78,9 +82,14 @@ export const judgeHost = (
       p.caseNumber === '' && effect === 'block' && !p.authorized
         ? caseNumber(agentId, { ...deviceOf(p.design, p), portPath: p.portPath })
         : p.caseNumber
-    return p.source === source && p.ruleId === ruleId && p.unapproved === unapproved && p.caseNumber === number
+    const severity = deviceSeverity(p.design.severity, unapproved)
+    return p.source === source &&
+      p.ruleId === ruleId &&
+      p.unapproved === unapproved &&
+      p.severity === severity &&
+      p.caseNumber === number
       ? p
-      : { ...p, source, ruleId, unapproved, caseNumber: number }
+      : { ...p, source, ruleId, unapproved, severity, caseNumber: number }
   })
 }
 
@@ -130,11 +139,7 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
   const score = riskScore(factors)
   const gone = all.filter((p) => !p.present)
   return {
-    severity: Math.max(
-      10,
-      ...designs.map((d) => severityOf({ vulnerable: d.vulnerable, attackTool: d.attackTool })),
-      unapproved.length > 0 ? severityOf({ unapproved: true }) : 10,
-    ),
+    severity: Math.max(severityOf({}), ...present.map((p) => deviceSeverity(p.design.severity, p.unapproved))),
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length - unapproved.length,

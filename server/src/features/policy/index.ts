@@ -36,7 +36,8 @@ import { createSeals } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
-export { type HostPeripheral, hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
+export { type Assessment, assessHosts, rowOf } from './assess.ts'
+export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export { rulesFileList } from './policy.read.ts'
 export type { HostPolicy } from './rule-set.ts'
 

@@ -2,7 +2,8 @@ import type { AgentState, AgentsApi } from '#features/agents/index.ts'
 import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
-import { hostOf, judgeHost, sourceNumber, verdictOf } from './host.ts'
+import { assessHosts, rowOf } from './assess.ts'
+import { hostOf } from './host.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
 
@@ -43,29 +44,23 @@ export const createReassess = ({
     const policies = await open(tx, states)
     const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
     const designs = await peripherals.designs.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
-    const decisions = []
-    const verdicts = []
-    const changed: string[] = []
-    for (const { agent_id: agentId } of states) {
-      const policy = policies.get(agentId) as HostPolicy
-      const before = hostOf(rowsOf.get(agentId) ?? [], designs)
-      const after = judgeHost(agentId, before, policy, now)
-      const moved = after.filter((p, i) => p !== before[i])
-      if (moved.length > 0) changed.push(agentId)
-      for (const p of moved)
-        decisions.push({
-          agentId,
-          deviceId: p.deviceId,
-          severity: Math.max(p.design.severity, p.unapproved ? 20 : 10),
-          source: sourceNumber(p.source),
-          ruleId: p.ruleId,
-          unapproved: p.unapproved,
-          caseNumber: p.caseNumber,
-        })
-      verdicts.push({ agentId, ...verdictOf(after, policy.hasWhitelist(now)) })
-    }
-    await peripherals.writeDecisions(tx, decisions)
-    await agents.writeVerdicts(tx, verdicts)
+    const assessed = await assessHosts(
+      ids.map((agentId) => {
+        const stored = hostOf(rowsOf.get(agentId) ?? [], designs)
+        return { agentId, stored, current: stored }
+      }),
+      policies,
+      now,
+    )
+    await peripherals.writeDecisions(
+      tx,
+      assessed.flatMap(({ agentId, moved }) => moved.map((p) => rowOf(agentId, p))),
+    )
+    await agents.writeVerdicts(
+      tx,
+      assessed.map(({ verdict }) => verdict),
+    )
+    const changed = assessed.filter(({ moved }) => moved.length > 0).map(({ agentId }) => agentId)
     const armed = states.filter((state) => state.armed).map((state) => state.agent_id)
     await agents.markPolicyDue(tx, armed)
     if (armed.length > 0) await wake(tx, armed)
