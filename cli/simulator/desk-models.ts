@@ -156,14 +156,14 @@ export const deskModels = {
     {
       vid: '27C6',
       pid: '5395',
-      manufacturer: 'Goodix',
-      product: 'FingerPrint',
+      manufacturer: 'HTMicroelectronics',
+      product: 'Goodix Fingerprint Device',
       revisions: ['0100'],
       serial: null,
       speedMbps: 12,
       maxPowerMa: 100,
-      deviceCode: 'ef:02:01',
-      interfaces: ['02:02:00', '0a:00:00'],
+      deviceCode: 'ef:00:00',
+      interfaces: ['02:02:01', '0a:00:00'],
     },
   ],
   camera: [

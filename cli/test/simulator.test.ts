@@ -4,9 +4,11 @@ import { inventoryHash, parentPortPath, parseReport } from '@portcullis/domain'
 import fc from 'fast-check'
 import { Check } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
+import { judge } from '../../domain/test/knowledge-data.ts'
 import { readArguments, UsageError } from '../simulator/arguments.ts'
 import { createHost } from '../simulator/hosts.ts'
-import { createInventory } from '../simulator/inventory.ts'
+import { createInventory, makeDevice } from '../simulator/inventory.ts'
+import type { Model } from '../simulator/model.ts'
 import { attackTools, models } from '../simulator/models.ts'
 import { createPercentiles } from '../simulator/percentiles.ts'
 import { createRandom } from '../simulator/random.ts'
@@ -74,6 +76,16 @@ describe('fleet model', () => {
         expect(parsed.problems, `${parsed.vid}:${parsed.pid}`).toEqual([])
         expect(parsed.iSerial !== 0).toBe(device.serial !== undefined)
       }
+  })
+
+  it('has no ordinary device that counts as an attack tool, and no attack tool that does not', () => {
+    const random = createRandom(1)
+    const levelOf = (model: Model): string | null =>
+      judge({ ...makeDevice(model, random, true), portPath: '1-1' }).attackTool?.level ?? null
+    const named = (some: readonly Model[], isWanted: (level: string | null) => boolean): string[] =>
+      some.filter((model) => isWanted(levelOf(model))).map(({ vid, pid }) => `${vid}:${pid}`)
+    expect(named(Object.values(models).flat(), (level) => level !== null)).toEqual([])
+    expect(named(attackTools, (level) => level === null)).toEqual([])
   })
 
   it('visits about 3 of 1,000 hosts with an attack tool', () => {
