@@ -26,7 +26,7 @@ export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agent
 export type { CommandTarget } from './command-state.store.ts'
 export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
-export type { Beat, BeatState, TakenBeat } from './heartbeats.store.ts'
+export type { Beat, BeatState } from './heartbeats.store.ts'
 export { createHostLicences, type HostLicences, type LicenceNumber, licenceNumbers } from './host-licences.store.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
 export { readKeyHolders } from './key-holders.read.ts'

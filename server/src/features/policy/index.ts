@@ -39,7 +39,6 @@ import { createPolicyUpkeep } from './upkeep.service.ts'
 export { type Assessment, assessHosts, rowOf } from './assess.ts'
 export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export { rulesFileList } from './policy.read.ts'
-export type { HostPolicy } from './rule-set.ts'
 
 export interface PolicyDeps {
   db: Db
