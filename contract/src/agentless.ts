@@ -370,6 +370,12 @@ export const uploadConnections = operation({
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean({ description: 'true: says what it would do and stores nothing.' })),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
+      }),
+    ),
   }),
   upload: true,
   bodyOptional: true,
@@ -390,6 +396,12 @@ export const uploadConnections = operation({
       { description: 'The first 200 lines, for a preview.' },
     ),
     secondPerson: Type.Boolean({ description: 'In a dry run: the tags in this file need a second approver.' }),
+    newlyAllowed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'In a dry run: hosts on which the tags in this file newly allow devices.',
+      }),
+    ),
   }),
   errors: ['payload_too_large'],
 })

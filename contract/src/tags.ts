@@ -33,9 +33,21 @@ export const GatewayHashtagActionDto = closed({
   entityType: Type.Optional(
     nullable(Type.Enum(taggedEntities), { description: 'What elementIds name; null = Agent.' }),
   ),
+  reason: Type.Optional(
+    nullable(Type.String({ maxLength: 200 }), {
+      description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
+    }),
+  ),
+  dryRun: Type.Optional(nullable(Type.Boolean(), { description: 'true: counts newlyAllowed and changes nothing.' })),
 })
 export type GatewayHashtagActionDto = Static<typeof GatewayHashtagActionDto>
 
+const newlyAllowed = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description: 'In a dry run: hosts on which rules or options for these tags newly allow devices.',
+  }),
+)
 const accepted = Type.Array(Type.String(), {
   description: 'Elements it was carried out for; names of tags when no elements were given.',
 })
@@ -45,6 +57,7 @@ export const AddTagsResult = closed({
   accepted,
   notFound,
   created: Type.Array(Type.String(), { description: 'Tags that did not exist before.' }),
+  newlyAllowed,
 })
 export type AddTagsResult = Static<typeof AddTagsResult>
 
@@ -52,6 +65,7 @@ export const DeleteTagsResult = closed({
   accepted,
   notFound,
   deleted: Type.Array(Type.String(), { description: 'Tags that exist no more; empty when elements were untagged.' }),
+  newlyAllowed,
 })
 export type DeleteTagsResult = Static<typeof DeleteTagsResult>
 
@@ -68,6 +82,7 @@ export const ImportResult = closed({
     }),
     { description: `The first ${maxImportErrors} errors, in the order of the file.` },
   ),
+  newlyAllowed,
 })
 export type ImportResult = Static<typeof ImportResult>
 
@@ -148,7 +163,15 @@ export const importTags = operation({
   description:
     'Sets the tags of each element to exactly those of its row, and creates missing tags. Elements that the file does not list keep their tags. Rows of type Tag create tags. Lines with errors are reported and not stored; all other lines are stored. At most 32 MiB, UTF-8. The column Name is ignored. Lines are stored in batches of up to 500. If a file needs a second approver, the whole file is refused before the first batch; the approval request contains the tags of its hosts. Import the file again after the approval. With dryRun=true, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
-  query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
+  query: closed({
+    dryRun: Type.Optional(Type.Boolean()),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
+      }),
+    ),
+  }),
   upload: true,
   bodyOptional: true,
   response: ImportResult,

@@ -23,6 +23,7 @@ export const compose = async (options: ComposeOptions) => {
       cact: (actor, next) => nac.guards.cact(actor, next),
     },
     tagGate: {
+      measure: (q, changes) => policy.tagGate.measure(q, changes),
       assertAlone: (tx, actor, changes, order) => policy.tagGate.assertAlone(tx, actor, changes, order),
       run: (actor, transaction) => policy.tagGate.run(actor, transaction),
     },

@@ -52,6 +52,8 @@ const Body = ({
   const [failure, setFailure] = useState<unknown>(null)
   const mustType = count > typedAbove
   const isStored = isStoredRequest(failure)
+  // What allows devices starts at Cancel, however many things are meant.
+  const startsAtCancel = !mustType || worksAgain !== null || reasonFor !== undefined
   return (
     <form
       className={classes.body}
@@ -92,7 +94,7 @@ const Body = ({
           label={`Type ${count} to go on`}
           value={typed}
           inputMode="numeric"
-          data-autofocus
+          data-autofocus={!startsAtCancel || undefined}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       ) : null}
@@ -108,7 +110,7 @@ const Body = ({
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
+        <Button variant="default" onClick={close} data-autofocus={startsAtCancel || undefined}>
           {isStored ? 'Close' : 'Cancel'}
         </Button>
         {isStored ? null : (

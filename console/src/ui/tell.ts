@@ -1,6 +1,8 @@
 import { notifications } from '@mantine/notifications'
 import { createElement } from 'react'
 import { isStoredRequest, messageOf } from '../lib/problem.ts'
+import type { Confirmation } from './ConfirmDialog.tsx'
+import { confirm } from './confirm.ts'
 import { Undo } from './Undo.tsx'
 
 /** Tells that something was done. */
@@ -24,14 +26,30 @@ export const tellFailure = (failure: unknown): void => {
   notifications.show({ title, message: `${detail} ${cure}`, color: 'red', autoClose: 12_000, withBorder: true })
 }
 
-/** Tells that something was done and offers to take it back for ten seconds; `undo` may say in words what it did. */
-export const tellWithUndo = (message: string, undo: () => Promise<unknown>): void => {
+/**
+ * Tells that something was done and offers to take it back for ten seconds; `undo` may say in words what it did. `question`
+ * says what to confirm before it: an undo that allows devices asks first, all others resolve to null.
+ */
+export const tellWithUndo = (
+  message: string,
+  undo: (reason: string) => Promise<unknown>,
+  question: () => Promise<Omit<Confirmation, 'run'> | null> = async () => null,
+): void => {
+  const run = async (reason: string): Promise<void> => {
+    const said = await undo(reason)
+    tell(typeof said === 'string' ? said : 'Taken back.')
+  }
+  const start = async (): Promise<void> => {
+    const asked = await question()
+    if (asked === null) await run('')
+    else confirm({ ...asked, run })
+  }
   const id = notifications.show({
     message: createElement(Undo, {
       message,
       undo: () => {
         notifications.hide(id)
-        undo().then((said) => tell(typeof said === 'string' ? said : 'Taken back.'), tellFailure)
+        start().catch(tellFailure)
       },
     }),
     autoClose: 10_000,

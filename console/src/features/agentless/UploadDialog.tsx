@@ -8,6 +8,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import classes from './agentless.module.css'
@@ -59,16 +60,17 @@ const Body = ({ close }: { close: () => void }) => {
   const [isDone, setIsDone] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
+  const [reason, setReason] = useState('')
 
   const send = async (sent: File, dryRun: boolean) => {
     setBusy(true)
     setFailure(null)
     try {
-      setReport(await api.call(uploadConnections, { query: { dryRun }, file: sent }))
+      setReport(await api.call(uploadConnections, { query: { dryRun, ...asReason(reason) }, file: sent }))
       setIsDone(!dryRun)
       if (!dryRun) void rereadConnections(queries)
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
     } finally {
       setBusy(false)
     }
@@ -83,10 +85,12 @@ const Body = ({ close }: { close: () => void }) => {
       const held = new File([await chosen.arrayBuffer()], chosen.name, { type: 'text/csv' })
       setFile(held)
       await send(held, true)
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
     }
   }
+  const isStored = isStoredRequest(failure)
+  const opened = report?.newlyAllowed ?? 0
   const willDo = report === null ? 0 : report.added + report.updated
 
   return (
@@ -116,6 +120,7 @@ const Body = ({ close }: { close: () => void }) => {
               it is approved. Then upload the file again.
             </p>
           ) : null}
+          {isDone || isStored ? null : <NewlyAllowed hosts={opened} reason={reason} setReason={setReason} />}
           <Preview report={report} />
         </>
       )}
@@ -133,8 +138,8 @@ const Body = ({ close }: { close: () => void }) => {
                 })
               }
             />
-            <Button variant="default" onClick={close}>
-              Cancel
+            <Button variant="default" onClick={close} data-autofocus>
+              {isStored ? 'Close' : 'Cancel'}
             </Button>
             <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
               {(props) => (
@@ -148,8 +153,12 @@ const Body = ({ close }: { close: () => void }) => {
                 </Button>
               )}
             </FileButton>
-            {report === null || file === null || isStoredRequest(failure) ? null : (
-              <Button loading={busy} disabled={willDo === 0} onClick={() => void send(file, false)}>
+            {report === null || file === null || isStored ? null : (
+              <Button
+                loading={busy}
+                disabled={willDo === 0 || lacksReason(opened, reason)}
+                onClick={() => void send(file, false)}
+              >
                 {report.secondPerson
                   ? 'Request approval'
                   : `Store ${willDo.toLocaleString('en')} ${willDo === 1 ? 'computer' : 'computers'}`}

@@ -1,9 +1,12 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { deleteHashtags, type Tag } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import { tell } from '../../ui/tell.ts'
 import classes from './TagsPage.module.css'
 import { type TagUses, useTagUses } from './useTagUses.ts'
@@ -61,16 +64,25 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
   const uses = useTagUses(tag)
   const carriers = tag.agentsCount + tag.peripheralsCount
   const mustType = carriers > typedAbove
+  const isStored = isStoredRequest(failure)
+  const [reason, setReason] = useState('')
+  const opened = useQuery({
+    queryKey: ['tags', 'newly-allowed', tag.name],
+    queryFn: async ({ signal }) =>
+      (await api.call(deleteHashtags, { body: { hashtags: [tag.name], dryRun: true }, signal })).newlyAllowed ?? 0,
+    gcTime: 0,
+    retry: false,
+  })
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
-      await api.call(deleteHashtags, { body: { hashtags: [tag.name] } })
+      await api.call(deleteHashtags, { body: { hashtags: [tag.name], ...asReason(reason) } })
       close()
       tell('Tag deleted.')
       void queries.invalidateQueries({ queryKey: ['tags'] })
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
       setBusy(false)
     }
   }
@@ -79,7 +91,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        void run()
+        if (!isStored) void run()
       }}
     >
       <p>
@@ -97,28 +109,36 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       ) : (
         <Uses uses={uses.data} />
       )}
-      {mustType ? (
+      {opened.error === null ? null : <ErrorState failure={opened.error} retry={() => void opened.refetch()} inline />}
+      {isStored ? null : <NewlyAllowed hosts={opened.data ?? 0} reason={reason} setReason={setReason} />}
+      {mustType && !isStored ? (
         <TextInput
           label={`Type ${carriers} to go on`}
           value={typed}
           inputMode="numeric"
-          data-autofocus
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} {...(mustType ? {} : { 'data-autofocus': true })}>
-          Cancel
+        <Button variant="default" onClick={close} data-autofocus>
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button
-          color="red"
-          type="submit"
-          loading={busy}
-          disabled={uses.data === undefined || (mustType && typed !== String(carriers))}
-        >
-          Delete
-        </Button>
+        {isStored ? null : (
+          <Button
+            color="red"
+            type="submit"
+            loading={busy}
+            disabled={
+              uses.data === undefined ||
+              opened.data === undefined ||
+              lacksReason(opened.data, reason) ||
+              (mustType && typed !== String(carriers))
+            }
+          >
+            Delete
+          </Button>
+        )}
       </Group>
     </form>
   )

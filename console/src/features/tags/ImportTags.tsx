@@ -1,9 +1,11 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { type ImportResult, importTags } from '@portcullis/contract'
 import { useEffect, useState } from 'react'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import classes from './TagsPage.module.css'
 
 const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
@@ -33,6 +35,9 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
   const [done, setDone] = useState<ImportResult | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
+  const [reason, setReason] = useState('')
+  const isStored = isStoredRequest(failure)
+  const opened = tried?.newlyAllowed ?? 0
   useEffect(() => {
     const control = new AbortController()
     const { signal } = control
@@ -53,10 +58,10 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
     setBusy(true)
     setFailure(null)
     try {
-      setDone(await api.call(importTags, { file: held }))
+      setDone(await api.call(importTags, { query: asReason(reason), file: held }))
       void queries.invalidateQueries({ queryKey: ['tags'] })
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
     } finally {
       setBusy(false)
     }
@@ -67,8 +72,8 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        if (done === null) void run()
-        else close()
+        if (done !== null) close()
+        else if (!isStored) void run()
       }}
     >
       {done === null ? (
@@ -85,21 +90,24 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       ) : (
         <Report result={result} isDone={done !== null} />
       )}
+      {done !== null || isStored ? null : <NewlyAllowed hosts={opened} reason={reason} setReason={setReason} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         {done === null ? (
-          <Button variant="default" onClick={close}>
-            Cancel
+          // The dry run decides what the file allows, after the dialog has opened: it always starts at Cancel.
+          <Button variant="default" onClick={close} data-autofocus>
+            {isStored ? 'Close' : 'Cancel'}
           </Button>
         ) : null}
-        <Button
-          type="submit"
-          loading={busy}
-          disabled={done === null && (tried === null || tried.imported === 0)}
-          data-autofocus
-        >
-          {done === null ? (tried === null ? 'Import' : `Import ${linesText(tried.imported)}`) : 'Done'}
-        </Button>
+        {isStored ? null : (
+          <Button
+            type="submit"
+            loading={busy}
+            disabled={done === null && (tried === null || tried.imported === 0 || lacksReason(opened, reason))}
+          >
+            {done === null ? (tried === null ? 'Import' : `Import ${linesText(tried.imported)}`) : 'Done'}
+          </Button>
+        )}
       </Group>
     </form>
   )

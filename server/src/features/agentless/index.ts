@@ -58,7 +58,7 @@ export interface AgentlessDeps {
   keys: Keys
   envelope: Envelope
   audit: Pick<AuditApi, 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
   agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
@@ -143,14 +143,18 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(connectionDetailsStatus, ({ query }) => status.page(query))
   app.register(connectionCauses, () => read.causes())
   app.register(uploadConnections, ({ actor, query, request }) =>
-    withUploadedBytes(request, (bytes) => upload(actor, bytes, query.dryRun === true), {
-      added: 0,
-      updated: 0,
-      failed: 0,
-      errors: [],
-      lines: [],
-      secondPerson: false,
-    }),
+    withUploadedBytes(
+      request,
+      (bytes) => upload(actor, bytes, { dryRun: query.dryRun === true, reason: query.reason?.trim() ?? '' }),
+      {
+        added: 0,
+        updated: 0,
+        failed: 0,
+        errors: [],
+        lines: [],
+        secondPerson: false,
+      },
+    ),
   )
   app.register(workerPollerDetails, () => worker.details())
   app.register(updateWorkerDefaults, ({ actor, body }) => worker.saveDefaults(actor, body))

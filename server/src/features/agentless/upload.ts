@@ -10,7 +10,7 @@ import { cleanText } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
 import { NeedsApprover } from '#features/approvals/index.ts'
 import type { AuditApi } from '#features/audit/index.ts'
-import { type TagsApi, tagNameFault } from '#features/tags/index.ts'
+import { because, type TagsApi, tagNameFault } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { undefuse } from '#platform/csv.ts'
@@ -130,7 +130,7 @@ export interface UploadDeps {
   clock: Clock
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
   audit: Pick<AuditApi, 'write'>
 }
 
@@ -152,7 +152,13 @@ interface Applied {
   /** Tags of hosts, which are set for all lines at once. */
   tagged: HostTags[]
   /** Writes the audit record, after the tags: they lock hosts, and the audit trail is locked last. */
-  record(): Promise<void>
+  record(reason: string): Promise<void>
+}
+
+interface Options {
+  dryRun: boolean
+  /** Why; empty when no reason was given. */
+  reason: string
 }
 
 class DryRun extends Error {}
@@ -201,7 +207,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         outcomes.set(line, { outcome: 'failed', message: faultOf(error) })
       }
     }
-    const record = async (): Promise<void> => {
+    const record = async (reason: string): Promise<void> => {
       if (added.length + updated === 0) return
       await audit.write(tx, actor, {
         action: 'connections.imported',
@@ -214,7 +220,9 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
               .filter(({ line }) => outcomes.get(line)?.outcome !== 'unchanged')
               .map(({ input }) => input.computerName),
           ),
-        ].join('; '),
+        ]
+          .join('; ')
+          .concat(because(reason)),
       })
     }
     return { outcomes, tagged, record }
@@ -227,10 +235,11 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
   const carryOut = async (
     actor: Actor,
     lines: readonly NumberedInput[],
-    isDry: boolean,
-  ): Promise<{ outcomes: Outcomes; secondPerson: boolean }> => {
+    { dryRun, reason }: Options,
+  ): Promise<{ outcomes: Outcomes; secondPerson: boolean; newlyAllowed: number }> => {
     const outcomes: Outcomes = new Map()
     let secondPerson = false
+    let newlyAllowed = 0
     const work = () =>
       transactionAgain(db, async (tx) => {
         const applied: Applied[] = []
@@ -238,24 +247,25 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
         for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
         const tagged = applied.flatMap((one) => one.tagged)
-        await tags.setAgentTags(tx, actor, tagged).catch((error: unknown) => {
+        if (dryRun) newlyAllowed = await tags.measureAgentTags(tx, tagged)
+        await tags.setAgentTags(tx, actor, tagged, reason).catch((error: unknown) => {
           if (!(error instanceof NeedsApprover)) throw error
-          if (!isDry) throw new NeedsApprover({ ...error.wish, detail: waits })
+          if (!dryRun) throw new NeedsApprover({ ...error.wish, detail: waits })
           secondPerson = true
         })
-        for (const { record } of applied) await record()
+        for (const { record } of applied) await record(reason)
         // Run the upload and roll it back, so that the preview always matches it.
-        if (isDry) throw new DryRun()
+        if (dryRun) throw new DryRun()
       })
     try {
-      await (isDry ? work() : tags.runGated(actor, work))
+      await (dryRun ? work() : tags.runGated(actor, work))
     } catch (error) {
       if (!(error instanceof DryRun)) throw error
     }
-    return { outcomes, secondPerson }
+    return { outcomes, secondPerson, newlyAllowed }
   }
 
-  return async (actor: Actor, bytes: Buffer, dryRun: boolean): Promise<Report> => {
+  return async (actor: Actor, bytes: Buffer, options: Options): Promise<Report> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     const { header, batches } = readCsv(bytes)
     const columns = readHeader(header)
@@ -292,8 +302,9 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         seen.set(key, record.line)
         good.push({ line: record.line, input: read })
       }
-    const { outcomes, secondPerson } = await carryOut(actor, good, dryRun)
+    const { outcomes, secondPerson, newlyAllowed } = await carryOut(actor, good, options)
     report.secondPerson = secondPerson
+    if (options.dryRun) report.newlyAllowed = newlyAllowed
     const notes = [
       ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
       ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),

@@ -124,6 +124,36 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(await tagged()).toEqual({ other: 0, trusted: 3 })
   })
 
+  it('count in a dry run the hosts that newly allow devices, and keep the reason in request and audit trail', async () => {
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
+    expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
+    expect((await approve()).statusCode).toBe(200)
+    await later()
+    const add = { hashtags: ['trusted'], elementIds: uuids() }
+    const dry = await alice.api.post(`${base}/generalconfig/addhashtags`, { ...add, dryRun: true })
+    expect(dry.json()).toEqual({ accepted: [], notFound: [], created: [], newlyAllowed: 3 })
+    const file = uuids().map((id) => `Agent,${id},,trusted`)
+    const path = 'generalconfig/importtags'
+    const tried = await uploadFile(`${path}?dryRun=true`, ['Type,Identifier,Name,Tags', ...file])
+    expect(JSON.parse(tried.body)).toMatchObject({ imported: 3, newlyAllowed: 3 })
+    expect(await tagged()).toEqual({ trusted: 0 })
+    expect((await requests()).filter(({ state }) => state === 'Waiting')).toEqual([])
+
+    const asked = await alice.api.post(`${base}/generalconfig/addhashtags`, { ...add, reason: 'the lab opens' })
+    expect(code(asked)).toBe('second_person_required')
+    const [waiting] = (await requests()).filter(({ state }) => state === 'Waiting')
+    expect(waiting?.details[0]).toBe('Reason: the lab opens')
+    expect((await approve()).statusCode).toBe(200)
+    const removal = { hashtags: ['trusted'], elementIds: null }
+    const none = await alice.api.post(`${base}/generalconfig/deletehashtags`, { ...removal, dryRun: true })
+    expect(none.json()).toMatchObject({ deleted: [], newlyAllowed: 0 })
+    expect(await tagged()).toEqual({ trusted: 3 })
+    await alice.api.post(`${base}/generalconfig/deletehashtags`, { ...removal, reason: 'the lab closes' })
+    const trail = (await alice.api.get(`${base}/events/GetAuditsIntegration?PageSize=20`)).body
+    expect(trail).toContain('reason: the lab opens')
+    expect(trail).toContain('reason: the lab closes')
+  })
+
   it('finding 4c: a file of tags is measured as a whole: its first lines are not stored before a refusal', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
@@ -193,7 +223,12 @@ describe('finding 4c: tags are no way around the second approver', () => {
     const path = 'agents/agentless/uploadconnectiondetailsfile'
     const file = ['ComputerName,Tags', ...names.map((name) => `${name},other`)]
     const preview = await uploadFile(`${path}?dryRun=true`, file)
-    expect(JSON.parse(preview.body)).toMatchObject({ updated: 3, failed: 0, secondPerson: true })
+    expect(JSON.parse(preview.body)).toMatchObject({
+      updated: 3,
+      failed: 0,
+      secondPerson: true,
+      newlyAllowed: 3,
+    })
     expect((await requests()).filter(({ state }) => state === 'Waiting')).toEqual([])
 
     expect(code(await uploadFile(path, file))).toBe('second_person_required')

@@ -83,15 +83,20 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
     hosts: ({ hosts }) => hosts,
     approver: profiles.manager,
     details: async (tx, { order }) => {
-      if (order.op === 'delete') return order.names.map((name) => `Delete tag ${name}`)
+      const first = order.reason === undefined ? [] : [`Reason: ${order.reason}`]
+      const most = maxRequestDetails - first.length
+      if (order.op === 'delete') return [...first, ...order.names.map((name) => `Delete tag ${name}`)]
       const asked = order.op === 'set' ? order.agents.map(({ agentId }) => agentId) : order.agentIds
-      const shown = asked.length > maxRequestDetails ? asked.slice(0, maxRequestDetails - 1) : asked
+      const shown = asked.length > most ? asked.slice(0, most - 1) : asked
       const names = await store.hostNames(tx, shown)
       const lines = shown.map((agentId, i) => {
         const name = names.get(agentId) ?? agentId
         return order.op === 'set' ? `${name}: ${order.agents[i]?.names.join(', ') || 'no tags'}` : name
       })
-      return shown.length === asked.length ? lines : [...lines, `and ${hostsText(asked.length - shown.length)} more`]
+      return [
+        ...first,
+        ...(shown.length === asked.length ? lines : [...lines, `and ${hostsText(asked.length - shown.length)} more`]),
+      ]
     },
     carryOut: async (tx, actor, { order, changes, hosts }) => {
       const now = await measure(tx, changes)
@@ -105,6 +110,7 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
   })
 
   const gate: TagGate = {
+    measure,
     assertAlone: async (tx, actor, changes, order) => {
       const { hosts, limit } = await take(tx, actor, changes)
       if (limit !== null)
@@ -117,5 +123,5 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
         throw error
       }),
   }
-  return { ...gate, measure, take }
+  return { ...gate, take }
 }

@@ -8,11 +8,19 @@ import { createTagsRead } from './tags.read.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
-export type { HostTagChange, TagGate, TagOrder } from './tags.gate.ts'
+export { because, type HostTagChange, type TagGate, type TagOrder } from './tags.gate.ts'
 export { tagNameFault } from './tags.names.ts'
 export type TagsApi = Pick<
   TagsService,
-  'ensureTags' | 'tagAgents' | 'setAgentTags' | 'names' | 'untagAgents' | 'requireNames' | 'carryOut' | 'runGated'
+  | 'ensureTags'
+  | 'tagAgents'
+  | 'setAgentTags'
+  | 'measureAgentTags'
+  | 'names'
+  | 'untagAgents'
+  | 'requireNames'
+  | 'carryOut'
+  | 'runGated'
 >
 
 /** `exportDb` is the pool of long reads. */
@@ -37,6 +45,7 @@ export const tagsFeature = (
     ensureTags: tags.ensureTags,
     tagAgents: tags.tagAgents,
     setAgentTags: tags.setAgentTags,
+    measureAgentTags: tags.measureAgentTags,
     names: tags.names,
     untagAgents: tags.untagAgents,
     requireNames: tags.requireNames,

@@ -1,4 +1,4 @@
-import type { Tx } from '#platform/db/db.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 
 /** Hosts that gain or lose tags. Hosts that already are as wanted may be named, too. */
@@ -10,13 +10,23 @@ export interface HostTagChange {
 }
 
 /** A change of the tags of hosts as a request for a second approver carries it. */
-export type TagOrder =
+export type TagOrder = (
   | { op: 'add' | 'remove'; names: readonly string[]; agentIds: readonly string[] }
   | { op: 'delete'; names: readonly string[] }
   | { op: 'set'; agents: readonly { agentId: string; names: readonly string[] }[] }
+) & {
+  /** Why the requester wants it; absent when they gave no reason. */
+  reason?: string
+}
+
+/** Returns the reason as the audit trail writes it after the details; empty when there is none. */
+export const because = (reason: string | undefined): string =>
+  reason === undefined || reason === '' ? '' : `, reason: ${reason}`
 
 /** Tags decide which rules apply to a host: removing one may remove a deny. Provided by the policy. */
 export interface TagGate {
+  /** Returns on how many hosts the changes newly allow devices. */
+  measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>
   /** Refuses, in the transaction of the change and before it, to open more hosts than one person may. */
   assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
   /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */

@@ -3,8 +3,9 @@ import { type ImportResult, maxImportErrors, type TaggedEntity, tagFileColumns }
 import { invalid } from '#platform/app-error.ts'
 import { undefuse } from '#platform/csv.ts'
 import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
-import { type Tx, transactionAgain } from '#platform/db/db.ts'
+import { type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { because, type HostTagChange } from './tags.gate.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
 import { changesOf, elementId, parseElementId, type TagsDeps } from './tags.service.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
@@ -97,6 +98,12 @@ const lastOfAgents = (lines: Iterable<Line>): Map<string, Line> => {
 
 class DryRun extends Error {}
 
+interface Options {
+  isDry: boolean
+  /** Why; empty when no reason was given. */
+  reason: string
+}
+
 export type TagsImport = ReturnType<typeof createTagsImport>
 
 export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
@@ -124,33 +131,42 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
   }
 
-  /** Refuses lines that open more hosts than one person may. */
-  const assertAlone = async (tx: Tx, actor: Actor, lines: Iterable<Line>): Promise<void> => {
+  /** Returns what hosts gain and lose by the lines, and the tags that each is to have. */
+  const settingOf = async (q: Queryable, lines: Iterable<Line>) => {
     const last = lastOfAgents(lines)
     const agents = [...last.values()].map(({ element, tags }) => ({
       agentId: (element as Element).agentId,
       names: tagNames(tags),
     }))
-    const changes = changesOf(agents, await createTagsStore(tx).ofAgents(agents.map(({ agentId }) => agentId)))
+    const changes: HostTagChange[] = changesOf(
+      agents,
+      await createTagsStore(q).ofAgents(agents.map(({ agentId }) => agentId)),
+    )
+    return { agents, changes }
+  }
+
+  /** Refuses lines that open more hosts than one person may. */
+  const assertAlone = async (tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<void> => {
+    const { agents, changes } = await settingOf(tx, lines)
     const moved = new Set(changes.flatMap(({ agentIds }) => agentIds ?? []))
     const order = agents
       .filter(({ agentId }) => moved.has(agentId))
       .map(({ agentId, names }) => ({ agentId, names: names.map(({ name }) => name) }))
-    await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order })
+    await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order, ...(reason === '' ? {} : { reason }) })
   }
 
-  const applyBatch = async (actor: Actor, lines: readonly Line[], isDry: boolean): Promise<Line[]> => {
+  const applyBatch = async (actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<Line[]> => {
     const seen: Line[][] = []
     const work = transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
-      if (!isDry) await assertAlone(tx, actor, lines)
+      if (!isDry) await assertAlone(tx, actor, lines, reason)
       await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
       const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]
       if (missing.length < lines.length)
         await audit.write(tx, actor, {
           action: 'tags.imported',
           entity: 'tags',
-          details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+          details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
       seen.push(missing)
       // Done as it would be, and taken back: the preview can not say anything else than the import does.
@@ -164,17 +180,22 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     })
   }
 
+  const lastOfFile = async (bytes: Buffer): Promise<Map<string, Line>> => {
+    const last = new Map<string, Line>()
+    for await (const outcomes of readLines(bytes))
+      for (const [agentId, line] of lastOfAgents(outcomes.flatMap(({ line }) => line ?? []))) last.set(agentId, line)
+    return last
+  }
+
   /**
    * Refuses a file that exceeds the limit for one person before storing any line. The batches are checked again, because
    * rules may change between them.
    */
-  const assertFileAlone = async (actor: Actor, bytes: Buffer): Promise<void> => {
-    const last = new Map<string, Line>()
-    for await (const outcomes of readLines(bytes))
-      for (const [agentId, line] of lastOfAgents(outcomes.flatMap(({ line }) => line ?? []))) last.set(agentId, line)
+  const assertFileAlone = async (actor: Actor, bytes: Buffer, reason: string): Promise<void> => {
+    const last = await lastOfFile(bytes)
     if (last.size === 0) return
     const work = transactionAgain(db, async (tx) => {
-      await assertAlone(tx, actor, last.values())
+      await assertAlone(tx, actor, last.values(), reason)
       // The batches count the hosts. Roll back this count, so that no host counts twice.
       throw new DryRun()
     })
@@ -186,10 +207,12 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
-  const importFile = async (actor: Actor, bytes: Buffer, isDry: boolean): Promise<ImportResult> => {
+  const importFile = async (actor: Actor, bytes: Buffer, options: Options): Promise<ImportResult> => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
-    if (!isDry) await assertFileAlone(actor, bytes)
-    const result = { imported: 0, failed: 0, errors: [] as ImportResult['errors'] }
+    if (!options.isDry) await assertFileAlone(actor, bytes, options.reason)
+    const result: ImportResult = { imported: 0, failed: 0, errors: [] }
+    if (options.isDry)
+      result.newlyAllowed = await gate.measure(db, (await settingOf(db, (await lastOfFile(bytes)).values())).changes)
     const fail = (line: number, message: string) => {
       result.failed++
       if (result.errors.length < maxImportErrors) result.errors.push({ line, message })
@@ -197,7 +220,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     let batch: Line[] = []
     const flush = async () => {
       if (batch.length === 0) return
-      const missing = await gate.run(actor, () => applyBatch(actor, batch, isDry))
+      const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
       for (const { line, entity, element } of missing)
         fail(line, `There is no ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)}.`)
       result.imported += batch.length - missing.length

@@ -24,10 +24,14 @@ export const registerTagsRoutes = (app: HttpApp, { tags, read, imports, clock }:
       new FileAnswer(exportFileName('tags', clock.now(), 'csv'), 'text/csv; charset=utf-8', read.exportFile()),
   )
   app.register(importTags, ({ actor, query, request }) =>
-    withUploadedBytes(request, (bytes) => imports.importFile(actor, bytes, query.dryRun === true), {
-      imported: 0,
-      failed: 0,
-      errors: [],
-    }),
+    withUploadedBytes(
+      request,
+      (bytes) => imports.importFile(actor, bytes, { isDry: query.dryRun === true, reason: query.reason?.trim() ?? '' }),
+      {
+        imported: 0,
+        failed: 0,
+        errors: [],
+      },
+    ),
   )
 }

@@ -3,7 +3,7 @@ import type { AuditApi } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import type { HostTagChange, TagGate, TagOrder } from './tags.gate.ts'
+import { because, type HostTagChange, type TagGate, type TagOrder } from './tags.gate.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
@@ -32,11 +32,18 @@ export const parseElementId = (entity: TaggedEntity, id: string): Element | null
 export const elementId = (entity: TaggedEntity, element: Element): string =>
   entity === 'Agent' ? element.agentId : `${element.agentId}|${element.deviceId}`
 
+/** The tags that an agent is to have, exactly. */
+interface AgentTags {
+  agentId: string
+  names: readonly string[]
+}
+
 interface Change {
   names: TagName[]
   entity: TaggedEntity
   /** Ids as given, each once; null when the tags themselves are meant. */
   ids: string[] | null
+  reason?: string
 }
 
 const readChange = (body: GatewayHashtagActionDto): Change => {
@@ -44,7 +51,13 @@ const readChange = (body: GatewayHashtagActionDto): Change => {
   const names = requireTagNames('body.hashtags', body.hashtags ?? [])
   if (ids.length * names.length > maxPairs)
     throw invalid('body', `names ${ids.length * names.length} pairs of tag and element; ${maxPairs} is the most`)
-  return { names, entity: body.entityType ?? 'Agent', ids: ids.length === 0 ? null : ids }
+  const reason = body.reason?.trim() ?? ''
+  return {
+    names,
+    entity: body.entityType ?? 'Agent',
+    ids: ids.length === 0 ? null : ids,
+    ...(reason === '' ? {} : { reason }),
+  }
 }
 
 /** Which of the ids exist, in the order they were given. */
@@ -87,6 +100,8 @@ export const changesOf = (
 
 const listed = (names: readonly string[]): string => names.join(', ')
 
+const asReason = (reason: string | undefined): { reason?: string } => (reason ? { reason } : {})
+
 export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   const ensure = async (store: TagsStore, names: readonly TagName[]) => {
     const created = names.length === 0 ? [] : await store.create(names)
@@ -99,14 +114,14 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   const add = async (
     tx: Tx,
     actor: Actor,
-    { names, entity, ids }: Change,
+    { names, entity, ids, reason }: Change,
     isApproved: boolean,
   ): Promise<AddTagsResult> => {
     const store = createTagsStore(tx)
     const found = ids === null ? null : await findElements(store, entity, ids)
     if (found !== null && entity === 'Agent' && !isApproved) {
       const change = { names: names.map(({ name }) => name), agentIds: agentIdsOf(found.elements) }
-      await gate.assertAlone(tx, actor, [{ effect: 'add', ...change }], { op: 'add', ...change })
+      await gate.assertAlone(tx, actor, [{ effect: 'add', ...change }], { op: 'add', ...change, ...asReason(reason) })
     }
     const { created, tags } = await ensure(store, names)
     const tagIds = tags.map((tag) => tag.tag_id)
@@ -117,7 +132,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       await audit.write(tx, actor, {
         action: 'tags.added',
         entity: `${found?.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
-        details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}`,
+        details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}${because(reason)}`,
       })
     return {
       accepted: found?.accepted ?? tags.map((tag) => tag.name),
@@ -130,7 +145,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   const remove = async (
     tx: Tx,
     actor: Actor,
-    { names, entity, ids }: Change,
+    { names, entity, ids, reason }: Change,
     isApproved: boolean,
   ): Promise<DeleteTagsResult> => {
     const store = createTagsStore(tx)
@@ -145,28 +160,45 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
         await gate.assertAlone(tx, actor, [{ effect: 'remove', names: tagNames, agentIds: null }], {
           op: 'delete',
           names: tagNames,
+          ...asReason(reason),
         })
       const deleted = (await store.remove(tagIds)).map((tag) => tag.name).sort()
       if (deleted.length > 0)
-        await audit.write(tx, actor, { action: 'tags.deleted', entity: 'tags', details: listed(deleted) })
+        await audit.write(tx, actor, {
+          action: 'tags.deleted',
+          entity: 'tags',
+          details: `${listed(deleted)}${because(reason)}`,
+        })
       return { accepted: deleted, notFound: unknown, deleted }
     }
     if (entity === 'Agent' && !isApproved) {
       const change = { names: tagNames, agentIds: agentIdsOf(found.elements) }
-      await gate.assertAlone(tx, actor, [{ effect: 'remove', ...change }], { op: 'remove', ...change })
+      await gate.assertAlone(tx, actor, [{ effect: 'remove', ...change }], {
+        op: 'remove',
+        ...change,
+        ...asReason(reason),
+      })
     }
     const untagged = await store.untag(entity, found.elements, tagIds)
     if (untagged > 0)
       await audit.write(tx, actor, {
         action: 'tags.removed',
         entity: `${found.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
-        details: `${listed(tagNames)} from ${listed(found.accepted)}`,
+        details: `${listed(tagNames)} from ${listed(found.accepted)}${because(reason)}`,
       })
     return { accepted: found.accepted, notFound: [...found.notFound, ...unknown], deleted: [] }
   }
 
+  /** Returns on how many hosts the change newly allows devices. */
+  const measure = async ({ names, entity, ids }: Change, effect: 'add' | 'remove'): Promise<number> => {
+    // Without elements, adding creates tags that nothing carries yet.
+    if (entity !== 'Agent' || (ids === null && effect === 'add')) return 0
+    const agentIds = ids?.flatMap((id) => parseElementId(entity, id)?.agentId ?? []) ?? null
+    return gate.measure(db, [{ effect, names: names.map(({ name }) => name), agentIds }])
+  }
+
   /** Gives agents exactly these tags. */
-  const set = async (tx: Tx, agents: readonly { agentId: string; names: readonly string[] }[]): Promise<void> => {
+  const set = async (tx: Tx, agents: readonly AgentTags[]): Promise<void> => {
     const store = createTagsStore(tx)
     const elements = await store.lockExisting(
       'Agent',
@@ -184,14 +216,25 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     )
   }
 
+  /** What hosts gain and lose when each gets exactly its tags. */
+  const settingOf = async (tx: Tx, agents: readonly AgentTags[]): Promise<HostTagChange[]> =>
+    changesOf(
+      agents.map(({ agentId, names }) => ({ agentId, names: requireTagNames('hashtags', names) })),
+      await createTagsStore(tx).ofAgents(agents.map(({ agentId }) => agentId)),
+    )
+
   return {
-    add: (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
+    add: async (actor: Actor, body: GatewayHashtagActionDto): Promise<AddTagsResult> => {
       const change = readChange(body)
+      if (body.dryRun === true)
+        return { accepted: [], notFound: [], created: [], newlyAllowed: await measure(change, 'add') }
       return gate.run(actor, () => transactionAgain(db, (tx) => add(tx, actor, change, false)))
     },
 
-    remove: (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
+    remove: async (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
       const change = readChange(body)
+      if (body.dryRun === true)
+        return { accepted: [], notFound: [], deleted: [], newlyAllowed: await measure(change, 'remove') }
       return gate.run(actor, () => transactionAgain(db, (tx) => remove(tx, actor, change, false)))
     },
 
@@ -203,11 +246,16 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       if (order.op === 'set') {
         await set(tx, order.agents)
         const details = order.agents.map(({ agentId, names }) => `${agentId}: ${listed(names)}`).join('; ')
-        await audit.write(tx, actor, { action: 'tags.set', entity: `${order.agents.length} agents`, details })
+        await audit.write(tx, actor, {
+          action: 'tags.set',
+          entity: `${order.agents.length} agents`,
+          details: `${details}${because(order.reason)}`,
+        })
         return
       }
       const names = requireTagNames('hashtags', order.names)
-      const change = { names, entity: 'Agent', ids: order.op === 'delete' ? null : [...order.agentIds] } as const
+      const ids = order.op === 'delete' ? null : [...order.agentIds]
+      const change = { names, entity: 'Agent', ids, ...asReason(order.reason) } as const
       if (order.op === 'add') await add(tx, actor, change, true)
       else await remove(tx, actor, change, true)
     },
@@ -221,27 +269,23 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     /** Names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
+    /** Returns on how many hosts `setAgentTags` newly allows devices. */
+    measureAgentTags: async (tx: Tx, agents: readonly AgentTags[]): Promise<number> =>
+      agents.length === 0 ? 0 : gate.measure(tx, await settingOf(tx, agents)),
+
     /** Gives each agent exactly its tags, in the caller's transaction. The caller files what the gate refuses, as one request. */
-    setAgentTags: async (
-      tx: Tx,
-      actor: Actor,
-      agents: readonly { agentId: string; names: readonly string[] }[],
-    ): Promise<void> => {
+    setAgentTags: async (tx: Tx, actor: Actor, agents: readonly AgentTags[], reason = ''): Promise<void> => {
       if (agents.length === 0) return
-      const change = changesOf(
-        agents.map(({ agentId, names }) => ({ agentId, names: requireTagNames('hashtags', names) })),
-        await createTagsStore(tx).ofAgents(agents.map(({ agentId }) => agentId)),
-      )
-      await gate.assertAlone(tx, actor, change, { op: 'set', agents })
+      await gate.assertAlone(tx, actor, await settingOf(tx, agents), { op: 'set', agents, ...asReason(reason) })
       await set(tx, agents)
     },
 
-    /** Puts tags on agents in the caller's transaction; what is there stays. */
     /** Refuses names that are none, by their place in the request. */
     requireNames: (field: string, names: readonly string[]): void => {
       requireTagNames(field, names)
     },
 
+    /** Takes tags off agents in the caller's transaction. */
     untagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return
       await createTagsStore(tx).untag(
@@ -251,6 +295,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       )
     },
 
+    /** Puts tags on agents in the caller's transaction; what is there stays. */
     tagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return
       await createTagsStore(tx).tag(
