@@ -16,16 +16,20 @@ export const judgements = (): Judgement[] =>
 const keyOf = ({ file, source, mutator, replacement }: Omit<Survivor, 'line'>): string =>
   JSON.stringify([file, source, mutator, replacement])
 
-/** Returns the survivors that nobody judged, and the judgements of mutants in `files` that no longer survive. */
+/**
+ * Returns the survivors that nobody judged, and the judgements of mutants in `files` that no longer survive. A judgement
+ * is good for one survivor: the same change of the same line may occur twice.
+ */
 export const compare = (
   survivors: readonly Survivor[],
   judged: readonly Judgement[],
   files: readonly string[],
 ): { unjudged: Survivor[]; obsolete: Judgement[] } => {
-  const known = new Set(judged.map(keyOf))
-  const alive = new Set(survivors.map(keyOf))
-  return {
-    unjudged: survivors.filter((one) => !known.has(keyOf(one))),
-    obsolete: judged.filter((one) => files.includes(one.file) && !alive.has(keyOf(one))),
-  }
+  const open = judged.filter((one) => files.includes(one.file))
+  const unjudged = survivors.filter((survivor) => {
+    const at = open.findIndex((one) => keyOf(one) === keyOf(survivor))
+    if (at !== -1) open.splice(at, 1)
+    return at === -1
+  })
+  return { unjudged, obsolete: open }
 }

@@ -1,5 +1,5 @@
 /** `npm run mutate -- [group…]`: breaks the product in small ways and shows which breaks no test notices. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -27,22 +27,44 @@ const say = (line: string): void => {
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-/** Prints a group's result; returns true if it reaches the bar and somebody judged every survivor. */
-const judge = ({ group, killed, total, survivors, seconds }: Measured, tree: string): boolean => {
-  const files = [...new Set(survivors.map(({ file }) => file))]
+const folder = join(root, 'build', 'mutation')
+
+/** Prints a group's survivors; returns its result, and whether it reaches the bar and somebody judged every survivor. */
+const judge = ({ group, killed, total, files, survivors, seconds }: Measured): { passed: boolean; line: string } => {
   const { unjudged, obsolete } = compare(survivors, judgements(), files)
   const share = total === 0 ? 0 : killed / total
   for (const { file, line, mutator, source, replacement } of unjudged)
     say(`  survived: ${file}:${line} ${mutator}: ${source}  ->  ${replacement}`)
-  for (const { file, source } of obsolete) say(`  judged, but no longer survives: ${file}: ${source}`)
-  say(
-    `${group}: ${killed} of ${total} mutants killed (${percent(share)}, bar ${percent(leastKilled)}); ${survivors.length} survived, ${unjudged.length} of them not judged; ${seconds} s`,
-  )
+  for (const { file, source, replacement } of obsolete)
+    say(`  judged, but no longer survives: ${file}: ${source}  ->  ${replacement}`)
+  mkdirSync(folder, { recursive: true })
   writeFileSync(
-    join(tree, '..', `${group}.json`),
+    join(folder, `${group}.json`),
     `${JSON.stringify({ group, killed, total, seconds, survivors }, null, 2)}\n`,
   )
-  return share >= leastKilled && unjudged.length === 0 && obsolete.length === 0
+  return {
+    passed: share >= leastKilled && unjudged.length === 0 && obsolete.length === 0,
+    line: `${group}: ${killed} of ${total} mutants killed (${percent(share)}, bar ${percent(leastKilled)}); ${survivors.length} survived, ${unjudged.length} of them not judged; ${seconds} s`,
+  }
+}
+
+/** Runs groups in a copy of the checkout; returns whether all passed. */
+const mutate = async (isWanted: (name: string) => boolean, tree: string): Promise<boolean> => {
+  const results: { passed: boolean; line: string }[] = []
+  const wanted = groups.filter(({ name }) => isWanted(name))
+  if (wanted.length > 0) await ensureStryker()
+  for (const group of wanted) {
+    copyTree(tree)
+    results.push(judge(await measure(group, tree)))
+  }
+  for (const [name, some] of Object.entries(mutants).filter(([name]) => isWanted(name))) {
+    copyTree(tree)
+    const applied = await apply(tree, some, say)
+    const killed = applied.filter(({ outcome }) => outcome === 'killed').length
+    results.push({ passed: killed === some.length, line: `${name}: ${killed} of ${some.length} mutants killed` })
+  }
+  for (const { line } of results) say(line)
+  return results.every(({ passed }) => passed)
 }
 
 const parsed = () => {
@@ -61,24 +83,12 @@ if (given === undefined || unknown.length > 0) {
 } else if (given.values.help === true) say(usage)
 else {
   const isWanted = (name: string): boolean => given.positionals.length === 0 || given.positionals.includes(name)
-  const folder = join(root, 'build', 'mutation')
-  mkdirSync(folder, { recursive: true })
   // Outside the checkout, or a test runner would find two copies of every test.
-  const tree = join(process.env.PORTCULLIS_MUTATION_DIR ?? join(tmpdir(), `portcullis-mutation-${process.pid}`), 'tree')
-  let passed = true
-  const wanted = groups.filter(({ name }) => isWanted(name))
-  if (wanted.length > 0) await ensureStryker()
-  for (const group of wanted) {
-    copyTree(tree)
-    const measured = await measure(group, tree)
-    passed = judge(measured, join(folder, 'tree')) && passed
+  const kept = process.env.PORTCULLIS_MUTATION_DIR
+  const home = kept ?? join(tmpdir(), `portcullis-mutation-${process.pid}`)
+  try {
+    process.exitCode = (await mutate(isWanted, join(home, 'tree'))) ? 0 : 1
+  } finally {
+    if (kept === undefined) rmSync(home, { recursive: true, force: true })
   }
-  for (const [name, some] of Object.entries(mutants).filter(([name]) => isWanted(name))) {
-    copyTree(tree)
-    const results = await apply(tree, some, say)
-    const killed = results.filter(({ outcome }) => outcome === 'killed').length
-    say(`${name}: ${killed} of ${some.length} mutants killed`)
-    passed = passed && killed === some.length
-  }
-  process.exitCode = passed ? 0 : 1
 }

@@ -24,7 +24,10 @@ describe('mutation testing', () => {
     const states = ['Killed', 'Timeout', 'Survived', 'NoCoverage', 'CompileError', 'Ignored']
     const source = 'one\n  return a >= b\n'
     const report = { files: { 'a.ts': { source, mutants: states.map((state) => mutantIn(state)) } } }
-    expect(readReport(JSON.stringify(report))).toEqual({ killed: 2, total: 4, survivors: [survivor, survivor] })
+    expect(readReport(JSON.stringify(report))).toEqual({
+      ...{ killed: 2, total: 4, files: ['a.ts'] },
+      survivors: [survivor, survivor],
+    })
   })
 
   it('accepts a judged survivor wherever its line moves, until the line changes', () => {
@@ -32,6 +35,8 @@ describe('mutation testing', () => {
     expect(compare([{ ...survivor, line: 90 }], judged, ['a.ts'])).toEqual({ unjudged: [], obsolete: [] })
     const changed = { ...survivor, source: 'return a >= c' }
     expect(compare([changed], judged, ['a.ts'])).toEqual({ unjudged: [changed], obsolete: judged })
+    expect(compare([survivor, survivor], judged, ['a.ts'])).toEqual({ unjudged: [survivor], obsolete: [] })
+    expect(compare([], judged, ['a.ts'])).toEqual({ unjudged: [], obsolete: judged })
     expect(compare([], judged, ['b.ts']).obsolete).toEqual([])
   })
 

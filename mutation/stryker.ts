@@ -21,6 +21,8 @@ export interface Measured {
   killed: number
   total: number
   seconds: number
+  /** Mutated files. */
+  files: string[]
   survivors: Survivor[]
 }
 
@@ -50,12 +52,11 @@ export const ensureStryker = async (): Promise<void> => {
   if (code !== 0) throw new Error(`npm ci in mutation/ ended with code ${code}.`)
 }
 
-const vitestConfig = ({ tests, needsDatabase = false }: Group): string => `import { defineConfig } from 'vitest/config'
+const vitestConfig = ({ tests }: Group): string => `import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
     include: ${JSON.stringify(tests)},
-    ${needsDatabase ? "globalSetup: ['server/test/global-setup.ts']," : ''}
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
@@ -67,7 +68,7 @@ const survived = new Set(['Survived', 'NoCoverage'])
 const killed = new Set(['Killed', 'Timeout'])
 
 /** Reads Stryker's report. Mutants that do not compile count nowhere. */
-export const readReport = (text: string): Pick<Measured, 'killed' | 'total' | 'survivors'> => {
+export const readReport = (text: string): Pick<Measured, 'killed' | 'total' | 'files' | 'survivors'> => {
   const { files } = JSON.parse(text) as Report
   const all = Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n')
@@ -79,6 +80,7 @@ export const readReport = (text: string): Pick<Measured, 'killed' | 'total' | 's
   return {
     killed: all.filter(({ status }) => killed.has(status)).length,
     total: all.filter(({ status }) => killed.has(status) || survived.has(status)).length,
+    files: Object.keys(files),
     survivors: all
       .filter(({ status }) => survived.has(status))
       .map(({ file, line, source, mutator, replacement }) => ({ file, line, source, mutator, replacement })),
