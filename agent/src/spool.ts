@@ -181,7 +181,9 @@ export const createSpool = ({
         entries = []
         bytes = 0
         flight = undefined
-        rewrite([{ kind: 'overflow', dropped }])
+        const line: Line = { kind: 'overflow', dropped }
+        // A line at the end needs less room than a new file, and makes what stands before it void as well.
+        if (!rewrite([line])) append([line])
         onOverflow(dropped)
       } else append(lines)
     },

@@ -1,9 +1,19 @@
-import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import fs, {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import type { DeviceChange } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSpool, type SpoolDeps } from '../src/spool.ts'
 import { temporaryDir } from './harness.ts'
 
@@ -123,5 +133,207 @@ describe('spool', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+/** Replaces a function of `node:fs` until the test ends, or until the returned function is called. */
+const replaceFs = <K extends 'renameSync' | 'writeSync'>(name: K, by: (real: (typeof fs)[K]) => unknown) => {
+  const real = fs[name]
+  const set = (to: unknown): void => {
+    Object.assign(fs, { [name]: to })
+    syncBuiltinESMExports()
+  }
+  const restore = (): void => set(real)
+  set(by(real))
+  onTestFinished(restore)
+  return restore
+}
+const refuse = (): never => {
+  throw new Error('no space left')
+}
+
+describe('the numbers of changes', () => {
+  it('go on behind what was kept and what was acknowledged, over a start', () => {
+    const { open } = setUp()
+    const spool = open()
+    spool.add([removal(1), removal(2), removal(3)])
+    spool.acknowledge(1)
+    spool.add([removal(4)])
+    expect(spool.pending().upTo).toBe(4)
+    const next = open()
+    next.add([removal(5)])
+    expect(next.pending().upTo).toBe(5)
+    next.acknowledge(9)
+    next.add([removal(6)])
+    expect(next.pending()).toEqual({ changes: [removal(6)], upTo: 10 })
+    expect(setUp().open().pending()).toEqual({ changes: [], upTo: 0 })
+  })
+
+  it('are numbers again after the spool was full', () => {
+    const { open, path } = setUp({ maxChanges: 1 })
+    open().add([removal(1), removal(2)])
+    expect(readFileSync(path, 'utf8')).toBe('{"kind":"overflow","dropped":2}\n')
+    const next = open()
+    next.add([removal(3)])
+    next.acknowledge(next.pending().upTo)
+    expect(next.size).toBe(0)
+    expect(times(open().pending().changes)).toEqual([])
+  })
+})
+
+describe('the bound of bytes', () => {
+  const length = JSON.stringify({ kind: 'change', n: 1, change: removal(1) }).length
+
+  it('counts what waits, also over a start, and no line end', () => {
+    const { open, faults } = setUp({ maxBytes: 3 * length })
+    open().add([removal(1), removal(2)])
+    const next = open()
+    next.add([removal(3)])
+    expect([next.size, faults]).toEqual([3, []])
+    next.add([removal(4)])
+    expect([next.size, faults]).toEqual([0, ['overflow 4']])
+    next.add([removal(5), removal(6), removal(7)])
+    expect([next.size, faults]).toEqual([3, ['overflow 4']])
+  })
+
+  it('does not count what was acknowledged', () => {
+    const { open, faults } = setUp({ maxBytes: 3 * length })
+    const spool = open()
+    for (let n = 1; n < 8; n += 2) {
+      spool.add([removal(n), removal(n + 1)])
+      spool.acknowledge(n + 1)
+    }
+    expect(faults).toEqual([])
+    const next = open()
+    next.add([removal(1), removal(2), removal(3)])
+    next.acknowledge(2)
+    next.add([removal(4), removal(5)])
+    expect([next.size, faults]).toEqual([3, []])
+  })
+})
+
+describe('a check-in that did not arrive', () => {
+  it('is forgotten, and what waited still waits', () => {
+    const { open } = setUp()
+    const spool = open()
+    spool.add([removal(1)])
+    spool.markFlight({ bootId: 'b', seq: 1, upTo: 1 })
+    spool.forgetFlight()
+    expect(spool.openFlight()).toBeUndefined()
+    expect(times(open().pending().changes)).toEqual([1])
+  })
+
+  it('leaves an empty file when nothing waited', () => {
+    const { open, path } = setUp()
+    const spool = open()
+    spool.markFlight({ bootId: 'b', seq: 1, upTo: 0 })
+    expect(statSync(path).size).toBeGreaterThan(0)
+    spool.forgetFlight()
+    expect(statSync(path).size).toBe(0)
+    expect(open().openFlight()).toBeUndefined()
+  })
+
+  it('is over when the spool is full', () => {
+    const { open } = setUp({ maxChanges: 1 })
+    const spool = open()
+    spool.add([removal(1)])
+    spool.markFlight({ bootId: 'b', seq: 1, upTo: 1 })
+    spool.add([removal(2)])
+    expect(spool.openFlight()).toBeUndefined()
+    expect(open().openFlight()).toBeUndefined()
+  })
+})
+
+describe('the file', () => {
+  const line = (n: number): string => `${JSON.stringify({ kind: 'change', n, change: removal(n) })}\n`
+  /** A file in which three changes wait behind so much that it is due to be written anew. */
+  const large = () => {
+    const at = setUp()
+    const old = `${JSON.stringify({ kind: 'overflow', dropped: 1 })}\n`.repeat(4_000_000 / 32)
+    writeFileSync(at.path, old + line(1) + line(2) + line(3))
+    const openFiles = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).startsWith(join(at.path, '..'))
+        } catch {
+          return false
+        }
+      }).length
+    return { ...at, spool: at.open(), openFiles }
+  }
+
+  it('belongs to its user alone', () => {
+    const { open, path } = setUp()
+    open()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is not written anew for every acknowledgement', () => {
+    const { open, path } = setUp()
+    const spool = open()
+    spool.add([removal(1), removal(2)])
+    spool.acknowledge(1)
+    expect(readFileSync(path, 'utf8')).toBe(`${line(1)}${line(2)}{"kind":"ack","upTo":1}\n`)
+  })
+
+  it('is written anew when it is large: only what waits is left, and appended to', () => {
+    const { spool, path, open, openFiles, faults } = large()
+    const before = openFiles()
+    spool.acknowledge(1)
+    expect(readFileSync(path, 'utf8')).toBe(line(2) + line(3))
+    expect([openFiles(), statSync(path).mode & 0o777]).toEqual([before, 0o600])
+    spool.add([removal(4)])
+    spool.acknowledge(2)
+    expect(readFileSync(path, 'utf8')).toBe(`${line(2)}${line(3)}${line(4)}{"kind":"ack","upTo":2}\n`)
+    expect(times(open().pending().changes)).toEqual([3, 4])
+    expect(faults).toEqual([])
+  })
+
+  it('stays when it cannot be replaced: nothing is left beside it, and the acknowledgement counts', () => {
+    const { spool, path, open, openFiles, faults } = large()
+    const before = openFiles()
+    const restore = replaceFs('renameSync', () => refuse)
+    spool.acknowledge(1)
+    expect(faults).toEqual(['no space left'])
+    expect([existsSync(`${path}.new`), openFiles()]).toEqual([false, before])
+    expect(times(open().pending().changes)).toEqual([2, 3])
+    spool.add([removal(4)])
+    expect(times(open().pending().changes)).toEqual([2, 3, 4])
+    // To empty it takes no second file.
+    spool.acknowledge(4)
+    expect([statSync(path).size, faults.length]).toEqual([0, 1])
+    restore()
+  })
+
+  it('gives nothing back that an overflow dropped, even if it could not be replaced then', () => {
+    const { open, faults } = setUp({ maxChanges: 2 })
+    const spool = open()
+    spool.add([removal(1), removal(2)])
+    spool.markFlight({ bootId: 'b', seq: 1, upTo: 2 })
+    const restore = replaceFs('renameSync', () => refuse)
+    spool.add([removal(3)])
+    restore()
+    expect(faults).toEqual(['no space left', 'overflow 3'])
+    const next = open()
+    expect([next.size, next.openFlight()]).toEqual([0, undefined])
+    spool.add([removal(4)])
+    expect(times(open().pending().changes)).toEqual([4])
+  })
+
+  it('loses only the line that the disk took a part of', () => {
+    const { open, faults } = setUp()
+    const spool = open()
+    spool.add([removal(1)])
+    let writes = 0
+    const restore = replaceFs('writeSync', (real) => (fd: number, data: Buffer) => {
+      if (++writes > 1) refuse()
+      return real(fd, data.subarray(0, 10))
+    })
+    spool.add([removal(2)])
+    restore()
+    spool.add([removal(3)])
+    expect(faults).toEqual(['no space left'])
+    expect(times(spool.pending().changes)).toEqual([1, 2, 3])
+    expect(times(open().pending().changes)).toEqual([1, 3])
   })
 })
