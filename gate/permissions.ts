@@ -84,6 +84,8 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'releaseHeldPort',
     'replayAll',
     'restorePolicy',
+    'undoPolicyVersion',
+    'decideDevices',
     'resumeRollout',
     'revertRollout',
     'runBulk',

@@ -233,6 +233,32 @@ export const peripheralsCommand = operation({
   response: Type.Array(Type.String(), { description: 'uuids of the agents, each once.' }),
 })
 
+/** One decision about many devices. */
+export const decideDevices = operation({
+  id: 'decideDevices',
+  method: 'POST',
+  path: '/prime/webui/policy/decisions',
+  tag: 'Policy',
+  summary: 'Allows, denies or grants devices of hosts in one change',
+  description:
+    'All or nothing: one version of the policy, one audit record with the list, one undo (`undoPolicyVersion`). Each decision applies to the host that has the device. A decision that newly allows devices on more hosts than the limit becomes one change request. Allowing an attack tool needs overrideAttackTool, by an Administrator.',
+  permission: 'fleet:write',
+  body: closed({
+    decision: Type.Enum(['allow', 'deny', 'grant'], { description: '`grant`: an allow that ends at `expiresAt`.' }),
+    devices: Type.Array(closed(device), { minItems: 1, maxItems: 10_000 }),
+    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Why; shown with the decision.' }),
+    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601; required for a grant, refused otherwise.' })),
+    overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
+  }),
+  response: closed({
+    version: Type.Integer({ description: 'Version of the policy in force after this call.' }),
+    isChanged: Type.Boolean({ description: 'False if every device was decided about in this way before.' }),
+    rules: Type.Integer({ description: 'Rules that the decision consists of.' }),
+    agents: Type.Integer({ description: 'Hosts of the devices.' }),
+    jobId: nullable(Type.String({ description: 'Job that applies the decision to the hosts; null if they were few.' })),
+  }),
+})
+
 // --- By filter --------------------------------------------------------------------------------------------------------
 
 /** What can be done to many hosts at once. */

@@ -328,13 +328,26 @@ export const policyHistory = operation({
   response: page(PolicyVersion),
 })
 
+/** Result of a return to earlier rules. */
+const PolicyReturn = closed({
+  version: Type.Integer({ description: 'Version in force after this call.' }),
+  added: Type.Integer(),
+  changed: Type.Integer(),
+  deleted: Type.Integer(),
+  jobId: nullable(Type.String()),
+  worksAgain: nullable(WorksAgain, {
+    description: 'With dryRun: blocked devices that would work again; otherwise null.',
+  }),
+})
+
 export const restorePolicy = operation({
   ...common,
   id: 'restorePolicy',
   method: 'POST',
   path: '/prime/webui/policy/restore',
   summary: 'Makes the rules what they were at a version',
-  description: 'Undo is a restore of the version before. With dryRun nothing changes and the answer says what would.',
+  description:
+    'To undo one change, see `undoPolicyVersion`. With dryRun nothing changes and the answer says what would.',
   body: closed({
     version: Type.Integer({
       minimum: 0,
@@ -345,16 +358,26 @@ export const restorePolicy = operation({
     reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why; kept in the audit trail.' })),
   }),
   errors: ['not_found'],
-  response: closed({
-    version: Type.Integer({ description: 'Version in force after this call.' }),
-    added: Type.Integer(),
-    changed: Type.Integer(),
-    deleted: Type.Integer(),
-    jobId: nullable(Type.String()),
-    worksAgain: nullable(WorksAgain, {
-      description: 'With dryRun: blocked devices that would work again; otherwise null.',
-    }),
+  response: PolicyReturn,
+})
+
+export const undoPolicyVersion = operation({
+  ...common,
+  id: 'undoPolicyVersion',
+  method: 'POST',
+  path: '/prime/webui/policy/history/{version}/undo',
+  summary: 'Undoes the changes of one version',
+  description:
+    'Makes the rules that this version changed what they were before it, as a new version; other changes stay. If one of these rules was changed again since, nothing changes (409). An undo that newly allows devices on more hosts than the limit needs a second approver. With dryRun nothing changes and the answer says what would.',
+  params: closed({
+    version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The version to undo.' }),
   }),
+  body: closed({
+    dryRun: Type.Optional(Type.Boolean({ default: false })),
+    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why; kept in the audit trail.' })),
+  }),
+  errors: ['not_found', 'conflict'],
+  response: PolicyReturn,
 })
 
 export const PolicySettings = closed({

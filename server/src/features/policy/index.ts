@@ -98,7 +98,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     announceChange,
     drain: reassess.drain,
   })
-  const approvals = createApprovals({ ...deps, store, changes, resolve: deps.agents.resolve })
+  const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
   const longRead = createLongRead(deps.exportDb)
   const drafts = createDrafts({
     ...deps,

@@ -1,6 +1,7 @@
 import {
   createPolicyGrant,
   createPolicyRule,
+  decideDevices,
   deletePolicyGrant,
   deletePolicyRule,
   getPolicy,
@@ -15,6 +16,7 @@ import {
   previewPolicy,
   restorePolicy,
   testPolicyDraft,
+  undoPolicyVersion,
   updatePolicyGrant,
   updatePolicyRule,
   updatePolicySettings,
@@ -93,8 +95,12 @@ export const registerPolicyRoutes = (
     return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
   })
   app.register(restorePolicy, ({ actor, body }) =>
-    restore(actor, body.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+    restore.to(actor, body.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
   )
+  app.register(undoPolicyVersion, ({ actor, params, body }) =>
+    restore.undo(actor, params.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+  )
+  app.register(decideDevices, ({ actor, body }) => approvals.decide(actor, body))
   app.register(policyActivity, async ({ query }) => ({
     data: await read.activity(new Date(clock.now()), query.days ?? 14),
   }))

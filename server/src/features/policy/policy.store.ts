@@ -216,6 +216,16 @@ export const createPolicyStore = () => ({
     tx.query(sql`
       select distinct on (c.rule_id) c.rule_id, c.before, c.seal from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
 
+  /** What one version changed, and for each rule the last version that did. */
+  changesOf: (
+    tx: Tx,
+    version: number,
+  ): Promise<{ rule_id: string; before: PolicyRuleResource | null; seal: Buffer | null; latest: number }[]> =>
+    tx.query(sql`
+      select c.rule_id, c.before, c.seal,
+        (select max(l.version) from policy_changes l where l.rule_id = c.rule_id)::int as latest
+      from policy_changes c where c.version = ${version} order by c.rule_id`),
+
   versionExists: async (tx: Tx, version: number): Promise<boolean> =>
     version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,
 

@@ -20,78 +20,90 @@ export interface RestoreDeps {
   longRead: LongRead
 }
 
-/**
- * Makes the rules what they were at a version. Rules of hosts that are gone stay away; ended ones come back ended, grants for no
- * longer than one may last today.
- */
-export const createRestore =
-  ({ clock, store, changes, seals, settings, drafts, longRead }: RestoreDeps) =>
-  async (actor: Actor, version: number, { dryRun, reason }: { dryRun: boolean; reason: string }) => {
-    const plan = async (tx: Tx) => {
-      const inForce = (await store.versionAndOwn(tx, [])).version
-      if (version > inForce || !(await store.versionExists(tx, version)))
-        throw notFound('There is no such version of the policy.')
-      const then = await store.changesSince(tx, version)
-      const now = new Map(
-        (
-          await store.byIds(
-            tx,
-            then.map((c) => c.rule_id),
-          )
-        ).map((r) => [r.rule_id, r]),
-      )
-      const grantEnd = new Date(clock.now() + (await settings.read(tx)).grantMaxHours * 3_600_000)
-      const write: RuleRow[] = []
-      const remove: RuleRow[] = []
-      let added = 0
-      for (const { rule_id: id, before, seal } of then) {
-        const current = now.get(id)
-        if (before === null) {
-          if (current !== undefined) remove.push(current)
-          continue
-        }
-        if (before.host !== null && !(await store.hostExists(tx, before.host))) continue
-        if (before.overrideAttackTool && actor.profile > 10)
-          throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
-        const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
-        const was = {
-          rule_id: id,
-          effect: before.effect,
-          is_grant: before.level === 'grant',
-          vid: before.vid,
-          pid: before.pid,
-          serial: before.serial,
-          kinds: before.kinds as RuleRow['kinds'],
-          fingerprint: before.fingerprint,
-          agent_id: before.host,
-          tag_name: before.tag,
-          expires_at: before.expiresAt === null ? null : new Date(before.expiresAt),
-          reason: before.reason,
-          override_attack_tool: before.overrideAttackTool,
-          origin: before.origin,
-        }
-        if (seal === null || !seals.isAuthentic({ ...was, seal }))
-          throw new AppError('conflict', {
-            detail: `Rule ${id} was changed in the history by somebody else than this server: it is not brought back.`,
-          })
-        // A grant may not last longer than one that is made today.
-        const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
-        const row = changes.sealed({
-          ...was,
-          expires_at: isTooLong ? grantEnd : was.expires_at,
-          tag_id: tag?.tag_id ?? null,
-          created_at: new Date(before.createdAt),
-          created_by: before.createdBy,
-          changed_at: new Date(clock.now()),
-          changed_by: actor.userName,
-        })
-        if (current?.seal.equals(row.seal) === true) continue
-        if (current === undefined) added++
-        write.push(row)
+/** A return to earlier rules, and how people ask for it. */
+interface Return {
+  dryRun: boolean
+  reason: string
+}
+
+/** What was stored of a rule before a change; null: it did not exist. */
+type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
+
+/** Brings earlier rules back. */
+export const createRestore = ({ clock, store, changes, seals, settings, drafts, longRead }: RestoreDeps) => {
+  /**
+   * Plans to make rules what they were. Rules of hosts that are gone stay away; ended ones come back ended, grants for no
+   * longer than one may last today.
+   */
+  const planOf = (actor: Actor, earlier: (tx: Tx, inForce: number) => Promise<Earlier[]>) => async (tx: Tx) => {
+    const inForce = (await store.versionAndOwn(tx, [])).version
+    const then = await earlier(tx, inForce)
+    const now = new Map(
+      (
+        await store.byIds(
+          tx,
+          then.map((c) => c.rule_id),
+        )
+      ).map((r) => [r.rule_id, r]),
+    )
+    const grantEnd = new Date(clock.now() + (await settings.read(tx)).grantMaxHours * 3_600_000)
+    const write: RuleRow[] = []
+    const remove: RuleRow[] = []
+    let added = 0
+    for (const { rule_id: id, before, seal } of then) {
+      const current = now.get(id)
+      if (before === null) {
+        if (current !== undefined) remove.push(current)
+        continue
       }
-      const replaced = write.flatMap((row) => now.get(row.rule_id) ?? [])
-      return { inForce, write, remove, replaced, added, changed: write.length - added }
+      if (before.host !== null && !(await store.hostExists(tx, before.host))) continue
+      if (before.overrideAttackTool && actor.profile > 10)
+        throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
+      const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
+      const was = {
+        rule_id: id,
+        effect: before.effect,
+        is_grant: before.level === 'grant',
+        vid: before.vid,
+        pid: before.pid,
+        serial: before.serial,
+        kinds: before.kinds as RuleRow['kinds'],
+        fingerprint: before.fingerprint,
+        agent_id: before.host,
+        tag_name: before.tag,
+        expires_at: before.expiresAt === null ? null : new Date(before.expiresAt),
+        reason: before.reason,
+        override_attack_tool: before.overrideAttackTool,
+        origin: before.origin,
+      }
+      if (seal === null || !seals.isAuthentic({ ...was, seal }))
+        throw new AppError('conflict', {
+          detail: `Rule ${id} was changed in the history by somebody else than this server: it is not brought back.`,
+        })
+      // A grant may not last longer than one that is made today.
+      const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
+      const row = changes.sealed({
+        ...was,
+        expires_at: isTooLong ? grantEnd : was.expires_at,
+        tag_id: tag?.tag_id ?? null,
+        created_at: new Date(before.createdAt),
+        created_by: before.createdBy,
+        changed_at: new Date(clock.now()),
+        changed_by: actor.userName,
+      })
+      if (current?.seal.equals(row.seal) === true) continue
+      if (current === undefined) added++
+      write.push(row)
     }
+    const replaced = write.flatMap((row) => now.get(row.rule_id) ?? [])
+    return { inForce, write, remove, replaced, added, changed: write.length - added }
+  }
+  const run = async (
+    actor: Actor,
+    plan: ReturnType<typeof planOf>,
+    { dryRun, reason }: Return,
+    words: { summary: string; action: string; details: string },
+  ) => {
     const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
       added: p.added,
       changed: p.changed,
@@ -111,12 +123,47 @@ export const createRestore =
         tx,
         actor,
         p,
-        `Back to version ${version}`,
-        'policy.restored',
-        `version ${version}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted${reason === '' ? '' : `, reason: ${reason}`}`,
+        words.summary,
+        words.action,
+        `${words.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted${reason === '' ? '' : `, reason: ${reason}`}`,
       )
       return { version: done.version, ...counts(p), jobId: done.jobId, worksAgain: null }
     })
   }
+
+  return {
+    /** Makes the rules what they were at a version. */
+    to: (actor: Actor, version: number, given: Return) =>
+      run(
+        actor,
+        planOf(actor, async (tx, inForce) => {
+          if (version > inForce || !(await store.versionExists(tx, version))) throw noVersion()
+          return store.changesSince(tx, version)
+        }),
+        given,
+        { summary: `Back to version ${version}`, action: 'policy.restored', details: `version ${version}` },
+      ),
+
+    /** Undoes what one version changed, and nothing else. */
+    undo: (actor: Actor, version: number, given: Return) =>
+      run(
+        actor,
+        planOf(actor, async (tx) => {
+          if (version === 0 || !(await store.versionExists(tx, version))) throw noVersion()
+          const earlier = await store.changesOf(tx, version)
+          const later = earlier.find(({ latest }) => latest > version)
+          if (later !== undefined)
+            throw new AppError('conflict', {
+              detail: `Version ${later.latest} changed one of these rules again: undo that version first, or choose what to restore in the history.`,
+            })
+          return earlier
+        }),
+        given,
+        { summary: `Undid version ${version}`, action: 'policy.undone', details: `version ${version}` },
+      ),
+  }
+}
+
+const noVersion = (): AppError => notFound('There is no such version of the policy.')
 
 export type Restore = ReturnType<typeof createRestore>

@@ -185,7 +185,15 @@ const ordinary = new Set([
   ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],
   // Rules: measured and gated by what they newly allow.
   ...['createPolicyRule', 'updatePolicyRule', 'deletePolicyRule', 'createPolicyGrant', 'updatePolicyGrant'],
-  ...['deletePolicyGrant', 'restorePolicy', 'previewPolicy', 'testPolicyDraft', 'peripheralsCommand'],
+  ...[
+    'deletePolicyGrant',
+    'restorePolicy',
+    'undoPolicyVersion',
+    'decideDevices',
+    'previewPolicy',
+    'testPolicyDraft',
+    'peripheralsCommand',
+  ],
   // A backup holds no key; cron makes it with a token.
   'createBackup',
   // Settings that are not about signing in.
