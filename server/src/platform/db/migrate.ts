@@ -32,8 +32,8 @@ export const readMigrations = (folder: string): Migration[] =>
       }
     })
 
-/** Any constant: keeps two replicas from migrating at once. */
-const lockId = 7_205_759
+/** Any constant: keeps two replicas from changing the schema at once. */
+export const migrationLock = 7_205_759
 
 /** A statement that waits for a table longer than this is given up, since everybody else waits behind it. */
 const lockTimeoutMs = 2_000
@@ -48,7 +48,7 @@ const migrateOnce = (db: Db, migrations: readonly Migration[]): Promise<number> 
     const newest = migrations.at(-1)?.version ?? 0
     await client.query('BEGIN')
     try {
-      await client.query('SELECT pg_advisory_xact_lock($1)', [lockId])
+      await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
       await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)])
       await client.query(
         'CREATE TABLE IF NOT EXISTS schema_migrations (version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import { assertDatabaseFitness, startEmbeddedPostgres } from '../postgres/index.ts'
 import { StartError } from '../start-error.ts'
+import { migrationLock } from './migrate.ts'
 
 export interface OpenDatabase {
   connection: pg.PoolConfig
@@ -24,7 +25,10 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm')
+    // Of two servers that start at once on an empty database, both find it missing; IF NOT EXISTS alone fails the second.
+    await client.query(
+      `BEGIN; SELECT pg_advisory_xact_lock(${migrationLock}); CREATE EXTENSION IF NOT EXISTS pg_trgm; COMMIT`,
+    )
     await assertDatabaseFitness(client)
   } catch (error) {
     if (error instanceof StartError) throw error
