@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { type AccountView, addUser, profileNames, type UserProfile, updateUser } from '@portcullis/contract'
 import { useState } from 'react'
 import { passwordFault, passwordRules } from '../../lib/password-rules.ts'
-import { fieldMessage } from '../../lib/problem.ts'
+import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -48,6 +48,8 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
     error: form.errors[name] ?? fieldMessage(failure, name),
   })
 
+  const isStored = isStoredRequest(failure)
+
   if (link !== null) {
     return (
       <Stack gap="md">
@@ -66,6 +68,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
   return (
     <form
       onSubmit={form.onSubmit(async ({ password, phone, userProfile, userName, ...rest }) => {
+        if (isStored) return
         setBusy(true)
         setFailure(null)
         const body = {
@@ -139,11 +142,13 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {isStored ? 'Close' : 'Cancel'}
           </Button>
-          <Button type="submit" loading={busy}>
-            {account === null ? 'Make the account' : 'Save'}
-          </Button>
+          {isStored ? null : (
+            <Button type="submit" loading={busy}>
+              {account === null ? 'Make the account' : 'Save'}
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>

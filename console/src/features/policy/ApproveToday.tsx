@@ -2,9 +2,11 @@ import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { getPolicyTest, previewBulk, runBulk } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { rereadPolicy } from '../../ui/policy/undo.ts'
 import { devices, hosts, worksAgainText } from '../../ui/policy/words.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
@@ -38,7 +40,7 @@ const Question = ({ close }: { close: () => void }) => {
     setFailure(null)
     try {
       const { accepted } = await api.call(runBulk, {
-        body: { ...everything, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+        body: { ...everything, ...asReason(reason) },
       })
       close()
       rereadPolicy(services)
@@ -51,13 +53,14 @@ const Question = ({ close }: { close: () => void }) => {
   if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
   const data = preview.data
   const again = data === undefined ? null : worksAgainText(data.bulk.worksAgain)
+  const isStored = isStoredRequest(failure)
   const needsReason = (data?.bulk.agents ?? 0) > 1
   return (
     <form
       className={classes.question}
       onSubmit={(event) => {
         event.preventDefault()
-        void run()
+        if (!isStored) void run()
       }}
     >
       {data === undefined ? (
@@ -76,7 +79,7 @@ const Question = ({ close }: { close: () => void }) => {
           <SeverityShape severity={again.severity} /> <strong>{again.text}</strong>
         </p>
       )}
-      {needsReason ? (
+      {needsReason && !isStored ? (
         <TextInput
           label="Reason"
           required
@@ -89,16 +92,18 @@ const Question = ({ close }: { close: () => void }) => {
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button size="sm" variant="default" onClick={close} data-autofocus>
-          Cancel
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button
-          size="sm"
-          type="submit"
-          loading={busy}
-          disabled={data === undefined || (needsReason && reason.trim() === '')}
-        >
-          Approve them
-        </Button>
+        {isStored ? null : (
+          <Button
+            size="sm"
+            type="submit"
+            loading={busy}
+            disabled={data === undefined || (needsReason && reason.trim() === '')}
+          >
+            Approve them
+          </Button>
+        )}
       </Group>
     </form>
   )

@@ -3,7 +3,7 @@ import { getPolicy, type PolicySettings, updatePolicySettings } from '@portculli
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { fieldMessage } from '../../lib/problem.ts'
+import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -27,7 +27,12 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
   const [draft, setDraft] = useState(settings)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const change = (part: Partial<PolicySettings>) => setDraft((old) => ({ ...old, ...part }))
+  const isStored = isStoredRequest(failure)
+  const change = (part: Partial<PolicySettings>) => {
+    setDraft((old) => ({ ...old, ...part }))
+    // Other settings are another request.
+    if (isStored) setFailure(null)
+  }
   const save = async () => {
     setBusy(true)
     setFailure(null)
@@ -63,7 +68,7 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        if (!isStored) void save()
       }}
     >
       <fieldset disabled={!canWrite} style={{ margin: 0, padding: 0, border: 0, maxWidth: 520 }}>
@@ -108,9 +113,11 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
                 label="More"
                 curl={() => curlOf(window.location.origin, updatePolicySettings, { body: draft })}
               />
-              <Button type="submit" loading={busy}>
-                Save
-              </Button>
+              {isStored ? null : (
+                <Button type="submit" loading={busy}>
+                  Save
+                </Button>
+              )}
             </Group>
           ) : (
             <p style={{ margin: 0, color: 'var(--pc-muted)' }}>An Administrator can change these.</p>

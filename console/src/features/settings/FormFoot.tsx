@@ -13,13 +13,15 @@ export interface FormFootProps {
   body: Record<string, string | null>
   busy: boolean
   isDirty: boolean
+  /** The changes wait for a second approver. */
+  isStored: boolean
   /** What came of the last try to save. */
   said: string
   discard: () => void
 }
 
 /** The foot of a form, always in sight: how it stands, the same call as curl, discarding and saving. */
-export const FormFoot = ({ group, formId, body, busy, isDirty, said, discard }: FormFootProps) => {
+export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, said, discard }: FormFootProps) => {
   const operation = saveOperations[group]
   return (
     <Group justify="flex-end" gap="sm" className={classes.foot}>
@@ -37,9 +39,11 @@ export const FormFoot = ({ group, formId, body, busy, isDirty, said, discard }: 
           Discard
         </Button>
       ) : null}
-      <Button type="submit" form={formId} loading={busy}>
-        Save
-      </Button>
+      {isStored ? null : (
+        <Button type="submit" form={formId} loading={busy}>
+          Save
+        </Button>
+      )}
     </Group>
   )
 }

@@ -85,6 +85,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           body={body}
           busy={entry.busy}
           isDirty={isDirty}
+          isStored={entry.isStored}
           said={entry.said === '' ? standing : entry.said}
           discard={entry.discard}
         />

@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { configRollback } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { tell } from '../../ui/tell.ts'
@@ -50,12 +51,13 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       setBusy(false)
     }
   }
+  const isStored = isStoredRequest(failure)
   return (
     <form
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        void run()
+        if (!isStored) void run()
       }}
     >
       {trial.error !== null ? (
@@ -75,11 +77,13 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close}>
-          Cancel
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button type="submit" loading={busy} disabled={changes.length === 0} data-autofocus>
-          Go back
-        </Button>
+        {isStored ? null : (
+          <Button type="submit" loading={busy} disabled={changes.length === 0} data-autofocus>
+            Go back
+          </Button>
+        )}
       </Group>
     </form>
   )

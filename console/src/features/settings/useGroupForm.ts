@@ -1,6 +1,6 @@
 import type { ConfigMap } from '@portcullis/contract'
 import { type RefObject, useEffect, useState } from 'react'
-import { fieldMessage } from '../../lib/problem.ts'
+import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { bodyOf, type Edits, faultOf, inWords, isMoved, itemsOf, noEdits, shownText } from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { useGroupTest } from './useGroupTest.ts'
@@ -20,6 +20,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   const body = bodyOf(group, stored, edits)
   const names = itemsOf(group).map(([name]) => name)
   const named = faultyItems(failure)
+  const isStored = isStoredRequest(failure)
   const isAtField = named.length > 0 && named.every((name) => names.includes(name))
 
   // Whoever saved by the keyboard goes on where it is wrong.
@@ -55,6 +56,8 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     trial,
     said,
     isAtField,
+    /** The changes wait for a second approver. Other changes are another request. */
+    isStored,
     isDirty: Object.keys(body).length > 0,
     /** The changes are shown and wait for a yes. */
     isAsking,
@@ -62,15 +65,18 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     store,
     enter: (name: string, text: string) => {
       setSaid('')
+      if (isStored) forget()
       setMended((old) => new Set([...old, name]))
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
     /** Marks a stored secret to be taken away, or not. */
-    remove: (name: string, removed: boolean) =>
+    remove: (name: string, removed: boolean) => {
+      if (isStored) forget()
       setEdits((old) => ({
         ...old,
         removed: removed ? [...old.removed, name] : old.removed.filter((other) => other !== name),
-      })),
+      }))
+    },
     errorOf: (name: string): string | undefined => {
       if (mended.has(name)) return undefined
       const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
@@ -87,6 +93,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       forget()
     },
     submit: () => {
+      if (isStored) return
       const found = faultsNow()
       setFaults(found)
       setMended(new Set())
