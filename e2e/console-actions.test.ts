@@ -195,6 +195,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of one vendor')
     await form.getByText('This needs a second approver.').waitFor()
     await form.getByRole('button', { name: 'Request approval' }).click()
+    await dialog(page).getByRole('button', { name: 'Request approval' }).click()
     await form.getByText('Waiting for a second approver').waitFor()
     expect(await form.getByRole('link', { name: 'Open the request' }).count()).toBe(1)
     expect(await waiting()).toHaveLength(1)

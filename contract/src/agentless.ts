@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
+import { newlyAllowed, reasonGiven } from './opening.ts'
 import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
 import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
@@ -370,12 +371,7 @@ export const uploadConnections = operation({
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean({ description: 'true: says what it would do and stores nothing.' })),
-    reason: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
-      }),
-    ),
+    reason: reasonGiven,
   }),
   upload: true,
   bodyOptional: true,
@@ -396,12 +392,7 @@ export const uploadConnections = operation({
       { description: 'The first 200 lines, for a preview.' },
     ),
     secondPerson: Type.Boolean({ description: 'In a dry run: the tags in this file need a second approver.' }),
-    newlyAllowed: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'In a dry run: hosts on which the tags in this file newly allow devices.',
-      }),
-    ),
+    newlyAllowed: newlyAllowed('In a dry run: hosts on which the tags in this file newly allow devices.'),
   }),
   errors: ['payload_too_large'],
 })

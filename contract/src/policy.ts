@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { policyKinds } from './agent-protocol.ts'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
+import { newlyAllowed, reasonGiven } from './opening.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 
 /** Who a rule speaks to, from the narrowest; an allow of a narrower level outranks one of a wider. */
@@ -194,6 +195,7 @@ export const deletePolicyRule = operation({
   path: '/prime/webui/policy/rules/{id}',
   summary: 'Deletes a rule; what it decided returns to neutral',
   params: ruleParams,
+  query: closed({ reason: reasonGiven }),
   response: PolicyChange,
 })
 
@@ -237,6 +239,7 @@ export const deletePolicyGrant = operation({
   path: '/prime/webui/policy/grants/{id}',
   summary: 'Ends a grant now',
   params: ruleParams,
+  query: closed({ reason: reasonGiven }),
   response: PolicyChange,
 })
 
@@ -289,6 +292,7 @@ export const previewPolicy = operation({
     blocked: Type.Integer({ description: 'Devices that change from allow to block.' }),
     blockedNow: Type.Integer({ description: 'Of these: present on armed hosts, so that they stop working.' }),
     worksAgain: WorksAgain,
+    newlyAllowed: newlyAllowed('Hosts on which the change newly allows devices, seen or not.'),
     effects: Type.Array(PolicyEffect, {
       description: 'The first 200: attack tools, then devices that stop working, then all others.',
     }),
@@ -338,6 +342,7 @@ const PolicyReturn = closed({
   worksAgain: nullable(WorksAgain, {
     description: 'With dryRun: blocked devices that would work again; otherwise null.',
   }),
+  newlyAllowed: newlyAllowed('With dryRun: hosts on which devices are newly allowed, seen or not.'),
 })
 
 export const restorePolicy = operation({
@@ -355,7 +360,7 @@ export const restorePolicy = operation({
       description: 'The version to go back to; 0 is no rules.',
     }),
     dryRun: Type.Optional(Type.Boolean({ default: false })),
-    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why; kept in the audit trail.' })),
+    reason: reasonGiven,
   }),
   errors: ['not_found'],
   response: PolicyReturn,
@@ -374,7 +379,7 @@ export const undoPolicyVersion = operation({
   }),
   body: closed({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
-    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why; kept in the audit trail.' })),
+    reason: reasonGiven,
   }),
   errors: ['not_found', 'conflict'],
   response: PolicyReturn,

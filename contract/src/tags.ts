@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { newlyAllowed, reasonGiven } from './opening.ts'
 import { closed, nullable, operation } from './operation.ts'
 
 /** Longest name of a tag, in characters. */
@@ -42,12 +43,7 @@ export const GatewayHashtagActionDto = closed({
 })
 export type GatewayHashtagActionDto = Static<typeof GatewayHashtagActionDto>
 
-const newlyAllowed = Type.Optional(
-  Type.Integer({
-    minimum: 0,
-    description: 'In a dry run: hosts on which rules or options for these tags newly allow devices.',
-  }),
-)
+const dryCount = newlyAllowed('In a dry run: hosts on which rules or options for these tags newly allow devices.')
 const accepted = Type.Array(Type.String(), {
   description: 'Elements it was carried out for; names of tags when no elements were given.',
 })
@@ -57,7 +53,7 @@ export const AddTagsResult = closed({
   accepted,
   notFound,
   created: Type.Array(Type.String(), { description: 'Tags that did not exist before.' }),
-  newlyAllowed,
+  newlyAllowed: dryCount,
 })
 export type AddTagsResult = Static<typeof AddTagsResult>
 
@@ -65,7 +61,7 @@ export const DeleteTagsResult = closed({
   accepted,
   notFound,
   deleted: Type.Array(Type.String(), { description: 'Tags that exist no more; empty when elements were untagged.' }),
-  newlyAllowed,
+  newlyAllowed: dryCount,
 })
 export type DeleteTagsResult = Static<typeof DeleteTagsResult>
 
@@ -82,7 +78,7 @@ export const ImportResult = closed({
     }),
     { description: `The first ${maxImportErrors} errors, in the order of the file.` },
   ),
-  newlyAllowed,
+  newlyAllowed: dryCount,
 })
 export type ImportResult = Static<typeof ImportResult>
 
@@ -165,12 +161,7 @@ export const importTags = operation({
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean()),
-    reason: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
-      }),
-    ),
+    reason: reasonGiven,
   }),
   upload: true,
   bodyOptional: true,

@@ -4,14 +4,16 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
-import { worksAgainText } from '../../ui/policy/words.ts'
+import { openedHosts, openedText } from '../../ui/policy/words.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -80,23 +82,23 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
     retry: false,
   })
   const total = trial.data === undefined ? 0 : trial.data.added + trial.data.changed + trial.data.deleted
-  const again = trial.data?.worksAgain ?? null
-  const warning = again === null ? null : worksAgainText(again)
-  const needsReason = again !== null && again.agents > 1
+  const warning = trial.data === undefined ? null : openedText(trial.data)
+  const needsReason = trial.data !== undefined && openedHosts(trial.data) > 1
+  const isStored = isStoredRequest(failure)
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
       const done = await api.call(restorePolicy, {
-        body: { version, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+        body: { version, ...asReason(reason) },
       })
       close()
       tellPolicyChange(services, `The rules are those of version ${version} again.`, {
         made: done.version,
         before: done.version - 1,
       })
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
       setBusy(false)
     }
   }
@@ -118,7 +120,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
           <strong>{warning.text}</strong>
         </p>
       )}
-      {needsReason ? (
+      {needsReason && !isStored ? (
         <TextInput
           label="Reason"
           required
@@ -131,15 +133,17 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close} data-autofocus>
-          Cancel
+          {isStored ? 'Close' : 'Cancel'}
         </Button>
-        <Button
-          loading={busy}
-          disabled={total === 0 || (needsReason && reason.trim() === '')}
-          onClick={() => void run()}
-        >
-          Restore version {version}
-        </Button>
+        {isStored ? null : (
+          <Button
+            loading={busy}
+            disabled={total === 0 || (needsReason && reason.trim() === '')}
+            onClick={() => void run()}
+          >
+            Restore version {version}
+          </Button>
+        )}
       </Group>
     </div>
   )

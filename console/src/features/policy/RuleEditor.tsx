@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import {
   createPolicyGrant,
   createPolicyRule,
@@ -6,6 +6,7 @@ import {
   deletePolicyRule,
   type PolicyDraft,
   type PolicyRuleResource,
+  previewPolicy,
   updatePolicyGrant,
   updatePolicyRule,
 } from '@portcullis/contract'
@@ -13,13 +14,16 @@ import { useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { PreviewPanel } from '../../ui/policy/PreviewPanel.tsx'
 import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
 import { usePreview } from '../../ui/policy/usePreview.ts'
+import { hosts as hostsText, openedHosts, openedText } from '../../ui/policy/words.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
@@ -66,7 +70,7 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
 /** Writes, changes and deletes a rule or grant, with what it would do beside it. */
 export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditorProps) => {
   const services = useServices()
-  const { api, clock } = services
+  const { api, clock, queries } = services
   const session = useSession()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(() => (rule === null ? start : draftOf(rule)))
@@ -74,6 +78,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
   const [deleting, setDeleting] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
+  const [reason, setReason] = useState('')
   const faults = faultsOf(draft, { isGrant, now: clock.now() })
   const isStored = isStoredRequest(failure)
   const thing = isGrant ? 'grant' : 'rule'
@@ -85,8 +90,9 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
       ? { add: [inputOf(draft)], remove: removed }
       : null
 
-  const { preview } = usePreview(canWrite ? change : null)
+  const { preview, isStale } = usePreview(canWrite ? change : null)
   const needsApprover = preview?.secondPerson === true
+  const needsReason = preview !== undefined && openedHosts(preview) > 1
 
   const run = async (work: () => Promise<{ version: number; warnings?: readonly unknown[] }>, message: string) => {
     setBusy(true)
@@ -95,8 +101,45 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
       const { version } = await work()
       close()
       tellPolicyChange(services, message, { made: version, before: version - 1 })
-    } catch (reason) {
-      setFailure(reason)
+    } catch (cause) {
+      setFailure(cause)
+      setBusy(false)
+    }
+  }
+  /** Saves at once what allows devices on one host at most; asks before all else. */
+  const ask = async (save: () => Promise<void>) => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const text = JSON.stringify(change)
+      const said =
+        change === null
+          ? null
+          : await queries.fetchQuery({
+              queryKey: ['policy-preview', text],
+              queryFn: () => api.call(previewPolicy, { body: change }),
+              staleTime: 10_000,
+            })
+      const hosts = said === null ? 0 : openedHosts(said)
+      if (said === null || hosts <= 1) {
+        await save()
+        return
+      }
+      setBusy(false)
+      confirm({
+        title: `Allow devices on ${hostsText(hosts)}`,
+        names: [],
+        count: hosts,
+        kind: ['host', 'hosts'],
+        consequence: said.secondPerson
+          ? 'a second approver has to agree first.'
+          : `the ${thing} takes effect within a second.`,
+        action: said.secondPerson ? 'Request approval' : `Save the ${thing}`,
+        worksAgain: openedText(said),
+        run: save,
+      })
+    } catch (cause) {
+      setFailure(cause)
       setBusy(false)
     }
   }
@@ -110,27 +153,31 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
     }
     if (isGrant) {
       const body = grantOf(draft)
-      void run(
-        () =>
-          rule === null
-            ? api.call(createPolicyGrant, { body })
-            : api.call(updatePolicyGrant, { params: { id: rule.id }, body }),
-        rule === null ? 'Grant in force.' : 'Grant changed.',
+      void ask(() =>
+        run(
+          () =>
+            rule === null
+              ? api.call(createPolicyGrant, { body })
+              : api.call(updatePolicyGrant, { params: { id: rule.id }, body }),
+          rule === null ? 'Grant in force.' : 'Grant changed.',
+        ),
       )
       return
     }
     const body = inputOf(draft)
-    void run(
-      () =>
-        rule === null
-          ? api.call(createPolicyRule, { body })
-          : api.call(updatePolicyRule, { params: { id: rule.id }, body }),
-      rule === null ? 'Rule in force.' : 'Rule changed.',
+    void ask(() =>
+      run(
+        () =>
+          rule === null
+            ? api.call(createPolicyRule, { body })
+            : api.call(updatePolicyRule, { params: { id: rule.id }, body }),
+        rule === null ? 'Rule in force.' : 'Rule changed.',
+      ),
     )
   }
   const remove = (id: string) =>
     void run(
-      () => api.call(isGrant ? deletePolicyGrant : deletePolicyRule, { params: { id } }),
+      () => api.call(isGrant ? deletePolicyGrant : deletePolicyRule, { params: { id }, query: asReason(reason) }),
       isGrant ? 'Grant ended.' : 'Rule deleted.',
     )
   const curl = () => {
@@ -192,10 +239,21 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
           }
         />
         {canWrite ? <DraftTest draft={change} /> : null}
+        {deleting && needsReason && !isStored ? (
+          <TextInput
+            size="xs"
+            label="Reason"
+            required
+            maxLength={200}
+            value={reason}
+            placeholder="Why these devices may be used"
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        ) : null}
         {failure === null ? null : <ErrorState failure={failure} inline />}
         {isStored ? (
           <Group justify="flex-end">
-            <Button size="xs" variant="default" onClick={close} data-autofocus>
+            <Button size="xs" variant="default" onClick={close} autoFocus>
               Close
             </Button>
           </Group>
@@ -209,16 +267,23 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
               ) : null}
             </span>
             {rule !== null && deleting ? (
-              <Group gap="sm">
-                <Button size="xs" variant="default" onClick={() => setDeleting(false)} data-autofocus>
+              <Group key="delete" gap="sm">
+                <Button size="xs" variant="default" onClick={() => setDeleting(false)} autoFocus>
                   Keep it
                 </Button>
-                <Button size="xs" color="red" loading={busy} onClick={() => remove(rule.id)}>
+                <Button
+                  size="xs"
+                  color="red"
+                  loading={busy}
+                  // Only the preview says whether the deletion allows devices.
+                  disabled={preview === undefined || isStale || (needsReason && reason.trim() === '')}
+                  onClick={() => remove(rule.id)}
+                >
                   {needsApprover ? 'Request approval' : isGrant ? 'End the grant' : 'Delete the rule'}
                 </Button>
               </Group>
             ) : (
-              <Group gap="sm">
+              <Group key="save" gap="sm">
                 <Button size="xs" variant="default" onClick={close}>
                   Cancel
                 </Button>

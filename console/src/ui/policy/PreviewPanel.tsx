@@ -8,7 +8,7 @@ import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import classes from './policy.module.css'
 import { usePreview } from './usePreview.ts'
-import { devices, type Preview, previewSentence, worksAgainText } from './words.ts'
+import { devices, openedText, type Preview, previewSentence, worksAgainText } from './words.ts'
 
 const shownAtFirst = 5
 
@@ -62,7 +62,9 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   const { preview, failure, isStale, retry } = usePreview(draft)
   if (failure !== null) return <ErrorState failure={failure} retry={retry} inline />
   const sentence = preview === undefined ? null : previewSentence(preview)
-  const again = preview === undefined ? null : worksAgainText(preview.worksAgain)
+  // The sentence already counts devices that become allowed.
+  const again =
+    preview === undefined ? null : preview.allowed === 0 ? openedText(preview) : worksAgainText(preview.worksAgain)
   return (
     <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
       {preview === undefined || sentence === null ? (

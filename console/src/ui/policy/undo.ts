@@ -1,8 +1,10 @@
-import { getPolicy, restorePolicy } from '@portcullis/contract'
+import { type BodyOf, getPolicy, restorePolicy } from '@portcullis/contract'
 import type { Api } from '../../lib/api.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import type { Services } from '../../lib/services.tsx'
 import { tell, tellWithUndo } from '../tell.ts'
+import { asReason } from './NewlyAllowed.tsx'
+import { openedHosts, openedText } from './words.ts'
 
 /** Rereads whatever shows rules or decisions. */
 export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
@@ -19,7 +21,7 @@ export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
     void queries.invalidateQueries({ queryKey: [key] })
 }
 
-const goBack = async (api: Pick<Api, 'call'>, made: number, before: number): Promise<void> => {
+const goBack = async (api: Pick<Api, 'call'>, made: number, body: BodyOf<typeof restorePolicy>) => {
   const { version } = await api.call(getPolicy)
   if (version !== made)
     // Going back would also take back what others did.
@@ -27,10 +29,10 @@ const goBack = async (api: Pick<Api, 'call'>, made: number, before: number): Pro
       'conflict',
       'The policy was changed again since then: choose what to restore under its history.',
     )
-  await api.call(restorePolicy, { body: { version: before } })
+  return api.call(restorePolicy, { body })
 }
 
-/** Tells that the policy was changed and offers, for ten seconds, to restore the version before. */
+/** Tells that the policy was changed and offers, for ten seconds, to restore the version before. Asks before this allows devices. */
 export const tellPolicyChange = (
   services: Pick<Services, 'api' | 'queries'>,
   message: string,
@@ -41,8 +43,26 @@ export const tellPolicyChange = (
     tell(message)
     return
   }
-  tellWithUndo(message, async () => {
-    await goBack(services.api, made, before)
-    rereadPolicy(services)
-  })
+  tellWithUndo(
+    message,
+    async (reason) => {
+      await goBack(services.api, made, { version: before, ...asReason(reason) })
+      rereadPolicy(services)
+    },
+    async () => {
+      const dry = await goBack(services.api, made, { version: before, dryRun: true })
+      const hosts = openedHosts(dry)
+      if (hosts === 0) return null
+      return {
+        title: 'Undo the change of the policy',
+        names: [],
+        count: hosts,
+        kind: ['host', 'hosts'],
+        consequence: 'the rules from before the change apply again.',
+        action: 'Undo',
+        worksAgain: openedText(dry),
+        ...(hosts > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
+      }
+    },
+  )
 }

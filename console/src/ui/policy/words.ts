@@ -29,6 +29,23 @@ export const worksAgainText = ({
   }
 }
 
+/** What a change opens, as a preview or dry run of the server says. */
+interface Opens {
+  worksAgain: Preview['worksAgain'] | null
+  newlyAllowed?: number
+}
+
+/** Returns the number of hosts on which a change allows devices. More than one need a reason. */
+export const openedHosts = ({ worksAgain, newlyAllowed = 0 }: Opens): number =>
+  Math.max(worksAgain?.agents ?? 0, newlyAllowed)
+
+/** Says what a change makes possible: blocked devices that work again, or else hosts that newly allow some; null: nothing. */
+export const openedText = (opens: Opens): { severity: Severity; text: string } | null => {
+  const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
+  if (again !== null || openedHosts(opens) === 0) return again
+  return { severity: 'amber', text: `This newly allows devices on ${hosts(openedHosts(opens))}.` }
+}
+
 /** What a change of the rules would do, most serious part first. */
 export const previewSentence = (
   preview: Pick<Preview, 'agents' | 'peripherals' | 'matching' | 'allowed' | 'blocked' | 'blockedNow'>,

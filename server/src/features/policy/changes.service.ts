@@ -52,9 +52,13 @@ const hostsAtOnce = 200
 export interface RuleChanges {
   remove: readonly RuleRow[]
   write: readonly RuleRow[]
+  /** Why; empty or absent when no reason was given. */
+  reason?: string | undefined
 }
 
 class DryRun extends Error {}
+
+const because = (details: string, reason: string): string => (reason === '' ? details : `${details}, reason: ${reason}`)
 
 /** A rule as a request stores it: JSON has neither times nor bytes. */
 type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
@@ -168,7 +172,7 @@ export const createChanges = ({
   const commit = async (
     tx: Tx,
     actor: Actor,
-    { remove, write }: RuleChanges,
+    { remove, write, reason = '' }: RuleChanges,
     summary: string,
     action: string,
     details: string,
@@ -188,7 +192,13 @@ export const createChanges = ({
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
     if (granted !== Number.POSITIVE_INFINITY) {
       if (write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())
-      await assertAlone(tx, actor, { remove, write, old }, { summary, action, details }, granted)
+      await assertAlone(
+        tx,
+        actor,
+        { remove, write, old, reason },
+        { summary, action, details: because(details, reason) },
+        granted,
+      )
     }
     const hadWideAllow = await affected.hasWideAllow(tx)
     await store.remove(
@@ -220,7 +230,7 @@ export const createChanges = ({
     if (jobId !== null) await hosts.giveJob(tx, jobId)
     await announceChange(tx)
     await tellHosts(version)
-    await audit.write(tx, actor, { action, entity: summary, details, severity: 4 })
+    await audit.write(tx, actor, { action, entity: summary, details: because(details, reason), severity: 4 })
     return { version, jobId, after }
   }
 
@@ -268,7 +278,7 @@ export const createChanges = ({
   const assertAlone = async (
     tx: Tx,
     actor: Actor,
-    { remove, write, old }: RuleChanges & { old: readonly RuleRow[] },
+    { remove, write, old, reason = '' }: RuleChanges & { old: readonly RuleRow[] },
     words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
     granted: number,
   ): Promise<void> => {
@@ -286,7 +296,7 @@ export const createChanges = ({
             detail: `This allows attack tools on ${reachOf(hosts, true)}: request {id} waits for a second approver.`,
           }
         : { limit }),
-      details: linesOfChange({ gone: old, write }, names),
+      details: [...(reason === '' ? [] : [`Reason: ${reason}`]), ...linesOfChange({ gone: old, write }, names)],
       change: {
         title: titleOfChange({ gone: old, write }, names, { hosts, isForLaterHosts }),
         hosts,
@@ -462,14 +472,14 @@ export const createChanges = ({
       }
     },
 
-    remove: (actor: Actor, id: string, isGrant: boolean): Promise<PolicyChange> =>
+    remove: (actor: Actor, id: string, isGrant: boolean, reason?: string): Promise<PolicyChange> =>
       change(actor, async (tx) => {
         const old = await existing(tx, id, isGrant)
         const shown = await store.shown(tx, [id])
         const done = await commit(
           tx,
           actor,
-          { remove: [old], write: [] },
+          { remove: [old], write: [], reason },
           `${isGrant ? 'Ended' : 'Deleted'}: ${sentenceOf(shown, id)}`.slice(0, 500),
           `policy.${noun(isGrant)}.deleted`,
           JSON.stringify(wireRule(old)),

@@ -226,6 +226,7 @@ export const createDrafts = ({
           blocked: moved.filter((d) => effectOf(d.source) === 'block').length,
           blockedNow,
           worksAgain: worksAgainOf(decided),
+          newlyAllowed: opened.hosts,
           effects: listed.flatMap((d): PolicyEffect[] => {
             const name = names.get(`${d.candidate.agent_id}|${d.candidate.device_id}`)
             if (name === undefined) return []

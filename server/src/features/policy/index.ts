@@ -141,7 +141,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     rules: createList(rulesList, deps),
     read,
     changes,
-    restore: createRestore({ clock, store, changes, seals, settings, drafts, longRead }),
+    restore: createRestore({ clock, store, changes, seals, settings, drafts, newlyAllowed, longRead }),
     approvals,
     drafts,
     test: createPolicyTest({ longRead, clock, drafts }),

@@ -83,11 +83,15 @@ export const registerPolicyRoutes = (
   app.register(listPolicyRules, ({ query }) => rules.page(query, isNoGrant))
   app.register(createPolicyRule, ({ actor, body }) => changes.create(actor, body, false))
   app.register(updatePolicyRule, ({ actor, params, body }) => changes.replace(actor, params.id, body, false))
-  app.register(deletePolicyRule, ({ actor, params }) => changes.remove(actor, params.id, false))
+  app.register(deletePolicyRule, ({ actor, params, query }) =>
+    changes.remove(actor, params.id, false, query.reason?.trim()),
+  )
   app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
   app.register(createPolicyGrant, ({ actor, body }) => changes.create(actor, body, true))
   app.register(updatePolicyGrant, ({ actor, params, body }) => changes.replace(actor, params.id, body, true))
-  app.register(deletePolicyGrant, ({ actor, params }) => changes.remove(actor, params.id, true))
+  app.register(deletePolicyGrant, ({ actor, params, query }) =>
+    changes.remove(actor, params.id, true, query.reason?.trim()),
+  )
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
   app.register(policyHistory, async ({ query }) => {
     const { limit, offset } = pageOf(query)

@@ -183,17 +183,21 @@ describe('rules', () => {
     await host.checkIn(armed)
     const allow = await addRule({ vid: '0781', host: host.agentId })
     const a = await admin()
-    ok(await a.delete(`${base}/policy/rules/${allow.rule?.id}`))
+    ok(await a.delete(`${base}/policy/rules/${allow.rule?.id}?reason=not%20needed`))
     const dry = ok(await a.post(`${base}/policy/restore`, { version: allow.version, dryRun: true }))
-    expect(dry).toMatchObject({ added: 1, worksAgain: { agents: 1, peripherals: 1, attackTools: 0 } })
+    expect(dry).toMatchObject({ added: 1, newlyAllowed: 1, worksAgain: { agents: 1, peripherals: 1, attackTools: 0 } })
     const done = ok(await a.post(`${base}/policy/restore`, { version: allow.version, reason: 'deleted by mistake' }))
     expect(done.worksAgain).toBe(null)
     const trail = ok<{ data: { action: string; details: string }[] }>(
-      await a.get(`${base}/events/GetAuditsIntegration?PageSize=1`),
+      await a.get(`${base}/events/GetAuditsIntegration?PageSize=2`),
     )
     expect(trail.data[0]).toMatchObject({
       action: 'policy.restored',
       details: expect.stringContaining('reason: deleted by mistake'),
+    })
+    expect(trail.data[1]).toMatchObject({
+      action: 'policy.rule.deleted',
+      details: expect.stringContaining('reason: not needed'),
     })
     await noRules()
   })

@@ -6,6 +6,7 @@ import { fold } from '#platform/list/columns.ts'
 import type { Changes } from './changes.service.ts'
 import type { Drafts } from './draft.service.ts'
 import type { LongRead } from './long.read.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import type { Seals } from './seal.ts'
@@ -17,6 +18,7 @@ export interface RestoreDeps {
   seals: Seals
   settings: PolicySettingsApi
   drafts: Pick<Drafts, 'worksAgain'>
+  newlyAllowed: Pick<NewlyAllowed, 'measure'>
   longRead: LongRead
 }
 
@@ -30,7 +32,16 @@ interface Return {
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
 /** Brings earlier rules back. */
-export const createRestore = ({ clock, store, changes, seals, settings, drafts, longRead }: RestoreDeps) => {
+export const createRestore = ({
+  clock,
+  store,
+  changes,
+  seals,
+  settings,
+  drafts,
+  newlyAllowed,
+  longRead,
+}: RestoreDeps) => {
   /**
    * Plans to make rules what they were. Rules of hosts that are gone stay away; ended ones come back ended, grants for no
    * longer than one may last today.
@@ -113,7 +124,9 @@ export const createRestore = ({ clock, store, changes, seals, settings, drafts, 
       return longRead(async (tx) => {
         const p = await plan(tx)
         const worksAgain = await drafts.worksAgain(tx, { removed: [...p.remove, ...p.replaced], added: p.write })
-        return { version: p.inForce, ...counts(p), jobId: null, worksAgain }
+        const change = { gone: [...p.remove, ...p.replaced], write: p.write }
+        const { hosts } = await newlyAllowed.measure(tx, change, new Date(clock.now()))
+        return { version: p.inForce, ...counts(p), jobId: null, worksAgain, newlyAllowed: hosts }
       })
     return changes.change(actor, async (tx) => {
       const p = await plan(tx)
@@ -122,10 +135,10 @@ export const createRestore = ({ clock, store, changes, seals, settings, drafts, 
       const done = await changes.commit(
         tx,
         actor,
-        p,
+        { ...p, reason },
         words.summary,
         words.action,
-        `${words.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted${reason === '' ? '' : `, reason: ${reason}`}`,
+        `${words.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
       )
       return { version: done.version, ...counts(p), jobId: done.jobId, worksAgain: null }
     })

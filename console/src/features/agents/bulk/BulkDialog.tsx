@@ -13,7 +13,7 @@ import { SeverityShape } from '../../../ui/SeverityTag.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
 import classes from './BulkDialog.module.css'
 import { type BulkHosts, bulkWords, hostsText, opposite, previewLines, selected, typedAbove } from './bulk.ts'
-import { undoBulk } from './undo.ts'
+import { undoBulk, undoQuestion } from './undo.ts'
 
 export interface BulkQuestion {
   action: BulkAction
@@ -65,7 +65,12 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
       if (jobId !== null) work.follow(jobId)
       const message = accepted === 0 ? 'There was nothing to do.' : words.done(hostsText(accepted))
       if (jobId === null || opposite(action) === null) tell(message)
-      else tellWithUndo(message, () => undoBulk(api, action, jobId, work.follow))
+      else
+        tellWithUndo(
+          message,
+          (why) => undoBulk(api, action, jobId, work.follow, why),
+          () => undoQuestion(api, action, jobId),
+        )
     } catch (reason) {
       setFailure(reason)
       setBusy(false)

@@ -1,6 +1,8 @@
-import { type BulkAction, cancelJob, listCommands, runBulk } from '@portcullis/contract'
+import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '@portcullis/contract'
 import type { Api } from '../../../lib/api.ts'
 import { CallFailure } from '../../../lib/problem.ts'
+import { asReason } from '../../../ui/policy/NewlyAllowed.tsx'
+import { worksAgainText } from '../../../ui/policy/words.ts'
 import { hostsText, opposite } from './bulk.ts'
 
 // Commands of one job that are read at once; a job of more hosts is read in as many steps as it needs.
@@ -16,6 +18,27 @@ const reached = async (api: Pick<Api, 'call'>, jobId: string): Promise<string[]>
   }
 }
 
+/** Returns what to confirm before the undo of arming frees hosts; null if no host is armed yet, or the undo arms hosts. */
+export const undoQuestion = async (api: Pick<Api, 'call'>, action: BulkAction, jobId: string) => {
+  if (opposite(action) !== 'free') return null
+  const uuids = await reached(api, jobId)
+  if (uuids.length === 0) return null
+  const { worksAgain } = await api.call(previewBulk, { body: { uuids, action: 'free' } })
+  return {
+    title: 'Undo arming',
+    names: [],
+    count: uuids.length,
+    kind: ['host', 'hosts'] as const,
+    consequence: 'every block is lifted at once.',
+    action: 'Free',
+    worksAgain: worksAgainText(worksAgain) ?? {
+      severity: 'amber' as const,
+      text: `Devices are no longer blocked on ${hostsText(uuids.length)}.`,
+    },
+    ...(uuids.length > 1 ? { reasonFor: 'Why devices on these hosts may work' } : {}),
+  }
+}
+
 /**
  * Takes arming or freeing back: what has not left is cancelled, and hosts that have it already are sent the opposite.
  * Says in words what it did. `follow` hears of the job that the opposite makes.
@@ -25,6 +48,7 @@ export const undoBulk = async (
   action: BulkAction,
   jobId: string,
   follow: (jobId: string) => void,
+  reason: string,
 ): Promise<string> => {
   const back = opposite(action)
   if (back === null) throw new Error(`${action} can not be taken back`)
@@ -36,7 +60,7 @@ export const undoBulk = async (
   }
   const uuids = await reached(api, jobId)
   if (uuids.length === 0) return 'Taken back before it reached a host.'
-  const answer = await api.call(runBulk, { body: { uuids, action: back } })
+  const answer = await api.call(runBulk, { body: { uuids, action: back, ...asReason(reason) } })
   if (answer.jobId !== null) follow(answer.jobId)
   return `Taken back; ${hostsText(uuids.length)} had it already and ${uuids.length === 1 ? 'goes' : 'go'} back to ${back === 'arm' ? 'Armed' : 'Free'}.`
 }

@@ -1,0 +1,184 @@
+import type { Agent } from '@portcullis/contract'
+import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { startHosts } from './obedient-hosts.ts'
+import { serverDir } from './prepared.ts'
+
+const stick = { vid: '0781', pid: '5581' }
+
+interface Rule {
+  id: string
+  effect: string
+}
+
+describe('changes that allow devices', unless(whyNoChromium), () => {
+  let server: RunningServer
+  let browser: Browser
+  let hosts: Awaited<ReturnType<typeof startHosts>>
+  const dir = serverDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const devices = [plainKeyboard({ portPath: '1-1' }), storageStick({ portPath: '1-2' })]
+    hosts = await startHosts(server, [
+      { name: 'LAB-1', devices },
+      { name: 'LAB-2', devices },
+    ])
+  })
+  afterAll(async () => {
+    await hosts?.stop()
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  const open = (path: string) => openSignedIn(browser, server.url, path)
+  const dialog = (page: Page) => page.getByRole('dialog')
+  const rules = async () => (await server.get<{ data: Rule[] }>('policy/rules')).data
+  const effects = async () => (await rules()).map(({ effect }) => effect).sort()
+  const idOf = async (effect: string) => (await rules()).find((rule) => rule.effect === effect)?.id
+  const trail = async () => JSON.stringify(await server.get('events/GetAuditsIntegration?PageSize=50'))
+  const cancelFocused = (page: Page) => page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
+  const whenMode = (mode: string) =>
+    until(`the hosts are ${mode}`, async () =>
+      (await server.agents()).every(({ operationalStatus }: Agent) => operationalStatus === mode),
+    )
+  const refused = {
+    status: 403,
+    contentType: 'application/problem+json',
+    body: JSON.stringify({ code: 'second_person_required', detail: 'Request 1 waits for a second approver.' }),
+  }
+
+  it('asks with a reason before the undo of arming frees two hosts', async () => {
+    const { page, context, wrong } = await open('/agents')
+    await page.getByRole('grid').getByText('LAB-2').waitFor()
+    await page.getByLabel('Select the rows of this list').click()
+    await page.getByRole('button', { name: 'Arm…' }).click()
+    await dialog(page).getByRole('button', { name: 'Arm', exact: true }).click()
+    await page.getByText('Arming 2 hosts.').waitFor()
+    await whenMode('Armed')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await cancelFocused(page)
+    const free = dialog(page).getByRole('button', { name: 'Free', exact: true })
+    expect(await free.isDisabled()).toBe(true)
+    await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('Armed too early')
+    await free.click()
+    await whenMode('Free')
+    expect(await trail()).toContain('reason: Armed too early')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('stores one request to approve what is attached, and offers no second one', async () => {
+    const { page, context } = await open('/policy')
+    await page.route('**/agents/bulk', (route) => route.fulfill(refused))
+    await page.getByRole('button', { name: 'Approve what is plugged in today…' }).click()
+    await cancelFocused(page)
+    await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('The lab opens')
+    await dialog(page).getByRole('button', { name: 'Approve them' }).click()
+    await dialog(page).getByText('Waiting for a second approver').waitFor()
+    expect(await dialog(page).locator('button[type=submit]').count()).toBe(0)
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click()
+    await dialog(page).waitFor({ state: 'detached' })
+    await context.close()
+  })
+
+  it('asks before a new rule allows devices on two hosts, starting at Cancel', async () => {
+    const { page, context, wrong } = await open('/policy?open=new&device=0781:5581')
+    const form = page.getByRole('form', { name: 'New rule' })
+    await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of the lab')
+    await page.keyboard.press('Control+Enter')
+    await dialog(page).getByText('Allow devices on 2 hosts').waitFor()
+    await cancelFocused(page)
+    await page.keyboard.press('Enter')
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(await rules()).toEqual([])
+    await form.getByRole('button', { name: 'Save the rule' }).click()
+    await dialog(page).getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByText('Rule in force.').waitFor()
+    expect(await effects()).toEqual(['allow'])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('names what works again when a deny is deleted, and takes the deletion back at one click', async () => {
+    await server.post('policy/rules', { effect: 'deny', ...stick, reason: 'no sticks' })
+    await server.post('agents/bulk', { action: 'arm', filter: {}, applyToPresent: true })
+    await whenMode('Armed')
+    const { page, context, wrong } = await open(`/policy?open=${await idOf('deny')}`)
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await page.locator('button:has-text("Keep it"):focus').waitFor()
+    await page.getByTestId('works-again').getByText('2 blocked devices will work again on 2 hosts.').waitFor()
+    const remove = page.getByRole('button', { name: 'Delete the rule' })
+    expect(await remove.isDisabled()).toBe(true)
+    await page.getByRole('textbox', { name: 'Reason', exact: true }).fill('The ban is over')
+    await remove.click()
+    await page.getByText('Rule deleted.').waitFor()
+    expect(await effects()).toEqual(['allow'])
+    expect(await trail()).toContain('reason: The ban is over')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Taken back.').waitFor()
+    expect(await effects()).toEqual(['allow', 'deny'])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('asks with a reason before an undo allows devices on two hosts', async () => {
+    // Version 1 is the allow alone.
+    await server.post('policy/restore', { version: 1 })
+    const { page, context, wrong } = await open(`/policy?open=${await idOf('allow')}`)
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    // What only blocks needs no reason.
+    await page.getByRole('button', { name: 'Delete the rule' }).click()
+    await page.getByText('Rule deleted.').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await dialog(page).getByText('2 blocked devices will work again on 2 hosts.').waitFor()
+    await cancelFocused(page)
+    expect(await rules()).toEqual([])
+    await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('Deleted by mistake')
+    await dialog(page).getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Taken back.').waitFor()
+    expect(await effects()).toEqual(['allow'])
+    expect(await trail()).toContain('reason: Deleted by mistake')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('offers no second save of an account, settings of the policy or a group that wait for a second approver', async () => {
+    const { page, context } = await open('/settings/accounts')
+    for (const path of ['**/admin/adduser', '**/policy/settings', '**/generalconfig/AddOrUpdate*'])
+      await page.route(path, (route) =>
+        route.request().method() === 'GET' ? route.continue() : route.fulfill(refused),
+      )
+    const stored = () => page.getByText('Waiting for a second approver').waitFor()
+    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByLabel('User name').fill('nora')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await stored()
+    expect(await page.locator('button[type=submit]').count()).toBe(0)
+
+    await page.goto('/policy/settings')
+    const save = page.getByRole('button', { name: 'Save', exact: true })
+    await page.getByLabel('Whom to ask about a blocked device').fill('The desk')
+    await save.click()
+    await stored()
+    expect(await save.count()).toBe(0)
+    // Other settings are another request.
+    await page.getByLabel('Whom to ask about a blocked device').fill('The other desk')
+    await save.waitFor()
+
+    await page.goto('/settings/mail')
+    await page.getByLabel('Server', { exact: true }).fill('127.0.0.1')
+    await page.getByLabel('Sender').fill('portcullis@example.org')
+    await save.click()
+    await stored()
+    expect(await save.count()).toBe(0)
+    await page.getByLabel('Sender').fill('gate@example.org')
+    await save.waitFor()
+    await context.close()
+  })
+})
