@@ -76,6 +76,17 @@ describe('applyReport', () => {
     expect(off.all[0]?.authorized).toBe(false)
   })
 
+  it('tells a driver mismatch once, whatever else changes at the device', () => {
+    const mismatch = { bound: [{ interface: 0, claims: 'Mass Storage', driver: 'usbhid' }] } as never
+    const bad = { ...stick('1-1'), mismatch }
+    const first = run([], attach(bad))
+    const second = run(first.all, attach({ ...bad, speedMbps: 12 }))
+    expect([...first.changes, ...second.changes].map((c) => [c.what, c.isUnmasked])).toEqual([
+      ['attached', true],
+      ['changed', false],
+    ])
+  })
+
   it('does nothing for what is there already, or gone already', () => {
     const { all } = run([], attach(stick('1-1')))
     expect(run(all, attach(stick('1-1')), remove('9-9')).touched.size).toBe(0)

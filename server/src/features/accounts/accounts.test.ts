@@ -353,6 +353,26 @@ describe('the last Administrator', () => {
     }
   })
 
+  it('is a local one: Administrators of a directory can neither delete, disable nor demote it', async () => {
+    const t = await startTestApp()
+    await liftGate(t)
+    try {
+      const other = await person(t, { profile: 10 })
+      await t.db.execute(
+        sql`update accounts set auth_source = 'LDAP', password_hash = null where user_name = ${other.userName}`,
+      )
+      const demoted = await other.api.post(`${base}/updateuser`, { userName: 'admin', userProfile: 20 })
+      const disabled = await other.api.post(`${base}/updateuser`, { userName: 'admin', isEnabled: false })
+      const deleted = await other.api.post(`${base}/deleteUsers`, ['admin'])
+      for (const answer of [demoted, disabled, deleted]) {
+        expect(answer.statusCode).toBe(409)
+        expect(answer.json().detail).toContain('the last Administrator who can sign in')
+      }
+    } finally {
+      await t.close()
+    }
+  })
+
   it('is not one who has no password yet', async () => {
     const t = await startTestApp()
     await liftGate(t)

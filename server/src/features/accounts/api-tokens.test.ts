@@ -41,6 +41,16 @@ describe('API tokens', () => {
     expect((await api.get('/prime/webui/admin/profile')).json().permissions).not.toContain('accounts:write')
   })
 
+  it('of a lower profile show what that profile shows', async () => {
+    const user = await person(t)
+    const theirs = (await user.api.post(tokens, { name: 'theirs' })).json().id as string
+    const make = async (userProfile: number): Promise<string> =>
+      (await (await t.admin()).post(tokens, { name: 'own', userProfile, scopes: ['tokens:own'] })).json().token
+    const listed = async (token: string) => (await t.as(token).get(tokens)).json().map((row: { id: string }) => row.id)
+    expect(await listed(await make(10))).toContain(theirs)
+    expect(await listed(await make(30))).not.toContain(theirs)
+  })
+
   it('never have more than their account has now', async () => {
     const manager = await person(t, { profile: 20 })
     const { token } = (await manager.api.post(tokens, { name: 'mine', scopes: permissionsOf(20) })).json()
@@ -100,10 +110,11 @@ describe('API tokens', () => {
   })
 
   it('are revoked by their owner or an Administrator, at once', async () => {
-    const [user, other] = [await person(t), await person(t)]
+    const [user, other, manager] = [await person(t), await person(t), await person(t, { profile: 20 })]
     const make = async () => (await user.api.post(tokens, { name: 'x', scopes: ['tokens:own'] })).json()
     const [one, two] = [await make(), await make()]
-    expect((await other.api.delete(`${tokens}/${one.id}`)).statusCode).toBe(404)
+    for (const stranger of [other, manager])
+      expect((await stranger.api.delete(`${tokens}/${one.id}`)).statusCode).toBe(404)
     expect((await t.as(one.token).get(tokens)).statusCode).toBe(200)
     expect((await user.api.delete(`${tokens}/${one.id}`)).json()).toEqual({ revoked: true })
     expect((await t.as(one.token).get(tokens)).statusCode).toBe(401)

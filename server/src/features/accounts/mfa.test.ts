@@ -68,6 +68,16 @@ describe('an authenticator app', () => {
     expect((await finish((await pending(userName, password)).mfaToken, { code })).json().code).toBe('mfa_code_wrong')
   })
 
+  it('gives no code of another time: one step before and after is near enough', async () => {
+    const { userName, password, secret } = await withTotp()
+    const { mfaToken } = await pending(userName, password)
+    const now = t.clock.now()
+    const codeAt = (ms: number) => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now + ms })
+    expect((await finish(mfaToken, { code: codeAt(90_000) })).json().code).toBe('mfa_code_wrong')
+    expect((await finish(mfaToken, { code: codeAt(60_000) })).json().code).toBe('mfa_code_wrong')
+    expect((await finish(mfaToken, { code: codeAt(30_000) })).json()).toHaveProperty('token')
+  })
+
   it('can not be guessed: five tries behind one password, ten in a quarter of an hour', async () => {
     const { userName, password } = await withTotp()
     const tries: number[] = []
@@ -142,6 +152,8 @@ describe('an authenticator app', () => {
     expect((await admin.post('/prime/webui/admin/resetmfa', { userName: 'admin' })).statusCode).toBe(403)
     expect((await admin.post('/prime/webui/admin/resetmfa', { userName })).json()).toEqual({ reset: true })
     expect((await get(`${base}/Mfa`, token)).statusCode).toBe(401)
+    const { refreshToken } = signed.json()
+    expect((await post(`${base}/RefreshToken`, { refreshToken })).json().code).toBe('session_ended')
     expect((await login(userName, password)).json()).toHaveProperty('token')
     expect((await admin.post('/prime/webui/admin/resetmfa', { userName })).json()).toEqual({ reset: false })
   })

@@ -1,7 +1,9 @@
 import { permissionsOf } from '@portcullis/contract'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { whileLocked } from '#test/locked.ts'
 import { person } from '#test/people.ts'
 
 const base = '/prime/webui'
@@ -160,6 +162,22 @@ describe('fresh authentication (RFC 9470)', () => {
     const admin = await stale()
     expect((await admin.api.post(`${base}/Auth/Logout`)).statusCode).toBe(200)
     expect((await prove(admin.api, { password: admin.password })).statusCode).toBe(401)
+  })
+
+  it('a session that ends while its proof is checked is not made fresh, nor recorded as such', async () => {
+    const admin = await stale()
+    const its = sql`user_name = ${admin.userName}`
+    const answer = await whileLocked(
+      t,
+      {
+        lock: sql`select from accounts where ${its} for update`,
+        n: 1,
+        change: sql`delete from sessions where account_id = (select account_id from accounts where ${its})`,
+      },
+      () => prove(admin.api, { password: admin.password }),
+    )
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'session_ended'])
+    expect(await auditOf('session.reauthenticated', admin.userName)).toEqual([])
   })
 
   it('sessions from before the upgrade are not fresh', async () => {

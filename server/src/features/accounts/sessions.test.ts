@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { whileLocked } from '#test/locked.ts'
 import { type Person, person } from '#test/people.ts'
 
 const auth = '/prime/webui/Auth'
@@ -151,7 +152,11 @@ describe('sessions', () => {
   it('end when two use one refresh token at once', async () => {
     const user = await person(t)
     const { refreshToken } = (await login(user)).json()
-    const answers = await Promise.all([refresh(refreshToken), refresh(refreshToken)])
+    const answers = await whileLocked(
+      t,
+      { lock: sql`select from session_refresh_tokens r where r.used_at is null for update`, n: 2 },
+      () => Promise.all([refresh(refreshToken), refresh(refreshToken)]),
+    )
     expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 401])
     const winner = answers.find((answer) => answer.statusCode === 200)?.json()
     expect((await refresh(winner.refreshToken)).statusCode).toBe(401)
@@ -325,6 +330,8 @@ describe('changes of an account, on two replicas', () => {
     })
     const refresh = (refreshToken: string) => b.as(undefined).post(`${auth}/RefreshToken`, { refreshToken })
     expect((await refresh(two.refreshToken)).statusCode).toBe(401)
+    // Its access token was made for the former password.
+    expect((await a.as(one.token).get(profile)).statusCode).toBe(401)
     const next = await refresh(one.refreshToken)
     expect(next.statusCode).toBe(200)
     expect((await b.as(next.json().token).get(profile)).statusCode).toBe(200)

@@ -44,6 +44,13 @@ describe('a flood of sign-ins', () => {
       // What is refused does not depend on whether the name exists.
       const known = await from('198.51.100.8', 'admin', adminPassword)
       expect([known.statusCode, known.json().detail]).toEqual([429, refused.json().detail])
+      // The queue holds 100 of one address and would turn the others away with 503.
+      const more = flood(
+        150,
+        () => '198.51.100.8',
+        (i) => `more-${i}`,
+      )
+      expect(statusesOf(await more)).toEqual([429])
     } finally {
       await t.db.execute(sql`alter table signin_buckets_away rename to signin_buckets`)
     }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressBucket } from '#platform/address.ts'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { whileLocked } from '#test/locked.ts'
 import { person } from '#test/people.ts'
 
 const signin = '/prime/webui/auth/signin'
@@ -141,6 +142,22 @@ describe('signing in', () => {
     }
   })
 
+  it('opens no session for a password that was changed while it was checked', async () => {
+    const user = await person(t)
+    const its = sql`user_name = ${user.userName}`
+    // Its password is right; opening the session waits for the row.
+    const answer = await whileLocked(
+      t,
+      {
+        lock: sql`select from accounts where ${its} for update`,
+        n: 1,
+        change: sql`update accounts set token_version = token_version + 1 where ${its}`,
+      },
+      () => from('198.51.100.200', login, { username: user.userName, password: user.password }),
+    )
+    expect(answer.statusCode).toBe(401)
+  })
+
   it('folds failures of one account and address into one record and a count', async () => {
     const user = await person(t)
     const records = async () =>
@@ -215,6 +232,18 @@ describe('set-password links', () => {
     expect((await set(token, 'a second password')).json().code).toBe('link_invalid')
     const stored = await t.db.query<{ hash: Buffer }>(sql`select l.token_hash as hash from password_links l`)
     expect(stored.map((row) => row.hash.toString())).not.toContain(token)
+  })
+
+  it('end the sessions of whoever knew the former password', async () => {
+    const { token } = await invite('renewed')
+    await set(token, 'the first password')
+    const former = t.as(await t.signIn('renewed', 'the first password'))
+    expect((await former.get('/prime/webui/admin/profile')).statusCode).toBe(200)
+    const link = await t.server.accounts.resetPassword('renewed')
+    expect((await set(link?.url.split('#token=')[1] ?? '', 'the second password')).statusCode).toBe(200)
+    const sessions = await t.db.query(sql`
+      select from sessions s join accounts a using (account_id) where a.user_name = 'renewed'`)
+    expect([(await former.get('/prime/webui/admin/profile')).statusCode, sessions.length]).toEqual([401, 0])
   })
 
   it('work for one of two who use them at once', async () => {

@@ -123,6 +123,17 @@ describe('the agents list as CSV', () => {
     expect(await csvOf('exportagentcsv', body)).toEqual((await agents(query)).map(asCells))
   })
 
+  it('finds tags however they are written', async () => {
+    const hashtags = ['a "quoted" tag', 'back\\slash', '{braces}']
+    const some = (await agents()).slice(0, hashtags.length).map(({ uuid }) => uuid)
+    for (const [i, tag] of hashtags.entries()) {
+      const body = { hashtags: [tag], elementIds: [some[i]], entityType: 'Agent' }
+      expect((await (await t.admin()).post('/prime/webui/generalconfig/addhashtags', body)).statusCode).toBe(200)
+      const rows = await csvOf('exportagentcsv', { columns: ['uuid'], hashtags: tag })
+      expect(rows).toEqual([{ uuid: some[i] }])
+    }
+  })
+
   it.each([
     'agents/exportagentcsv',
     'agents/agentless/exportagentlesscsv',

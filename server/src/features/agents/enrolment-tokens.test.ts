@@ -1,0 +1,72 @@
+import type { AuditRecord, EnrollmentToken } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, enrolmentToken, pageOf, type Refused } from '#test/builders.ts'
+
+const path = '/prime/webui/agents/enrollmenttokens'
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const named = async (name: string): Promise<EnrollmentToken> => {
+  const { data } = (await (await t.admin()).get(path)).json() as { data: EnrollmentToken[] }
+  const found = data.find((token) => token.name === name)
+  if (found === undefined) throw new Error(`no token ${name}`)
+  return found
+}
+const refusalOf = (token: string): Promise<string> =>
+  enrolAgent(t, { token, only: 'enrol' }).then(
+    () => 'enrolled',
+    (error: Refused) => error.problem.detail ?? '',
+  )
+
+describe('an enrolment token', () => {
+  it('is listed with what became of it, and says so to hosts', async () => {
+    const admin = await t.admin()
+    const revoked = await enrolmentToken(t, { name: 'revoked' })
+    await admin.delete(`${path}/${(await named('revoked')).id}`)
+    const once = await enrolmentToken(t, { name: 'once', maxUses: 1 })
+    await enrolAgent(t, { token: once, only: 'enrol' })
+    const brief = await enrolmentToken(t, { name: 'brief', expiresInHours: 1 })
+    await enrolmentToken(t, { name: 'active', expiresInHours: 2 })
+    t.clock.advance(3_600_000)
+    const states = await Promise.all(
+      ['revoked', 'once', 'brief', 'active'].map(async (name) => (await named(name)).status),
+    )
+    expect(states).toEqual(['Revoked', 'Used up', 'Expired', 'Active'])
+    expect(await refusalOf(revoked)).toContain('revoked')
+    expect(await refusalOf(once)).toContain('used up')
+    expect(await refusalOf(brief)).toContain('expired')
+  })
+
+  it('that forbids it lets no host take a silent one over', async () => {
+    const machine = { machineIdHash: 'c'.repeat(64) }
+    const token = await enrolmentToken(t, { allowTakeOver: false })
+    const old = await enrolAgent(t, machine)
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    const fresh = await enrolAgent(t, { ...machine, token })
+    expect([fresh.tookOver, fresh.agentId === old.agentId]).toEqual([false, false])
+    expect((await fresh.detail()).possibleDuplicates).toEqual([
+      { uuid: old.agentId, hostIdentifier: old.facts.hostname },
+    ])
+  })
+
+  it('is named in the audit record of each enrolment, take-overs too', async () => {
+    const machine = { machineIdHash: 'd'.repeat(64) }
+    const token = await enrolmentToken(t, { name: 'audited' })
+    const old = await enrolAgent(t, { ...machine, token })
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    expect((await enrolAgent(t, { ...machine, token })).tookOver).toBe(true)
+    const { data } = await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=1000')
+    expect(
+      data.filter(({ details }) => details.includes(old.agentId)).map(({ action, details }) => [action, details]),
+    ).toEqual([
+      ['agent.taken_over', `agent ${old.agentId}, token audited`],
+      ['agent.enrolled', `agent ${old.agentId}, token audited`],
+    ])
+  })
+})
