@@ -8,4 +8,6 @@ export interface Mutant {
   replace: string
   /** Test file that must notice. */
   test: string
+  /** Part of the name of the test that must notice; without it all tests of the file run. */
+  named?: string
 }

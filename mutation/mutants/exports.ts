@@ -1,0 +1,331 @@
+import type { Mutant } from '../mutant.ts'
+
+const exports = 'server/src/features/exports'
+const platform = 'server/src/platform'
+const reports = 'server/src/features/reports'
+const csv = { file: `${platform}/csv.ts`, test: `${platform}/csv.test.ts` }
+const csvOfLists = { file: `${platform}/csv.ts`, test: `${exports}/exports.test.ts` }
+const records = { file: `${platform}/csv-records.ts`, test: `${platform}/csv.test.ts` }
+const stream = { file: `${platform}/list/stream.ts`, test: `${platform}/list/stream.test.ts` }
+const list = { file: `${platform}/list/list.ts`, test: `${platform}/list/lists.test.ts` }
+const request = { file: `${exports}/export-request.ts`, test: `${exports}/exports.test.ts` }
+const words = { file: `${exports}/filter-words.ts`, test: `${exports}/exports.pdf.test.ts` }
+const files = { file: `${exports}/files.service.ts`, test: `${reports}/reports.lists.test.ts` }
+const computed = { file: `${exports}/computed-lists.ts`, test: `${reports}/reports.lists.test.ts` }
+const counted = { file: `${exports}/counted-rows.ts`, test: `${reports}/reports.lists.test.ts` }
+const service = { file: `${exports}/exports.service.ts`, test: `${exports}/exports.pdf.test.ts` }
+const read = { file: `${exports}/exports.read.ts`, test: `${reports}/reports.lists.test.ts` }
+const visible = { file: `${exports}/pdf/visible-text.ts`, test: `${exports}/pdf/type.test.ts` }
+const direction = { file: `${exports}/pdf/direction.ts`, test: `${exports}/pdf/type.test.ts` }
+const cadence = { file: `${reports}/cadence.ts`, test: `${reports}/cadence.test.ts` }
+
+export const exportsMutants: readonly Mutant[] = [
+  {
+    ...csv,
+    does: 'A cell that begins with an apostrophe before a formula is changed by an export and import',
+    find: 'cell.startsWith("\'") && wouldRun.test(cell) ? cell.slice(1) : cell',
+    replace: 'cell.startsWith("\'") ? cell.slice(1) : cell',
+  },
+  {
+    ...csv,
+    does: 'A full-width equals sign runs as a formula',
+    find: "const wouldRun = /^'*[=+\\-@\\t\\r\\n＝＋－＠]/",
+    replace: "const wouldRun = /^'*[=+\\-@\\t\\r\\n＋－＠]/",
+  },
+  {
+    ...csv,
+    does: 'A row that ends a chunk gets an empty cell',
+    find: 'isCommaHeld = !isQuoted && chunk.at(-1) === comma',
+    replace: 'isCommaHeld = false',
+  },
+  {
+    ...csv,
+    does: 'A line feed inside a quoted cell becomes the end of a row',
+    find: 'if (nextQuote < chunk.length) isQuoted = !isQuoted',
+    replace: 'if (nextQuote < chunk.length) isQuoted = false',
+  },
+  {
+    ...csvOfLists,
+    does: 'A cell that begins with a tab runs as a formula',
+    find: "'@', '\\t', '\\r', '\\n', '＝'",
+    replace: "'@', '\\r', '\\n', '＝'",
+    named: 'prefixes only formulas',
+  },
+  {
+    ...csvOfLists,
+    does: 'A formula behind an apostrophe can not be told from one that was defused',
+    find: 'in (39,${',
+    replace: 'in (${',
+    named: 'prefixes only formulas',
+  },
+  {
+    ...csvOfLists,
+    does: 'Spreadsheets read the file as another encoding than UTF-8',
+    find: 'body.write(`${bom}${header',
+    replace: 'body.write(`${header',
+    named: 'is RFC 4180',
+  },
+  {
+    ...records,
+    does: 'An open quote swallows the rest of an imported file',
+    find: 'return { cells, next: end < 0 ? bytes.length : end + 1, fault: text }',
+    replace: 'return { cells, next: Math.max(bound, end + 1), fault: text }',
+    named: 'goes on behind a broken line',
+  },
+  {
+    ...records,
+    does: 'Faults behind a cell of several lines name the wrong line',
+    find: 'line += linesIn(bytes, at, next)',
+    replace: 'line += 1',
+  },
+  {
+    ...records,
+    does: 'Two quotes inside a cell stay two',
+    find: ".replaceAll('\"\"', '\"')",
+    replace: '',
+  },
+  {
+    ...records,
+    does: 'A file of nothing but faults occupies the server',
+    find: 'if (fault !== null && ++faults >= maxFaults) {',
+    replace: 'if (fault !== null && ++faults >= 100 * maxFaults) {',
+    named: 'bounds a record and the number of faults',
+  },
+  {
+    ...records,
+    does: 'A large import lets no other request have its turn',
+    find: '      await yieldToOthers()\n',
+    replace: '      if (looked > 0) await yieldToOthers()\n',
+    named: 'lets others have their turn',
+  },
+  {
+    ...stream,
+    does: 'A list value with a quote or backslash breaks the filter of an export',
+    find: ".replace(/[\"\\\\]/g, '\\\\$&')",
+    replace: '',
+    test: `${exports}/exports.test.ts`,
+    named: 'finds tags however',
+  },
+  {
+    ...stream,
+    does: 'A large page misses the comma between two chunks',
+    find: '      if (isPending) this.push(commaBytes)\n',
+    replace: '',
+    named: 'is the same as its pages put together',
+  },
+  {
+    ...stream,
+    does: 'A large page is counted with the filter of the whole list',
+    find: 'const filtered = await countOf(client, statements.filtered)',
+    replace: 'const filtered = await countOf(client, statements.total)',
+  },
+  {
+    ...stream,
+    does: 'A page that its reader left keeps its connection',
+    find: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), stallMs).unref()",
+    replace: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), 1).unref()",
+    test: `${exports}/exports.reading.test.ts`,
+  },
+  {
+    ...csvOfLists,
+    does: 'An export shows two moments when the list changes while it is read',
+    find: '    await pipeline(copy, crlf(), body)\n',
+    replace: '    await pipeline(copy, crlf(), body, { end: false })\n    body.destroy()\n',
+    named: 'has the columns that were asked for',
+  },
+  {
+    ...list,
+    does: 'A host that has just come is on the page, but not in its count',
+    find: 'rows.length < limit ? end : Math.max(filtered, end)',
+    replace: 'rows.length < limit ? filtered : Math.max(filtered, end)',
+    named: 'is on the page at once',
+  },
+  {
+    ...list,
+    does: 'The second page repeats the last row of the first',
+    find: '(((query.PageNumber as number | undefined) ?? 1) - 1) * limit',
+    replace: 'Math.max(0, (((query.PageNumber as number | undefined) ?? 1) - 1) * limit - 1)',
+    named: 'pages of any size',
+  },
+  {
+    ...list,
+    does: 'The list of one host counts the devices of all hosts',
+    find: "scope === undefined ? (spec.total ?? countStatement(from, raw('true'))) : countStatement(from, scope)",
+    replace: "spec.total ?? countStatement(from, raw('true'))",
+    named: 'of one host is that of the host alone',
+  },
+  {
+    ...request,
+    does: 'An export names a column twice',
+    find: 'if (chosen.has(column))',
+    replace: 'if (chosen.size > list.columns.length)',
+    named: 'refuses',
+  },
+  {
+    ...request,
+    does: 'An export has the columns in the order of the list instead of the asked one',
+    find: '  return [...chosen]\n',
+    replace: '  return list.columns.filter((column) => chosen.has(column))\n',
+    named: 'has the columns that were asked for',
+  },
+  {
+    ...request,
+    does: 'An export is cut to the page that the console shows',
+    find: 'const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}',
+    replace: 'const { columns, ...query } = body ?? {}',
+    named: 'holds every row although',
+  },
+  {
+    ...request,
+    does: 'An export is not in the order of the list',
+    find: "[name === 'sortBy' ? 'SortBy' : name, value]",
+    replace: "[name === 'sortBy' ? '' : name, value]",
+    named: 'leaves the rows of the list in their order',
+  },
+  {
+    ...words,
+    does: 'The cover of a PDF says that it holds all rows although a filter was given',
+    find: "filters.length === 0 ? 'All rows'",
+    replace: "filters.length <= 1 ? 'All rows'",
+    named: 'says what it holds',
+  },
+  {
+    ...service,
+    does: 'A PDF of 10,001 rows is cut off without a word',
+    find: 'if (rows > maxPdfRows) throw tooLarge(list, format(rows))',
+    replace: 'if (rows > 2 * maxPdfRows) throw tooLarge(list, format(rows))',
+    named: 'of more than 10,000 rows',
+  },
+  {
+    ...files,
+    does: 'A report takes a filter that its list does not have',
+    find: 'if (!known.includes(name))',
+    replace: 'if (known.length === 0)',
+    test: `${reports}/reports.test.ts`,
+    named: 'refuses',
+  },
+  {
+    ...files,
+    does: 'A report of attack tools holds all devices',
+    find: '{ ...content.filter, ...list.fixed, sortBy',
+    replace: '{ ...content.filter, sortBy',
+  },
+  {
+    ...files,
+    does: 'A report of the last day holds the rows of all days',
+    find: 'range === null || list.time === undefined\n',
+    replace: "range === null || list.time !== ''\n",
+    named: 'a time has the rows of that time',
+  },
+  {
+    ...read,
+    does: 'A row of the very end of a time is in two reports',
+    find: 'and ${column} < ${to.toISOString()}::timestamptz',
+    replace: 'and ${column} <= ${to.toISOString()}::timestamptz',
+    named: 'time',
+  },
+  {
+    ...read,
+    does: 'Devices that are gone count as unapproved in the export of models',
+    find: 'where p.unapproved and p.present group by',
+    replace: 'where p.present group by',
+    test: `${exports}/exports.test.ts`,
+    named: 'how many are approved',
+  },
+  {
+    ...computed,
+    does: 'A name of a host runs as a formula in the file of an insight',
+    find: "const text = kind === 'text' ? defuse(plain(row[key])) : plain(row[key])",
+    replace: 'const text = plain(row[key])',
+  },
+  {
+    ...computed,
+    does: 'A comma in a name moves the cells of its row',
+    find: '/[",\\r\\n]/.test(text)',
+    replace: '/["\\r\\n]/.test(text)',
+  },
+  {
+    ...counted,
+    does: 'The history of a report counts the lines of a cell as rows',
+    find: "if (byte === quote && kind === 'csv') isQuoted = !isQuoted",
+    replace: "if (byte === quote && kind === 'csv') isQuoted = false",
+  },
+  {
+    ...counted,
+    does: 'The history of a report counts the header as a row',
+    find: "let rows = kind === 'csv' ? -1 : 0",
+    replace: 'let rows = 0',
+    test: `${reports}/reports.test.ts`,
+    named: 'makes the file of its list',
+  },
+  {
+    ...visible,
+    does: 'A mark of direction turns a name on paper',
+    find: '/[\\p{C}\\p{Zl}',
+    replace: '/[\\p{Cc}\\p{Zl}',
+  },
+  {
+    ...visible,
+    does: 'Combining marks of one letter draw over other rows',
+    find: 'const combiningAllowed = 3',
+    replace: 'const combiningAllowed = 30',
+  },
+  {
+    ...visible,
+    does: 'What a font can not draw is missing without a word',
+    find: '!hidden.test(character) && has(codePoint)',
+    replace: '!hidden.test(character)',
+  },
+  {
+    ...direction,
+    does: 'Numbers in Arabic text are drawn backwards',
+    find: "  if (digit.test(character)) return 'D'\n",
+    replace: '',
+  },
+  {
+    ...direction,
+    does: 'Brackets in Hebrew text point outwards',
+    find: "'(': ')',",
+    replace: '',
+  },
+  {
+    ...cadence,
+    does: 'A schedule that was just served runs again at once',
+    find: 'if (at > after) return at',
+    replace: 'if (at >= after) return at',
+  },
+  {
+    ...cadence,
+    does: 'A weekly report falls on its day in UTC',
+    find: 'for (let day = dayOf(wallOf(after, cadence.timeZone));',
+    replace: 'for (let day = dayOf(after);',
+  },
+  {
+    ...cadence,
+    does: 'A monthly report of the 31st is left out in short months',
+    find: 'date.getUTCDate() === Math.min(cadence.day ?? 1, daysOfMonth(date.getUTCFullYear(), date.getUTCMonth()))',
+    replace: 'date.getUTCDate() === (cadence.day ?? 1)',
+    named: 'of a month fall on its last day',
+  },
+  {
+    ...cadence,
+    does: 'A report on Sunday never runs',
+    find: '(date.getUTCDay() || 7) === cadence.weekday',
+    replace: 'date.getUTCDay() % 7 === (cadence.weekday ?? 1) % 8',
+    named: 'on the day and at the time of the zone',
+  },
+  {
+    ...cadence,
+    does: 'The range of a day is 24 hours over a change of the clocks',
+    find: "return instantOf(day + time - (range === 'week' ? 7 : 1) * dayMs, zone)",
+    replace: "return to - (range === 'week' ? 7 : 1) * dayMs",
+    named: 'is a day, week or month',
+  },
+  {
+    ...cadence,
+    does: 'A server that was away runs a report once for each time it missed',
+    find: '    at = next\n    missed++',
+    replace: '    missed++',
+    named: 'runs once, for the newest',
+  },
+]

@@ -1,0 +1,101 @@
+/** Runs test files again and again in one process that stays: only the first run starts a database and reads all sources. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createVitest, type Vitest } from 'vitest/node'
+
+/** One run of a test file, or of its tests with one of these names. */
+export interface Run {
+  test: string
+  named: readonly string[]
+  /** Absolute paths of sources that changed since the previous run. */
+  changed: readonly string[]
+}
+
+export interface Ran {
+  /** `none`: no test of these names. */
+  outcome: 'passed' | 'failed' | 'none'
+  /** The first test that failed, with its message. */
+  failure: string
+}
+
+/** A test that a mutant blocks for so long has noticed it. */
+const mostMs = 5 * 60_000
+const escaped = (name: string): string => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+const projectOf = (test: string): string => /^(server|e2e)\//.exec(test)?.[1] ?? 'unit'
+const firstLine = (text: string): string => text.split('\n')[0] ?? ''
+
+const start = async (project: string): Promise<Vitest> => {
+  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1 } as const
+  const vitest = await createVitest('test', options, { server: { watch: null } })
+  await vitest.standalone()
+  return vitest
+}
+
+const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<Ran> => {
+  for (const path of changed) vitest.invalidateFile(path)
+  if (named.length > 0) vitest.setGlobalTestNamePattern(named.map(escaped).join('|'))
+  else vitest.resetGlobalTestNamePattern()
+  const specifications = (await vitest.globTestSpecifications([test])).filter(({ moduleId }) => moduleId.endsWith(test))
+  const result = await vitest.runTestSpecifications(specifications)
+  const { unhandledErrors } = result
+  // The answer also has the modules of former runs.
+  const testModules = result.testModules.filter(({ moduleId }) => moduleId.endsWith(test))
+  const tests = testModules.flatMap((module) => [...module.children.allTests()])
+  const failed = tests.find((one) => one.result().state === 'failed')
+  const messages = [
+    ...(failed?.result().errors ?? []).map((error) => error.message),
+    ...testModules.flatMap((module) => module.errors().map((error) => error.message)),
+    ...unhandledErrors.map(String),
+  ]
+  const hasPassed = messages.length === 0 && testModules.every((module) => module.ok())
+  if (!hasPassed)
+    return { outcome: 'failed', failure: firstLine(`${failed?.name ?? 'outside of the tests'}: ${messages[0] ?? ''}`) }
+  return { outcome: tests.some((one) => one.result().state === 'passed') ? 'passed' : 'none', failure: '' }
+}
+
+/** Runs tests in `tree`, a copy of the checkout. */
+export const createTestRunner = (tree: string) => {
+  const begin = () =>
+    fork(fileURLToPath(import.meta.url), ['serve'], { cwd: tree, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  let child = begin()
+  return {
+    run: async (run: Run): Promise<Ran> => {
+      const over = new AbortController()
+      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(mostMs)])
+      const answered = once(child, 'message', { signal }).then(([answer]) => answer as Ran)
+      const ended = once(child, 'exit', { signal }).then((): Ran => ({ outcome: 'failed', failure: 'the run ended' }))
+      child.send(run)
+      const ran = await Promise.race([answered, ended]).catch(
+        (): Ran => ({ outcome: 'failed', failure: 'the run hung' }),
+      )
+      const isLost = signal.aborted || child.exitCode !== null
+      over.abort()
+      await Promise.allSettled([answered, ended])
+      if (isLost) {
+        child.kill('SIGKILL')
+        child = begin()
+      }
+      return ran
+    },
+    close: async (): Promise<void> => {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+if (process.argv[2] === 'serve') {
+  const started = new Map<string, Promise<Vitest>>()
+  process.on('message', async (run: Run) => {
+    const project = projectOf(run.test)
+    const vitest = started.get(project) ?? start(project)
+    started.set(project, vitest)
+    process.send?.(await runTests(await vitest, run))
+  })
+  process.once('disconnect', async () => {
+    for (const vitest of started.values()) await (await vitest).close()
+    process.exit()
+  })
+}
