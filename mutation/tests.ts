@@ -26,7 +26,7 @@ const projectOf = (test: string): string => /^(server|e2e)\//.exec(test)?.[1] ??
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {
-  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1 } as const
+  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1 }
   const vitest = await createVitest('test', options, { server: { watch: null } })
   await vitest.standalone()
   return vitest

@@ -316,9 +316,10 @@ export const accountsMutants: readonly Mutant[] = [
   {
     file: `${accounts}/token-expiry.rules.ts`,
     test: `${accounts}/token-expiry.test.ts`,
-    does: 'The notice of a token that expires comes a day late',
+    does: 'The list of tokens does not say that one expires soon',
     find: 'return left <= tokenNoticeDays[0] * dayMs ? 1 : 0',
     replace: 'return left < tokenNoticeDays[0] * dayMs ? 1 : 0',
+    named: 'the list says so from 14 days on',
   },
   {
     ...rules,

@@ -63,6 +63,17 @@ describe('expiry of API tokens', () => {
     expect(first?.details).toContain(`expires on ${day}`)
   })
 
+  it('the list says so from 14 days on, to the millisecond', async () => {
+    const admin = await t.admin()
+    const expiresAt = new Date(t.clock.now() + 14 * dayMs + 1).toISOString()
+    const { id } = (await admin.post(tokens, { name: 'near', scopes: ['fleet:read'], expiresAt })).json()
+    const state = async () =>
+      (await admin.get(tokens)).json().find((row: { id: string }) => row.id === id).state as string
+    expect(await state()).toBe('Active')
+    t.clock.advance(1)
+    expect(await state()).toBe('ExpiresSoon')
+  })
+
   it('finding 11: the alert opens at 14 days and comes up again at 3 days', async () => {
     await (await t.admin()).post(tokens, { name: 'alerting', scopes: ['fleet:read'] })
     const turns = async () => {
