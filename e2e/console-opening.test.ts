@@ -148,9 +148,14 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('offers no second save of an account, settings of the policy or a group that wait for a second approver', async () => {
+  it('offers no second save of an account, settings or a computer that wait for a second approver', async () => {
     const { page, context } = await open('/settings/accounts')
-    for (const path of ['**/admin/adduser', '**/policy/settings', '**/generalconfig/AddOrUpdate*'])
+    for (const path of [
+      '**/admin/adduser',
+      '**/policy/settings',
+      '**/generalconfig/AddOrUpdate*',
+      '**/agentless/connectiondetails',
+    ])
       await page.route(path, (route) =>
         route.request().method() === 'GET' ? route.continue() : route.fulfill(refused),
       )
@@ -179,6 +184,16 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     expect(await save.count()).toBe(0)
     await page.getByLabel('Sender').fill('gate@example.org')
     await save.waitFor()
+
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.goto('/agentless?open=*')
+    const add = page.getByRole('button', { name: 'Add the computer' })
+    await page.getByLabel('Computer', { exact: true }).fill('polled.example')
+    await add.click()
+    await stored()
+    expect(await add.count()).toBe(0)
+    await page.getByLabel('Computer', { exact: true }).fill('other.example')
+    await add.waitFor()
     await context.close()
   })
 })

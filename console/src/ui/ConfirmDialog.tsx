@@ -74,14 +74,16 @@ const Body = ({
         </strong>
         : {consequence}
       </p>
-      <ul className={classes.names}>
-        {names.slice(0, namesShown).map((name) => (
-          <li key={name}>
-            <DeviceText value={name} />
-          </li>
-        ))}
-        {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
-      </ul>
+      {names.length === 0 ? null : (
+        <ul className={classes.names}>
+          {names.slice(0, namesShown).map((name) => (
+            <li key={name}>
+              <DeviceText value={name} />
+            </li>
+          ))}
+          {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
+        </ul>
+      )}
       {worksAgain === null ? null : (
         <p className={classes.warning} data-testid="works-again">
           <SeverityShape severity={worksAgain.severity} />

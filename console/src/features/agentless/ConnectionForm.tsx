@@ -9,7 +9,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { CallFailure, fieldMessage } from '../../lib/problem.ts'
+import { CallFailure, fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
@@ -59,9 +59,12 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
   const trial = useConnectionTest()
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const defaults = worker.data?.defaults
+  const isStored = isStoredRequest(failure)
   const change = (part: Partial<ConnectionDraft>) => {
     setSaid('')
     setDraft((old) => ({ ...old, ...part }))
+    // Other values are another request.
+    if (isStored) setFailure(null)
   }
   const serverMessage = (name: string) => fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
   const errorOf = (name: keyof ConnectionDraft) =>
@@ -80,7 +83,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
     return Object.keys(found).length === 0
   }
   const save = async () => {
-    if (!checked()) return
+    if (isStored || !checked()) return
     setBusy(true)
     setFailure(null)
     try {
@@ -221,9 +224,11 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
           <Button variant="default" onClick={close}>
             {before === null ? 'Cancel' : 'Close'}
           </Button>
-          <Button type="submit" loading={busy}>
-            {before === null ? 'Add the computer' : 'Save'}
-          </Button>
+          {isStored ? null : (
+            <Button type="submit" loading={busy}>
+              {before === null ? 'Add the computer' : 'Save'}
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>
