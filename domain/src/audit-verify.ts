@@ -120,7 +120,7 @@ const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
         covered = found.auditTrailID
         yield found
       }
-      due = signature === 'good' && found !== null ? found.number + 1 : due + 1
+      due++
       previous = checkpointHash(text ?? '')
     }
   }

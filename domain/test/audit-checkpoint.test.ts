@@ -88,6 +88,7 @@ describe('a line of the trail', () => {
     ['a fraction as its number', { id: 1.5 }],
     ['an object as its record', { record: {} }],
     ['a number as its hash', { hash: 5 }],
+    ['a list as its hash', { hash: ['a'.repeat(64)] }],
     ['a hash that is too short', { hash: 'a'.repeat(63) }],
     ['a hash that is too long', { hash: 'a'.repeat(65) }],
     ['a hash after something else', { hash: `x${'a'.repeat(64)}` }],

@@ -107,10 +107,34 @@ describe('a trail that was changed', () => {
     ['inserted', (all) => all.toSpliced(4, 0, all[1]!), { record: 5, fault: 'inserted', found: 2 }],
     ['inserted', (all) => all.toSpliced(4, 0, 'x'), { record: 5, fault: 'inserted', found: null }],
     ['inserted', (all) => [...all, all[9]!], { record: 11, fault: 'inserted', found: 10 }],
+    [
+      'inserted',
+      (all) => all.toSpliced(4, 0, all[4]!.replaceAll('u5', 'uX')),
+      { record: 5, fault: 'inserted', found: 5 },
+    ],
+    ['edited', (all) => all.with(9, all[9]!.replaceAll('u10', 'uX')), { record: 10, fault: 'edited', found: 10 }],
+    ['edited', (all) => all.with(4, all[4]!.replaceAll('u5', 'uX')).with(5, 'x'), { record: 5, fault: 'edited' }],
+    [
+      'hash',
+      (all) => [...all.with(4, all[4]!.replace(/.{8}"\}$/, '00000000"}')), all[5]!.replaceAll('u6', 'uX')],
+      { record: 5, fault: 'hash' },
+    ],
+    ['columns', (all) => all.toSpliced(4, 0, all[4]!.replace('u5', 'uX')), { record: 5, fault: 'columns' }],
+    ['unreadable', (all) => all.with(4, 'x').with(6, 'y'), { record: 5, fault: 'unreadable', found: null }],
+    [
+      'unreadable',
+      (all) => all.toSpliced(4, 1, 'x', all[4]!.replace('"id":5', '"id":50')),
+      { record: 5, fault: 'unreadable' },
+    ],
+    [
+      'unreadable',
+      (all) => all.toSpliced(4, 1, 'x', all[4]!.replaceAll('u5', 'uX')),
+      { record: 5, fault: 'unreadable' },
+    ],
     ['reordered', (all) => all.with(4, all[7]!).with(7, all[4]!), { record: 5, fault: 'reordered', found: 8 }],
     ['renumbered', (all) => all.with(4, all[4]!.replace('"id":5', '"id":50')), { record: 5, fault: 'renumbered' }],
     ['unreadable', (all) => all.with(4, '{}'), { record: 5, fault: 'unreadable', found: null }],
-    ['cut-off', (all) => all.slice(0, 4), { record: 5, since: 4, to: 9, fault: 'cut-off', checkpoint: 2 }],
+    ['cut-off', (all) => all.slice(0, 4), { record: 5, since: 4, to: 9, fault: 'cut-off', line: 5, checkpoint: 2 }],
     ['cut-off', () => [], { record: 1, to: 9, fault: 'cut-off', checkpoint: 1 }],
     [
       'rewritten',
@@ -122,6 +146,15 @@ describe('a trail that was changed', () => {
     const verdict = await verify(change(lines))
     expect(verdict).toMatchObject({ ok: false, brokenRecord: expected, brokenCheckpoint: null })
     expect(verdict.records).toBe((verdict.brokenRecord?.record ?? 0) - 1)
+    const pieces = change(lines).map((line) => Buffer.from(`${line}\n`))
+    expect(await verifyTrail(pieces, { bytes: bytes(signed), keys })).toEqual(verdict)
+  })
+
+  it('does not hide a checkpoint that was changed, too', async () => {
+    expect(await verify(lines.with(4, 'x'), signed.with(2, 'x'))).toMatchObject({
+      brokenRecord: { record: 5 },
+      brokenCheckpoint: { checkpoint: 3 },
+    })
   })
 
   it('says which records were covered late, and holds that against nobody', async () => {
@@ -170,9 +203,27 @@ describe('checkpoints that were changed', () => {
       (all) => all.with(1, checkpointsAt(trailOf(10, () => 'x').hashes, [3, 6])[1]!),
       { checkpoint: 2, fault: 'missing' },
     ],
+    // Its number is another one; the one before it is right.
+    [
+      'missing',
+      ([first = '']) => [first, signCheckpoint({ ...parseCheckpoint(signed[1]!)!, number: 3 }, privateKey)],
+      { checkpoint: 2, fault: 'missing' },
+    ],
   ]
   it.each(cases)('are told of as %s', async (_, change, expected) => {
     expect(await verify(lines, change(signed))).toMatchObject({ ok: false, brokenCheckpoint: expected })
+  })
+
+  it.each<[string, string]>([
+    ['unreadable', 'x'],
+    ['edited', signed[2]!.replace('10:11:12', '10:11:13')],
+    ['forged', checkpointsAt(hashes, [3, 6, 9], other)[2]!],
+    ['repeated', signed[1]!],
+  ])('cover nothing when they are %s, and say nothing of the trail', async (fault, last) => {
+    expect(await verify(lines, signed.with(2, last))).toMatchObject({
+      ...{ ok: false, checkpoints: 2, uncovered: 4, brokenRecord: null },
+      ...{ covered: { number: 2 }, brokenCheckpoint: { fault } },
+    })
   })
 
   it('do not make those behind them worthless', async () => {
@@ -187,6 +238,7 @@ describe('checkpoints that were changed', () => {
     const compare = (a: string[], b: string[]) => compareCheckpoints(bytes(a), bytes(b))
     expect(await compare(signed, signed)).toEqual({ differs: null, counts: [3, 3] })
     expect(await compare(signed, signed.slice(0, 1))).toEqual({ differs: null, counts: [3, 1] })
+    expect(await compare(signed.slice(0, 1), signed)).toEqual({ differs: null, counts: [1, 3] })
     expect(await compare(signed, signed.with(1, 'x'))).toMatchObject({ differs: { checkpoint: 2, fault: 'disagrees' } })
   })
 

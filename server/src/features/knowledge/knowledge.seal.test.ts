@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '#platform/secret.ts'
 import { createKnowledgeSeals, type SealedSet } from './knowledge.seal.ts'
 
-const seals = createKnowledgeSeals(new Secret(randomBytes(32)))
+const secret = randomBytes(32)
+const seals = createKnowledgeSeals(new Secret(secret))
+const mac = (parts: unknown[]) => createHmac('sha256', secret).update(JSON.stringify(parts)).digest()
 const set: SealedSet = {
   set_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f',
   version: '2031.4',
@@ -18,6 +20,13 @@ describe('the seal of a knowledge set', () => {
   it('matches its own set', () => {
     expect(seals.isSet({ ...set, seal: seals.ofSet(set) })).toBe(true)
     expect(seals.ofSet(set)).toHaveLength(32)
+  })
+
+  it('stays valid from release to release', () => {
+    const { set_id, version, state, created_at, fingerprint, base_id, files } = set
+    const digest = createHash('sha256').update(files).digest('hex')
+    const parts = ['set', set_id, version, state, created_at.toISOString(), fingerprint, base_id, digest]
+    expect(seals.ofSet(set)).toEqual(mac(parts))
   })
 
   it.each<[keyof SealedSet, Partial<SealedSet>]>([
@@ -47,6 +56,10 @@ describe('the seal of a trusted key', () => {
     expect(seals.isKey(row)).toBe(true)
     expect(seals.isKey({ ...row, fingerprint: 'b'.repeat(64) })).toBe(false)
     expect(seals.isKey({ ...row, public_key: randomBytes(44) })).toBe(false)
+  })
+
+  it('stays valid from release to release', () => {
+    expect(row.seal).toEqual(mac(['key', row.fingerprint, publicKey.toString('base64')]))
   })
 
   it('is never valid as the seal of a set', () => {

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '#platform/secret.ts'
 import { createSeals, type SealedPart } from './seal.ts'
 
-const seals = createSeals(new Secret(randomBytes(32)))
+const secret = randomBytes(32)
+const seals = createSeals(new Secret(secret))
 const rule: SealedPart = {
   rule_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f',
   effect: 'allow',
@@ -29,6 +30,11 @@ describe('the seal of a rule', () => {
     expect(isAuthentic({ tag_name: 'AUDIO DESK' })).toBe(true)
     expect(isAuthentic({ tag_name: null, expires_at: null }, { tag_name: null, expires_at: null })).toBe(true)
     expect(seals.sealOf(rule)).toHaveLength(32)
+  })
+
+  it('stays valid from release to release', () => {
+    const members = Object.values({ ...rule, tag_name: 'audio desk' })
+    expect(seals.sealOf(rule)).toEqual(createHmac('sha256', secret).update(JSON.stringify(members)).digest())
   })
 
   it.each<[keyof SealedPart, Partial<SealedPart>]>([
