@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { createDefaults, lift, notRestored } from '../src/enforcement/defaults.ts'
+import type { WriteOutcome } from '../src/enforcement/kernel.ts'
+
+const setUp = (values: Record<string, string>) => {
+  const kernel = {
+    values,
+    refused: new Set<string>(),
+    writes: [] as string[],
+    switches: () => Object.keys(kernel.values),
+    default: (name: string): string | undefined => kernel.values[name],
+    setDefault(name: string, value: string): void {
+      kernel.writes.push(`${name}=${value}`)
+      if (kernel.refused.has(name)) throw new Error('EROFS')
+      kernel.values[name] = value
+    },
+  }
+  return { kernel, defaults: createDefaults(kernel) }
+}
+
+describe('the defaults of an armed host', () => {
+  it('are 0; what they were is remembered before the first write, and only then', () => {
+    const { kernel, defaults } = setUp({ usb1: '1', 'usb1/interface': '1', usb2: '0' })
+    const remembered: unknown[] = []
+    const remember = (old: Record<string, string>) => void remembered.push({ old, writes: kernel.writes.length })
+    expect(defaults.take({ usb2: '2' }, remember)).toEqual([])
+    expect(remembered).toEqual([{ old: { usb2: '2', usb1: '1', 'usb1/interface': '1' }, writes: 0 }])
+    expect(kernel.writes).toEqual(['usb1=0', 'usb1/interface=0'])
+    defaults.take({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
+    expect([remembered.length, kernel.writes.length]).toEqual([1, 2])
+    kernel.values.usb1 = '1'
+    defaults.take({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
+    expect([remembered.length, kernel.writes.at(-1)]).toEqual([1, 'usb1=0'])
+  })
+
+  it('are told of once when they cannot be set, and again after they once could', () => {
+    const { kernel, defaults } = setUp({ usb1: '1', usb2: '1' })
+    const take = () => defaults.take({}, () => undefined)
+    kernel.refused.add('usb1')
+    expect([take(), take(), kernel.values.usb2]).toEqual([['usb1: EROFS'], [], '0'])
+    kernel.refused.clear()
+    expect(take()).toEqual([])
+    kernel.refused.add('usb1')
+    kernel.values.usb1 = '1'
+    expect([take(), take()]).toEqual([['usb1: EROFS'], []])
+    defaults.giveBack({})
+    expect(take()).toEqual(['usb1: EROFS'])
+  })
+
+  it('skip a switch that goes while they are set', () => {
+    const { kernel, defaults } = setUp({ usb1: '1' })
+    kernel.switches = () => ['usb1', 'usb9']
+    const remembered: unknown[] = []
+    expect(defaults.take({}, (old) => void remembered.push(old))).toEqual([])
+    expect([remembered, kernel.writes]).toEqual([[{ usb1: '1' }], ['usb1=0']])
+  })
+
+  it('are given back, interfaces first; what is gone or right already is left alone', () => {
+    const { kernel, defaults } = setUp({
+      usb1: '0',
+      'usb1/interface': '0',
+      usb2: '0',
+      'usb2/interface': '1',
+      usb3: '0',
+    })
+    kernel.refused.add('usb3')
+    const old = { usb1: '1', 'usb1/interface': '1', usb2: '2', 'usb2/interface': '1', usb3: '1', usb9: '1' }
+    expect(defaults.giveBack(old)).toEqual(['usb3: EROFS'])
+    expect(kernel.writes).toEqual(['usb1/interface=1', 'usb1=1', 'usb2=2', 'usb3=1'])
+    expect(notRestored(kernel, old)).toEqual({ usb3: '1' })
+  })
+})
+
+describe('lifting every block', () => {
+  it('gives the defaults back first, then opens devices in their order, and leaves what others closed', () => {
+    const { kernel, defaults } = setUp({ usb1: '0', usb2: '0' })
+    kernel.refused.add('usb2')
+    const authorized = new Map<string, boolean | undefined>([
+      ['1-1', false],
+      ['1-2', false],
+      ['1-3', true],
+      ['1-4', false],
+      ['1-5', undefined],
+    ])
+    const did: string[] = []
+    const problems = lift({
+      kernel: {
+        isAuthorized: (port) => authorized.get(port),
+        instance: (port) => `i${port}`,
+        setAuthorized: (port, isAllowed): WriteOutcome => {
+          did.push(`${port}=${isAllowed} ${kernel.values.usb1}`)
+          return port === '1-4' ? { kind: 'refused', reason: 'EIO' } : { kind: 'done' }
+        },
+      },
+      interfaces: {
+        of: (port) =>
+          [0, 1, 2].map((number) => ({
+            ...{ name: `${port}:1.${number}`, number, configuration: 1, driver: null, hidDrivers: [] },
+            isAuthorized: number === 0,
+          })),
+        open: (name, wanted) => void did.push(`${name} ${wanted}`),
+      },
+      defaults,
+      ports: ['1-1', '1-2', '1-3', '1-4', '1-5'],
+      memory: {
+        defaults: { usb1: '1', usb2: '1' },
+        // The last is another attachment at this port.
+        foreign: ['1-1|i1-1', '1-3:1.1|i1-3', '1-2|other', '1-2:1.1|other'],
+      },
+    })
+    expect(did).toEqual([
+      ...['1-2=true 1', '1-2:1.1 any', '1-2:1.2 any'],
+      '1-3:1.2 any',
+      ...['1-4=true 1', '1-4:1.1 any', '1-4:1.2 any'],
+      ...['1-5:1.1 any', '1-5:1.2 any'],
+    ])
+    expect(problems).toEqual(['usb2: EROFS', '1-4: EIO'])
+  })
+})

@@ -1,0 +1,121 @@
+import { agentLimits } from '@portcullis/contract/agent-protocol'
+import { storageStick } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { type AcceptedDrivers, createHolds, type Hold } from '../src/enforcement/holds.ts'
+import { createJudge } from '../src/enforcement/judge.ts'
+import { mismatch } from './passing.ts'
+
+const judge = createJudge()
+const at = (portPath: string, product = 'Ultra') =>
+  judge.identify({ report: storageStick({ portPath, product, serial: 'S1' }), instance: '1' })
+const binds = (...drivers: string[]) => ({
+  bound: drivers.map((driver) => ({ interface: 0, claims: 'Mass Storage' as const, driver })),
+})
+
+const setUp = (known: readonly Hold[] = [], accepted: readonly AcceptedDrivers[] = []) => {
+  const changes: [Hold[], AcceptedDrivers[]][] = []
+  const holds = createHolds({
+    clock: { now: () => 7, monotonic: () => 0 },
+    ...{ known, accepted },
+    peerOf: (portPath) => (portPath === '1-2' ? '2-2' : undefined),
+    onChange: (...change) => changes.push(change),
+  })
+  return { holds, changes, first: () => holds.list()[0]?.id ?? '' }
+}
+
+describe('a held port', () => {
+  it('is stored with the first evidence, and found from the bus of either speed', () => {
+    const { holds, changes } = setUp()
+    const stick = at('1-2')
+    expect(holds.add(stick, mismatch)).toBe('held')
+    const { vid, pid, serial, fingerprint } = stick.device
+    const hold = {
+      id: expect.any(String),
+      portPath: '1-2',
+      at: 7,
+      mismatch,
+      vid,
+      pid,
+      serial,
+      name: 'Ultra',
+      fingerprint,
+    }
+    expect(changes).toEqual([[[{ ...hold, peer: '2-2' }], []]])
+    expect(holds.list()).toEqual([hold])
+    expect(holds.find('1-2')).toBe(holds.find('2-2'))
+    expect(holds.find('1-2')).toEqual({ ...hold, peer: '2-2' })
+    expect([holds.find('1-3'), holds.find('2-3')]).toEqual([undefined, undefined])
+    expect([holds.add(stick, binds('x')), holds.add(at('2-2'), binds('x'))]).toEqual(['known', 'known'])
+    expect([changes.length, holds.list()]).toEqual([1, [hold]])
+    expect(setUp(changes[0]?.[0]).holds.list()).toEqual([hold])
+  })
+
+  it('has no peer if its socket has none', () => {
+    const { holds } = setUp()
+    holds.add(at('1-3'), mismatch)
+    expect(Object.keys(holds.find('1-3') ?? {})).not.toContain('peer')
+  })
+
+  it('is one of 64', () => {
+    const { holds, changes } = setUp()
+    for (let n = 1; n < agentLimits.heldPorts; n++) holds.add(at(`3-${n}`), mismatch)
+    expect(holds.isFull()).toBe(false)
+    expect(holds.add(at('1-2'), mismatch)).toBe('held')
+    expect(holds.isFull()).toBe(true)
+    expect(holds.add(at('1-3'), mismatch)).toBe('full')
+    expect(holds.add(at('1-2'), mismatch)).toBe('known')
+    expect([changes.length, holds.list().length]).toEqual([64, 64])
+  })
+
+  it('is released alone, and its drivers are refused later, too', () => {
+    const { holds, changes } = setUp()
+    holds.add(at('1-2'), mismatch)
+    holds.add(at('1-3'), mismatch)
+    const [first, second] = holds.list()
+    holds.release('unknown', true)
+    expect(changes).toHaveLength(2)
+    holds.release(first?.id ?? '', false)
+    expect(changes.at(-1)).toEqual([[second], []])
+    expect([holds.find('1-2'), holds.find('1-3')?.id]).toEqual([undefined, second?.id])
+    expect(holds.isAccepted(at('1-2'), mismatch)).toBe(false)
+  })
+
+  it('is released by root with all others, once', () => {
+    const { holds, changes } = setUp()
+    holds.clear()
+    expect(changes).toEqual([])
+    holds.add(at('1-2'), mismatch)
+    holds.clear()
+    holds.clear()
+    expect([holds.list(), changes.length, changes.at(-1)]).toEqual([[], 2, [[], []]])
+  })
+})
+
+describe('accepted drivers', () => {
+  it('are those of this device, all of them, in any order', () => {
+    const { holds, changes, first } = setUp()
+    holds.add(at('1-2'), binds('b', 'a', 'b'))
+    holds.release(first(), true)
+    const { fingerprint } = at('1-2').device
+    expect(changes.at(-1)).toEqual([[], [{ fingerprint, drivers: ['a', 'b'] }]])
+    const accepts = (...drivers: string[]) => holds.isAccepted(at('1-2'), binds(...drivers))
+    expect([accepts('a'), accepts('b', 'a'), accepts('a', 'c'), accepts('c')]).toEqual([true, true, false, false])
+    expect(holds.isAccepted(at('1-2', 'other'), binds('a'))).toBe(false)
+    holds.add(at('1-3', 'Ultra'), binds('c'))
+    holds.release(first(), true)
+    expect(changes.at(-1)).toEqual([[], [{ fingerprint, drivers: ['a', 'b', 'c'] }]])
+    expect([accepts('a', 'c'), accepts('d')]).toEqual([true, false])
+    holds.add(at('1-2', 'other'), binds('z'))
+    holds.release(first(), true)
+    expect([accepts('a'), accepts('z'), holds.isAccepted(at('1-2', 'other'), binds('z'))]).toEqual([true, false, true])
+  })
+
+  it('are kept of the last 256 devices', () => {
+    const many = Array.from({ length: 256 }, (_, n) => ({ fingerprint: `f${n}`, drivers: ['x'] }))
+    const { holds, changes, first } = setUp([], many)
+    holds.add(at('1-2'), mismatch)
+    holds.release(first(), true)
+    const kept = changes.at(-1)?.[1].map(({ fingerprint }) => fingerprint)
+    expect(kept).toEqual([...many.slice(1).map(({ fingerprint }) => fingerprint), at('1-2').device.fingerprint])
+  })
+})

@@ -1,0 +1,145 @@
+import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyDecision } from '@portcullis/domain'
+import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import type { KernelInterface } from '../src/enforcement/interfaces.ts'
+import { createJudge } from '../src/enforcement/judge.ts'
+import { createTruth } from '../src/enforcement/truth.ts'
+import { rule } from './enforcing.ts'
+import { heldPolicy } from './passing.ts'
+
+const stick = storageStick({ portPath: '1-2' })
+const judgeOf = (rules: readonly PolicyRule[]) => {
+  const judge = createJudge()
+  judge.use(heldPolicy(rules))
+  return judge
+}
+const identify = (judge: ReturnType<typeof createJudge>, report = stick) => judge.identify({ report, instance: '1' })
+
+describe('a judge', () => {
+  it('decides by the policy in use, and knows only hubs without one', () => {
+    const judge = judgeOf([rule({ id: 'sticks', effect: 'allow', vid: '0781' })])
+    const decide = (report = stick) => judge.decide(identify(judge, report).device, 0).source
+    expect([decide(), judge.policy?.version]).toEqual(['global', 1])
+    expect(decide(rubberDucky({ portPath: '1-2' }))).toBe('attack-tool')
+    judge.use(undefined)
+    expect([decide(), decide(hub({ portPath: '1-2' })), judge.policy]).toEqual(['default', 'hub', undefined])
+    expect(decide(rubberDucky({ portPath: '1-2' }))).toBe('default')
+    expect(judge.nextExpiry(0)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  const rules = [
+    rule({ id: 'told', effect: 'deny', vid: '0781', reason: ' Ask\u200b the desk. ' }),
+    rule({ id: 'long', effect: 'deny', vid: '0781', reason: 'x'.repeat(300) }),
+    rule({ id: 'mute', effect: 'deny', vid: '0781', reason: ' ' }),
+    rule({ id: 'kinds', effect: 'allow', kinds: ['Mass Storage', 'Audio'] }),
+    rule({ id: 'model', effect: 'allow', vid: '0781', pid: '5581' }),
+    rule({ id: 'vendor', effect: 'allow', vid: '0781' }),
+  ]
+  it.each<[string, PolicyDecision['source'], string | null, string]>([
+    ['the reason of the rule, cleaned', 'deny', 'told', 'Ask the desk.'],
+    ['200 characters of it', 'deny', 'long', 'x'.repeat(200)],
+    ['that a rule denies it', 'deny', 'mute', 'A rule of your organisation denies it.'],
+    ['that it is an attack tool', 'attack-tool', null, 'It is known or acts as an attack tool.'],
+    ['that it is not approved', 'default', null, 'It is not approved by your organisation.'],
+  ])('tells people %s', (_, source, ruleId, text) => {
+    expect(judgeOf(rules).reasonOf({ effect: 'block', source, ruleId })).toBe(text)
+  })
+
+  it('tells people the same without a policy', () => {
+    const decision = { effect: 'block', source: 'default', ruleId: null } as const
+    expect(createJudge().reasonOf(decision)).toBe('It is not approved by your organisation.')
+  })
+
+  it.each<[string, PolicyDecision['source'], string | null, object]>([
+    ['a hub, as a hub', 'hub', null, { by: 'kinds', kinds: ['Hub'] }],
+    ['by kinds, as these kinds', 'global', 'kinds', { by: 'kinds', kinds: ['Mass Storage', 'Audio'] }],
+    ['by its model, as itself', 'global', 'model', { by: 'identity' }],
+    ['by its vendor, as what it claims', 'global', 'vendor', { by: 'kinds', kinds: ['Mass Storage'] }],
+    ['by no rule, as itself', 'default', null, { by: 'identity' }],
+  ])('lets in what is allowed %s', (_, source, ruleId, scope) => {
+    const judge = judgeOf(rules)
+    expect(judge.scopeOf({ effect: 'allow', source, ruleId }, identify(judge).device)).toEqual(scope)
+    expect(
+      createJudge().scopeOf({ effect: 'allow', source: 'default', ruleId: 'model' }, identify(judge).device),
+    ).toEqual({ by: 'identity' })
+  })
+
+  it('knows when the next grant ends', () => {
+    const until = (...times: (string | undefined)[]) =>
+      judgeOf(
+        times.map((expiresAt) =>
+          rule({ effect: 'allow', vid: '0781', ...(expiresAt === undefined ? {} : { expiresAt }) }),
+        ),
+      ).nextExpiry(2_000)
+    const at = (ms: number) => new Date(ms).toISOString()
+    expect([until(at(5_000), at(3_000), undefined, at(4_000)), until(at(1_999), at(2_000), at(2_001))]).toEqual([
+      3_000, 2_001,
+    ])
+    expect([until(), until(undefined), until(at(2_000)), until('no time')]).toEqual(
+      Array(4).fill(Number.POSITIVE_INFINITY),
+    )
+  })
+})
+
+describe('the drivers of a device', () => {
+  const judge = createJudge()
+  const typing = plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', '08:06:50', '03:00:00'] })
+  const judged = identify(judge, typing)
+  const identity = { by: 'identity' } as const
+  const setUp = (binds: Record<number, string>, accepts = false, foreign: string[] = []) => {
+    const opened: string[] = []
+    const state: KernelInterface[] = [0, 1, 2, 3].map((number) => ({
+      ...{ name: `1-1:1.${number}`, number, configuration: 1, driver: null, hidDrivers: [] },
+      isAuthorized: false,
+    }))
+    const truth = createTruth({
+      interfaces: {
+        of: (portPath) => (portPath === '1-1' ? state.map((one) => ({ ...one })) : []),
+        open(name, wanted) {
+          opened.push(`${name} ${wanted === 'any' ? 'any' : wanted[0]}`)
+          const at = state.findIndex((one) => one.name === name)
+          const one = state[at]
+          if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
+        },
+      },
+      holds: { isAccepted: () => accepts },
+      isForeign: (name, instance) => foreign.includes(`${name}|${instance}`),
+    })
+    return { truth, opened, state }
+  }
+  const wrong = (number: number, claims: string) => ({ bound: [{ interface: number, claims, driver: 'rtl8150' }] })
+
+  it('are bound one by one; an interface without a descriptor stays closed', () => {
+    const { truth, opened, state } = setUp({ 0: 'usbhid', 1: 'usb-storage' })
+    expect(truth.open(judged, identity)).toBeNull()
+    expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.1', '1-1:1.2'])
+    expect(state.map(({ isAuthorized }) => isAuthorized)).toEqual([true, true, true, false])
+    expect([truth.open(judged, identity), opened.length]).toEqual([null, 3])
+  })
+
+  it('are compared after each: no further interface is opened once one is wrong', () => {
+    const { truth, opened } = setUp({ 1: 'rtl8150' })
+    expect(truth.open(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
+    expect(opened).toHaveLength(2)
+    expect(truth.mismatch(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
+  })
+
+  it('are compared even if nothing is left to open', () => {
+    const { truth, state, opened } = setUp({})
+    for (const one of state) Object.assign(one, { isAuthorized: true })
+    Object.assign(state[0] ?? {}, { driver: 'rtl8150' })
+    expect([truth.open(judged, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
+  })
+
+  it('are right if a person accepted them', () => {
+    const { truth, opened } = setUp({ 1: 'rtl8150' }, true)
+    expect([truth.open(judged, identity), truth.mismatch(judged, identity), opened.length]).toEqual([null, null, 3])
+  })
+
+  it('stay away from an interface that somebody else had closed', () => {
+    const { truth, opened } = setUp({}, false, ['1-1:1.1|1', '1-1:1.2|2'])
+    truth.open(judged, identity)
+    expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.2'])
+  })
+})
