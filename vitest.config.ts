@@ -10,6 +10,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('build/test/code-cache'
 const WORKERS = 3
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
+/** A loaded machine answers late; the default of one second would judge the machine. */
+const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
 
 export default defineConfig({
@@ -19,6 +21,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          expect,
           include: [
             '{contract,domain,agent,poller,cli,bench,rig,drill,gate,mutation,scripts}/**/*.test.{ts,mjs}',
             'console/**/*.test.{ts,tsx}',
@@ -35,6 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'server',
+          expect,
           include: ['server/**/*.test.ts'],
           exclude: SLOW,
           // One PostgreSQL for the whole run; every file clones its migrated template.
@@ -51,6 +55,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          expect,
           include: ['e2e/**/*.test.ts'],
           exclude: SLOW,
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
@@ -69,6 +74,7 @@ export default defineConfig({
         test: {
           // Emulated machines and installed packages: `npm test -- --all` runs them, `npm test` leaves them out.
           name: 'slow',
+          expect,
           include: [SLOW_TESTS],
           exclude: ['**/node_modules/**'],
           setupFiles: ['e2e/setup.ts'],

@@ -100,7 +100,7 @@ export const slowClients: Check = {
       what: 'a reader may leave its answer lying',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/request-hooks.ts',
           find: 'isWhole && payload.length > kernelBytes',
           replace: 'isWhole && payload.length > Infinity',
         },
@@ -110,12 +110,12 @@ export const slowClients: Check = {
       what: 'a request may take as long as it likes',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: '        headersTimeout: 15_000,\n        requestTimeout: 28_000,',
           replace: '        headersTimeout: 0,\n        requestTimeout: 0,',
         },
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: '    requestTimeout: 28_000,\n    connectionTimeout',
           replace: '    requestTimeout: 0,\n    connectionTimeout',
         },

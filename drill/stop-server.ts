@@ -63,8 +63,8 @@ export const stopServer: Check = {
       red: 'sent again although stored',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
-          find: 'isDraining = true\n    // A server that never',
+          file: 'server/src/platform/http/lifecycle.ts',
+          find: 'state.isDraining = true\n    // A server that never',
           replace: 'fastify.server.closeAllConnections()\n    // A server that never',
         },
       ],

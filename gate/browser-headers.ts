@@ -386,7 +386,7 @@ export const browserHeaders: Check = {
       what: 'what the parser refuses is answered without headers',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: '    clientErrorHandler: answerUnreadable,\n',
           replace: '',
         },
@@ -410,7 +410,7 @@ export const browserHeaders: Check = {
       what: 'TLS 1.0 is spoken',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: "minVersion: 'TLSv1.2'",
           replace: "minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0'",
         },

@@ -357,10 +357,10 @@ export const canaries: Check = {
       what: 'the log tells who asks for what, with the token',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
-          find: '    if (tracer !== noTracer) beginSpan(request, reply)\n',
+          file: 'server/src/platform/http/request-hooks.ts',
+          find: '    spans.begin(request, reply)\n',
           replace:
-            "    log.info({ url: request.raw.url, by: request.headers.authorization }, 'request')\n    if (tracer !== noTracer) beginSpan(request, reply)\n",
+            "    request.log.info({ url: request.raw.url, by: request.headers.authorization }, 'request')\n    spans.begin(request, reply)\n",
         },
       ],
     },

@@ -140,7 +140,7 @@ export const contentTypes: Check = {
       what: 'HTTP is read leniently',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: 'requireHostHeader: false,',
           replace: 'requireHostHeader: false, insecureHTTPParser: true,',
         },

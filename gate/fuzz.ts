@@ -221,7 +221,7 @@ export const fuzz: Check = {
       what: 'an answer has a member that the document does not know',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/send-answer.ts',
           find: 'const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)',
           replace:
             "const text = answer instanceof JsonText ? answer.text : JSON.stringify(Array.isArray(answer) || typeof answer !== 'object' ? answer : { ...answer, sqlText: 'select 1' })",

@@ -329,7 +329,7 @@ export const matrix: Check = {
       what: 'doubled slashes are folded, and dots with them',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/http-server.ts',
           find: 'ignoreDuplicateSlashes: false',
           replace: 'ignoreDuplicateSlashes: true',
         },

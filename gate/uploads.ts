@@ -304,7 +304,7 @@ export const uploads: Check = {
       red: 'taken to their end',
       edits: [
         {
-          file: 'server/src/platform/http/http-app.ts',
+          file: 'server/src/platform/http/register.ts',
           find: 'const jsonLimit = 8 * 1024 * 1024',
           replace: 'const jsonLimit = 2_000_000_000',
         },

@@ -21,7 +21,7 @@ export const fleetGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/authorise.ts',
         find: "if (actor === null) throw new AppError('unauthorized')",
         replace: 'if (actor === null) return anonymous(request.ip)',
       },
@@ -48,7 +48,7 @@ export const fleetGuards = defineGuards({
       name: 'finding 5: are limited per address, and those of agents and of other addresses stay open',
     },
     removedBy: [
-      { file: 'server/src/platform/http/http-app.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
+      { file: 'server/src/platform/http/lifecycle.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
     ],
   },
   oneWakeSocket: {
@@ -153,7 +153,7 @@ export const fleetGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/request-hooks.ts',
         find: 'if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)',
         replace: 'void [turnAway, hasUnreadBody, request, reply]',
       },

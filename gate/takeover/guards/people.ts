@@ -12,7 +12,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/authorise.ts',
         find: "if (actor === null) throw new AppError('unauthorized')",
         replace: 'if (actor === null) return anonymous(request.ip)',
       },
@@ -128,7 +128,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/register.ts',
         find: '[createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]',
         replace: '[createHeldBytes(machinesHeld), createHeldBytes(knownHeld * 64)]',
       },
@@ -142,7 +142,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/authorise.ts',
         find: 'if (operation.fresh === true) assertFresh(actor, options.clock.now())',
         replace: 'void assertFresh',
       },
@@ -156,7 +156,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/platform/http/http-app.ts',
+        file: 'server/src/platform/http/authorise.ts',
         find: 'assertPermission(actor, audience)',
         replace: 'void assertPermission',
       },

@@ -187,3 +187,5 @@ export const createConnections = ({
     },
   }
 }
+
+export type Connections = ReturnType<typeof createConnections>

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../log.ts'
+import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
+import type { Connections } from './connections.ts'
+
+/** What requests under way get to end when the server stops; none takes longer (compose.base.ts). */
+const closingMs = 5_000
+
+/** Whether the server is about to stop. */
+export interface DrainState {
+  isDraining: boolean
+}
+
+/** Listening, draining and closing. */
+export const createLifecycle = (
+  fastify: FastifyInstance,
+  { log, connections, state, isTls }: { log: Log; connections: Connections; state: DrainState; isTls: boolean },
+) => {
+  let acceptors: Acceptors | undefined
+  let closed: Promise<unknown> = Promise.resolve()
+  async function listen(host: string, port: number): Promise<number> {
+    const isShared = canShare(host)
+    if (isShared && port !== 0) await assertFree(host, port)
+    const place = { host, port, listenTextResolver: () => `listening on port ${port}` }
+    const url = await fastify.listen(isShared ? ({ ...place, reusePort: true } as typeof place) : place)
+    const given = Number(new URL(url).port) || port
+    // Unheard, the error of one connection that could not be accepted would end the process.
+    const failed = (error: Error): void => log.warn({ err: error }, 'a connection could not be accepted')
+    fastify.server.on('error', failed)
+    if (isShared)
+      acceptors = await openAcceptors(
+        { host, port: given, allowHalfOpen: !isTls },
+        (socket) => fastify.server.emit('connection', socket),
+        failed,
+      )
+    return given
+  }
+
+  connections.watch(fastify.server)
+  fastify.addHook('preClose', async () => {
+    // Browsers open connections ahead; Node takes one that never said anything for busy and would wait for it.
+    connections.endUnused()
+    // Hosts that report without a pause keep their connection busy: without a last answer it would be cut in the middle.
+    state.isDraining = true
+    // A server that never listened never says that it is closed: the timers would keep its process.
+    if (!fastify.server.listening) return
+    const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
+    const all = setTimeout(() => fastify.server.closeAllConnections(), closingMs)
+    closed = Promise.all([once(fastify.server, 'close'), acceptors?.close()]).finally(() => {
+      clearInterval(idle)
+      clearTimeout(all)
+    })
+  })
+  fastify.addHook('onClose', async () => {
+    await closed
+  })
+
+  return { listen }
+}

@@ -1,0 +1,20 @@
+import type { AnyOperation } from '@portcullis/contract'
+import type { FastifyRequest } from 'fastify'
+import type { Span } from '../tracing/index.ts'
+import type { Actor } from './actor.ts'
+
+/** A request with what the hooks found out about it. */
+export interface OurRequest extends FastifyRequest {
+  portcullisActor: Actor
+  /** Result of the guard of a machine route. */
+  machine: unknown
+  /** Whether a credential was verified. */
+  isKnown?: boolean
+  portcullisSpan?: Span
+}
+
+/** The operation that a request meets; undefined if it meets none. */
+export const operationOf = ({ routeOptions }: FastifyRequest): AnyOperation | undefined =>
+  (routeOptions.config as { operation?: AnyOperation }).operation
+
+export const isHead = ({ method }: { method: string }): boolean => method === 'HEAD'

@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream'
+import { type AnyOperation, permissionTable } from '@portcullis/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../app-error.ts'
+import type { Authorise } from './authorise.ts'
+import { credentialSeen } from './connections.ts'
+import { createHeavyWork, largePage } from './heavy-work.ts'
+import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
+import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
+import { unsupportedMediaType } from './media-type.ts'
+import { assertOrigin } from './origin.ts'
+import { isHead, type OurRequest } from './our-request.ts'
+import { bodyReader } from './read-body.ts'
+import { paramsReader, queryReader } from './read-query.ts'
+import { uploadLimit } from './request-hooks.ts'
+import type { RequestSpans } from './request-span.ts'
+import type { SendAnswer } from './send-answer.ts'
+
+const jsonLimit = 8 * 1024 * 1024
+/** Of all bodies that are on their way, those of machines by themselves; small ones count for nothing and are always taken. */
+const machinesHeld = 64 * 1024 * 1024
+const knownHeld = 128 * 1024 * 1024
+const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
+
+/** Whether anybody may call it: what it costs to refuse a call counts. */
+const isAnonymous = ({ permission }: AnyOperation): boolean => permission === 'public' || permission === 'agent'
+
+export interface RegisterDeps {
+  authorise: Authorise
+  spans: RequestSpans
+  sendAnswer: SendAnswer
+  allowedOrigins(): readonly string[]
+}
+
+/** Turns operations into routes: credential first, then body, query and path, then the handler, then the answer. */
+export const createRegister = (
+  fastify: FastifyInstance,
+  { authorise, spans, sendAnswer, allowedOrigins }: RegisterDeps,
+) => {
+  const operations: AnyOperation[] = []
+  const methodsOf = new Map<string, Set<string>>()
+  const heavyWork = createHeavyWork()
+  const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
+  const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
+    headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody
+      ? body
+      : countedBody(isAnonymous(operation) ? machines : people, body, reply.raw)
+
+  const add = (
+    known: AnyOperation,
+    guard: Guard<unknown> | undefined,
+    handler: (call: never) => Promise<unknown>,
+  ): void => {
+    if (
+      known.permission !== 'public' &&
+      known.permission !== 'agent' &&
+      !Object.hasOwn(permissionTable, known.permission ?? '')
+    )
+      throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
+    assertGuarded(known, guard)
+    const url = known.path.replace(/\{(\w+)\}/g, ':$1')
+    const readParams = paramsReader(known.params)
+    const readQuery = queryReader(known.query)
+    const readBody = bodyReader(known.body, known.bodyOptional === true)
+    const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
+    const isEndless = known.responseKind === 'stream'
+    const answerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      const url = request.raw.url ?? ''
+      const at = url.indexOf('?')
+      // The multipart parser takes such a body away: here it would look like none.
+      if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? '')) throw unsupportedMediaType('json')
+      if (known.streamType !== undefined && !(request.body instanceof Readable)) throw unsupportedMediaType('gzip')
+      // Before the query: a wrong media type is said before a wrong parameter.
+      const body = readsBody
+        ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
+        : null
+      const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+      // Last: what a name leads to is only said to who asked for it rightly.
+      const params = readParams(request.params as Record<string, string>)
+      const { portcullisActor: actor, machine } = request as OurRequest
+      if (isEndless && isHead(request)) return null
+      const call = { actor, machine, params, query, body, request, reply }
+      const work = () => spans.inSpan(request, () => handler(call as never))
+      const isLarge = known.heavy === undefined && Number((query as { PageSize?: number }).PageSize ?? 0) > largePage
+      return isLarge ? heavyWork('export', actor, reply.raw, work) : work()
+    }
+    operations.push(known)
+    // A redirect of a sign-in uses up what it was given.
+    const taken = known.method === 'GET' && known.responseKind !== 'redirect' ? ['GET', 'HEAD'] : [known.method]
+    const methods = methodsOf.get(url) ?? new Set()
+    for (const method of taken) methods.add(method)
+    methodsOf.set(url, methods)
+    fastify.route({
+      method: taken,
+      url,
+      bodyLimit: isAnonymous(known)
+        ? bodyLimitOf(known, guard)
+        : (known.bodyLimit ?? (known.upload === true ? (known.uploadLimit ?? uploadLimit) : jsonLimit)),
+      config: { operation: known },
+      onRequest: async (request) => {
+        assertOrigin(request, allowedOrigins())
+        const ours = request as OurRequest
+        ours.portcullisActor = await spans.inSpan(request, () => authorise(known, request))
+        ours.machine = await spans.inSpan(request, async () => guard?.check(request))
+        const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+        if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
+        ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
+        if (ours.isKnown) credentialSeen(request.raw.socket)
+      },
+      preParsing: async (request, reply, body) =>
+        readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
+      handler: async (request, reply) => {
+        const { portcullisActor: actor } = request as OurRequest
+        const work = () => answerOf(request, reply)
+        // Its body is read in its turn, too: one of 1,000 rules takes a while.
+        const answer = await (known.heavy === undefined ? work() : heavyWork(known.heavy, actor, reply.raw, work))
+        return isEndless && isHead(request) ? reply.send() : sendAnswer(known, request, reply, answer)
+      },
+    })
+  }
+
+  const seal = (): void => {
+    for (const [url, methods] of methodsOf) {
+      const allow = [...methods].join(', ')
+      fastify.route({
+        method: verbs.filter((verb) => !methods.has(verb)),
+        url,
+        // Before the body, so that a refused body is not read.
+        onRequest: async () => {
+          throw new AppError('method_not_allowed', { allow }, { headers: { allow } })
+        },
+        handler: async () => null,
+      })
+    }
+  }
+
+  return { add, seal, operations }
+}

@@ -1,0 +1,87 @@
+import { Socket } from 'node:net'
+import multipart from '@fastify/multipart'
+import type { FastifyInstance } from 'fastify'
+import { AppError, notFound } from '../app-error.ts'
+import { credentialSeen } from './connections.ts'
+import type { HttpOptions } from './http-app.ts'
+import { unsupportedMediaType } from './media-type.ts'
+import { type OurRequest, operationOf } from './our-request.ts'
+import type { RequestSpans } from './request-span.ts'
+import { safetyHeaders } from './safety-headers.ts'
+import type { SendFailure } from './send-failure.ts'
+import { hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
+
+/** Bytes of an uploaded file, unless its operation has its own limit. */
+export const uploadLimit = 32 * 1024 * 1024
+/** Of an answer of this size or less the kernel takes all at once, whoever reads it. */
+const kernelBytes = 64 * 1024
+/**
+ * A reader that takes nothing of a formed answer is ended after once or twice this time: its bytes would stay in memory
+ * (a thousand readers of /openapi.json held a gigabyte). Answers that are formed while they are read mind that themselves.
+ */
+const readerMs = 13_000
+/** Methods that the console's pages take where no operation is. */
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/** What every request goes through, whichever operation it meets. */
+export const addRequestHooks = async (
+  fastify: FastifyInstance,
+  options: Pick<HttpOptions, 'tls' | 'fallback'>,
+  { spans, sendFailure }: { spans: RequestSpans; sendFailure: SendFailure },
+): Promise<void> => {
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  fastify.addContentTypeParser('application/gzip', (request, body, done) => {
+    const operation = operationOf(request)
+    if (operation?.streamType === undefined) done(unsupportedMediaType(operation?.upload === true ? 'upload' : 'json'))
+    else done(null, body)
+  })
+  await fastify.register(multipart, {
+    limits: { fileSize: uploadLimit, files: 1, fields: 4, parts: 5, fieldSize: 4096 },
+    throwFileSizeLimit: true,
+  })
+
+  fastify.addHook('onRequest', async (request, reply) => {
+    spans.begin(request, reply)
+    reply.headers(safetyHeaders(options.tls !== null))
+    if ((request.raw.url?.length ?? 0) > 16_384)
+      throw new AppError('validation_failed', { detail: 'The URL is longer than 16384 characters.' })
+    // The media type counts only when there is a body.
+    const length = request.headers['content-length']
+    if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
+      delete request.headers['content-type']
+    if (request.is404 && !reads.has(request.method)) throw notFound('There is no such path.')
+  })
+
+  // A caller without a credential gets 16 KiB of a body read and no more, whatever is answered.
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)
+    return payload
+  })
+
+  // As Node does it with a body that nobody began to read: what is asked next on its connection would wait behind it for
+  // as long as a request may take.
+  fastify.addHook('onResponse', async (request, { statusCode }) => {
+    const { raw } = request
+    const operation = operationOf(request)
+    // A machine with its credential in the body was authenticated.
+    if (operation?.permission === 'agent' && statusCode < 300) credentialSeen(raw.socket)
+    if (!raw.complete && !isTurnedAway(raw)) raw.resume()
+  })
+
+  fastify.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    // Requests of tests may come without a real one.
+    if (isWhole && payload.length > kernelBytes && socket instanceof Socket) socket.setTimeout(readerMs)
+    return payload
+  })
+
+  fastify.setErrorHandler((error, request, reply) => {
+    sendFailure(error, request, reply, operationOf(request)?.plainErrors === true)
+  })
+  fastify.setNotFoundHandler(async (request, reply) => {
+    const isAnswered = (await options.fallback?.(request, reply)) === true
+    if (!isAnswered) sendFailure(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false)
+    return reply
+  })
+}

@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream'
+import type { AnyOperation } from '@portcullis/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../log.ts'
+import { jsonMediaType } from './accept.ts'
+import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
+import { answerChecks } from './check-answers.ts'
+import { isHead } from './our-request.ts'
+
+/** What HEAD sends of a body: its length where it is formed already, and nothing of one that is formed while it is read. */
+const withoutBody = <T>(content: T | Readable): T | undefined => {
+  if (!(content instanceof Readable)) return content
+  content.on('error', () => {}).destroy()
+  return undefined
+}
+/** Sends what a handler gave. `validate` checks every JSON answer against the contract. */
+export const createSendAnswer = (log: Log, validate: boolean) => {
+  const checks = validate ? answerChecks() : null
+  return function sendAnswer(
+    operation: AnyOperation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    given: unknown,
+  ): unknown {
+    let answer = given
+    if (answer instanceof WithHeaders) {
+      reply.headers(answer.headers)
+      answer = answer.value
+    }
+    if (answer === answered) return reply
+    if (answer instanceof FileAnswer) {
+      reply.type(answer.mediaType).header('content-disposition', contentDisposition(answer.fileName))
+      return reply.send(isHead(request) ? withoutBody(answer.content) : answer.content)
+    }
+    reply.type(`${jsonMediaType(request.headers.accept)}; charset=utf-8`).serializer(String)
+    if (answer instanceof JsonStream)
+      return reply.send(
+        isHead(request)
+          ? withoutBody(answer.stream)
+          : checks === null
+            ? answer.stream
+            : checks.checkStream(operation, answer.stream, (err) =>
+                log.error({ traceId: request.id, err }, 'request failed'),
+              ),
+      )
+    const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer)
+    checks?.check(operation, String(text))
+    return reply.send(text)
+  }
+}
+
+export type SendAnswer = ReturnType<typeof createSendAnswer>
