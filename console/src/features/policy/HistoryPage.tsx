@@ -93,10 +93,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         body: { version, ...asReason(reason) },
       })
       close()
-      tellPolicyChange(services, `The rules are those of version ${version} again.`, {
-        made: done.version,
-        before: done.version - 1,
-      })
+      tellPolicyChange(services, `The rules are those of version ${version} again.`, done.version)
     } catch (cause) {
       setFailure(cause)
       setBusy(false)

@@ -100,7 +100,7 @@ export const RuleEditor = ({ rule, start, isGrant, canWrite, close }: RuleEditor
     try {
       const { version } = await work()
       close()
-      tellPolicyChange(services, message, { made: version, before: version - 1 })
+      tellPolicyChange(services, message, version)
     } catch (cause) {
       setFailure(cause)
       setBusy(false)

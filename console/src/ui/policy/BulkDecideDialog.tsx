@@ -1,5 +1,5 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
-import { getPolicy, peripheralsCommand } from '@portcullis/contract'
+import { decideDevices } from '@portcullis/contract'
 import { useState } from 'react'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -43,20 +43,17 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
     setBusy(true)
     setFailure(null)
     try {
-      const { version: before } = await api.call(getPolicy)
-      await api.call(peripheralsCommand, {
+      const { version, isChanged } = await api.call(decideDevices, {
         body: {
-          opCode: effect === 'allow' ? 'APPROVE' : 'DISAPPROVE',
-          peripheralsIds: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
+          decision: effect,
+          devices: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
           reason: reason.trim() || (effect === 'allow' ? 'Approved by hand' : 'Denied by hand'),
         },
       })
-      const { version: made } = await api.call(getPolicy)
       done()
       close()
       const said = `${effect === 'allow' ? 'Approved' : 'Denied'} ${devicesText(meant.length)} on ${hostsText(hosts)}.`
-      // Another person changed the policy at the same time; do not undo that change.
-      tellPolicyChange(services, said, { made, before: made - before <= 1 ? before : made })
+      tellPolicyChange(services, said, isChanged ? version : null)
     } catch (cause) {
       setFailure(cause)
       setBusy(false)

@@ -1,5 +1,11 @@
 import { Button, Checkbox, Group, SegmentedControl, Switch, TextInput } from '@mantine/core'
-import { createPolicyGrant, createPolicyRule, getPolicy, peripheralsCommand } from '@portcullis/contract'
+import {
+  type BodyOf,
+  createPolicyGrant,
+  createPolicyRule,
+  decideDevices,
+  type PolicyRuleInput,
+} from '@portcullis/contract'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
@@ -129,38 +135,39 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const isReady =
     decision.reason.trim() !== '' && (scope !== 'tag' || tag !== '') && (!needsOverride || decision.overrideAttackTool)
 
-  const byCommand = {
-    opCode: effect === 'deny' ? 'DISAPPROVE' : 'APPROVE',
-    peripheralsIds: hosts.map(({ uuid }) => ({
+  const isOnHosts = scope === 'host'
+  /** One decision for all hosts, or one rule for a tag or for all hosts. */
+  const onHosts: BodyOf<typeof decideDevices> = {
+    decision: effect,
+    devices: hosts.map(({ uuid }) => ({
       uuid,
       vid: subject.vid,
       pid: subject.pid,
       ...(decision.serial === '' ? {} : { serialNumber: decision.serial }),
     })),
     reason: decision.reason.trim(),
+    ...(effect === 'grant' ? { expiresAt } : {}),
     ...(decision.overrideAttackTool ? { overrideAttackTool: true } : {}),
   }
-  const isCommand = scope === 'host' && effect !== 'grant'
+  const [rule] = rules as [PolicyRuleInput]
+  const { effect: _, ...grant } = rule
+  const send = async (): Promise<number | null> => {
+    if (isOnHosts) {
+      const { version, isChanged } = await api.call(decideDevices, { body: onHosts })
+      return isChanged ? version : null
+    }
+    const { version } = await (effect === 'grant'
+      ? api.call(createPolicyGrant, { body: { ...grant, expiresAt } })
+      : api.call(createPolicyRule, { body: rule }))
+    return version
+  }
   const run = async () => {
     setBusy(true)
     setFailure(null)
     try {
-      const { version: before } = await api.call(getPolicy)
-      let steps = 1
-      if (isCommand) await api.call(peripheralsCommand, { body: byCommand })
-      else if (effect === 'grant') {
-        steps = rules.length
-        for (const { effect: _, ...grant } of rules)
-          await api.call(createPolicyGrant, { body: { ...grant, expiresAt: grant.expiresAt as string } })
-      } else for (const rule of rules) await api.call(createPolicyRule, { body: rule })
-      const { version: made } = await api.call(getPolicy)
+      const version = await send()
       close()
-      // Somebody else changed the policy in the same moment: his change is not ours to take back.
-      const isOurs = made - before <= steps
-      tellPolicyChange(services, `${done[effect]} ${where[scope](hosts.length, tag)}.`, {
-        made,
-        before: isOurs ? before : made,
-      })
+      tellPolicyChange(services, `${done[effect]} ${where[scope](hosts.length, tag)}.`, version)
     } catch (reason) {
       setFailure(reason)
       setBusy(false)
@@ -168,14 +175,10 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   }
   const curl = () => {
     const origin = window.location.origin
-    if (isCommand) return curlOf(origin, peripheralsCommand, { body: byCommand })
-    return rules
-      .map(({ effect: kind, ...rule }) =>
-        effect === 'grant'
-          ? curlOf(origin, createPolicyGrant, { body: { ...rule, expiresAt } })
-          : curlOf(origin, createPolicyRule, { body: { effect: kind, ...rule } }),
-      )
-      .join('\n')
+    if (isOnHosts) return curlOf(origin, decideDevices, { body: onHosts })
+    return effect === 'grant'
+      ? curlOf(origin, createPolicyGrant, { body: { ...grant, expiresAt } })
+      : curlOf(origin, createPolicyRule, { body: rule })
   }
 
   return (

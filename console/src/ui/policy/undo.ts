@@ -1,6 +1,4 @@
-import { type BodyOf, getPolicy, restorePolicy } from '@portcullis/contract'
-import type { Api } from '../../lib/api.ts'
-import { CallFailure } from '../../lib/problem.ts'
+import { undoPolicyVersion } from '@portcullis/contract'
 import type { Services } from '../../lib/services.tsx'
 import { tell, tellWithUndo } from '../tell.ts'
 import { asReason } from './NewlyAllowed.tsx'
@@ -21,36 +19,26 @@ export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
     void queries.invalidateQueries({ queryKey: [key] })
 }
 
-const goBack = async (api: Pick<Api, 'call'>, made: number, body: BodyOf<typeof restorePolicy>) => {
-  const { version } = await api.call(getPolicy)
-  if (version !== made)
-    // Going back would also take back what others did.
-    throw new CallFailure(
-      'conflict',
-      'The policy was changed again since then: choose what to restore under its history.',
-    )
-  return api.call(restorePolicy, { body })
-}
-
-/** Tells that the policy was changed and offers, for ten seconds, to restore the version before. Asks before this allows devices. */
+/** Tells that the policy was changed and offers, for ten seconds, to undo that version. Asks before this allows devices. */
 export const tellPolicyChange = (
   services: Pick<Services, 'api' | 'queries'>,
   message: string,
-  { made, before }: { made: number; before: number },
+  /** Version that the change made; null: nothing changed. */
+  version: number | null,
 ): void => {
   rereadPolicy(services)
-  if (made <= before) {
+  if (version === null) {
     tell(message)
     return
   }
   tellWithUndo(
     message,
     async (reason) => {
-      await goBack(services.api, made, { version: before, ...asReason(reason) })
+      await services.api.call(undoPolicyVersion, { params: { version }, body: asReason(reason) })
       rereadPolicy(services)
     },
     async () => {
-      const dry = await goBack(services.api, made, { version: before, dryRun: true })
+      const dry = await services.api.call(undoPolicyVersion, { params: { version }, body: { dryRun: true } })
       const hosts = openedHosts(dry)
       if (hosts === 0) return null
       return {
@@ -58,7 +46,7 @@ export const tellPolicyChange = (
         names: [],
         count: hosts,
         kind: ['host', 'hosts'],
-        consequence: 'the rules from before the change apply again.',
+        consequence: 'the rules that it changed are what they were before.',
         action: 'Undo',
         worksAgain: openedText(dry),
         ...(hosts > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
