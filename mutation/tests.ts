@@ -20,13 +20,13 @@ export interface Ran {
 }
 
 /** A test that a mutant blocks for so long has noticed it. */
-const mostMs = 5 * 60_000
+const mostMs = 3 * 60_000
 const escaped = (name: string): string => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')
 const projectOf = (test: string): string => /^(server|e2e)\//.exec(test)?.[1] ?? 'unit'
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {
-  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1 }
+  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1, fsModuleCache: false }
   const vitest = await createVitest('test', options, { server: { watch: null } })
   await vitest.standalone()
   return vitest
@@ -34,9 +34,10 @@ const start = async (project: string): Promise<Vitest> => {
 
 const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<Ran> => {
   for (const path of changed) vitest.invalidateFile(path)
-  if (named.length > 0) vitest.setGlobalTestNamePattern(named.map(escaped).join('|'))
-  else vitest.resetGlobalTestNamePattern()
-  const specifications = (await vitest.globTestSpecifications([test])).filter(({ moduleId }) => moduleId.endsWith(test))
+  const found = (await vitest.globTestSpecifications([test])).filter(({ moduleId }) => moduleId.endsWith(test))
+  const testNamePattern = new RegExp(named.map(escaped).join('|'))
+  // A pattern of the whole program would count from the next run on.
+  const specifications = found.map(({ project, moduleId }) => project.createSpecification(moduleId, { testNamePattern }))
   const result = await vitest.runTestSpecifications(specifications)
   const { unhandledErrors } = result
   // The answer also has the modules of former runs.
@@ -57,7 +58,12 @@ const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<
 /** Runs tests in `tree`, a copy of the checkout. */
 export const createTestRunner = (tree: string) => {
   const begin = () =>
-    fork(fileURLToPath(import.meta.url), ['serve'], { cwd: tree, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    fork(fileURLToPath(import.meta.url), ['serve'], {
+      cwd: tree,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // A group of its own: a test that never ends runs in a process below it.
+      detached: true,
+    })
   let child = begin()
   return {
     run: async (run: Run): Promise<Ran> => {
@@ -73,7 +79,7 @@ export const createTestRunner = (tree: string) => {
       over.abort()
       await Promise.allSettled([answered, ended])
       if (isLost) {
-        child.kill('SIGKILL')
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
         child = begin()
       }
       return ran

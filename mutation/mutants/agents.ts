@@ -203,7 +203,7 @@ export const agentsMutants: readonly Mutant[] = [
   },
   {
     ...service,
-    does: 'The console of other users goes on showing a removed host',
+    does: 'A removed agent keeps its wake socket',
     find: '        await announceRemoved(tx, [...accepted])\n',
     replace: '',
     test: checkIn,
@@ -211,7 +211,7 @@ export const agentsMutants: readonly Mutant[] = [
   },
   {
     ...revocations,
-    does: 'The statement that an agent was removed can be used for another enrolment of its host',
+    does: 'The statement that an agent was removed names another key than its own, so that its host stays armed',
     find: "publicKeyHash: publicKeyHash(public_key.toString('base64')),",
     replace: "publicKeyHash: publicKeyHash(public_key.toString('hex')),",
     named: 'gets a statement that its server signed',

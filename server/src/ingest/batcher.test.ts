@@ -128,3 +128,61 @@ it('accepts items up to its capacity, refuses the next one, and accepts more whe
   end(['e', 'h'])
   expect(await Promise.all([...waiting, late])).toEqual(['taken', 'taken', 'taken', 'taken'])
 })
+
+const batcherOf = (run: (items: string[]) => Promise<string[]>) =>
+  createBatcher<string, string>({
+    now: () => 0,
+    size: 10,
+    delayMs: 0,
+    concurrency: 1,
+    capacity: 100,
+    key: (item) => item[0] ?? '',
+    run,
+    overflow: () => new Error('full'),
+    isConflict: (error) => (error as Error).message === 'conflict',
+    isHopeless: () => false,
+  })
+
+it('puts two items of one key into batches of their own, in their order', async () => {
+  const runs: string[][] = []
+  const batcher = batcherOf(async (items) => {
+    runs.push(items)
+    return items
+  })
+  expect(await Promise.all(['a1', 'b1', 'a2', 'a3'].map((item) => batcher.add(item)))).toEqual(['a1', 'b1', 'a2', 'a3'])
+  expect(runs).toEqual([['a1', 'b1'], ['a2'], ['a3']])
+})
+
+it('runs a batch again that stood in the way of another, and refuses a bad item alone', async () => {
+  let conflicts = 2
+  const batcher = batcherOf(async (items) => {
+    if (conflicts-- > 0) throw new Error('conflict')
+    if (items.includes('bad')) throw new Error('is bad')
+    return items
+  })
+  const outcome = (item: string) => batcher.add(item).catch((error: Error) => error.message)
+  expect(await Promise.all(['a', 'c'].map(outcome))).toEqual(['a', 'c'])
+  expect(await Promise.all(['a', 'bad', 'c'].map(outcome))).toEqual(['a', 'is bad', 'c'])
+  conflicts = 3
+  expect(await outcome('a')).toBe('conflict')
+})
+
+it('has not run everything while a batch runs', async () => {
+  let end: (items: string[]) => void = () => {}
+  const batcher = batcherOf(
+    () =>
+      new Promise((resolve) => {
+        end = resolve
+      }),
+  )
+  const added = batcher.add('a')
+  await expect.poll(() => batcher.depth()).toBe(0)
+  let isDrained = false
+  const drained = batcher.drain().then(() => {
+    isDrained = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isDrained).toBe(false)
+  end(['a'])
+  await Promise.all([added, drained])
+})

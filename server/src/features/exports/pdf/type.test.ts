@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { levelsOf, visualRuns } from './direction.ts'
+import { levelsOf, mirror, visualRuns } from './direction.ts'
 import { visibleText } from './visible-text.ts'
 
 describe('a text on paper', () => {
@@ -15,6 +15,17 @@ describe('a text on paper', () => {
     )
   })
 
+  it.each([
+    ['gpj.\u202eexe', 'gpj.[U+202E]exe'],
+    ['pass\u200bword', 'pass[U+200B]word'],
+    ['a\u2028b', 'a[U+2028]b'],
+    ['two\nlines', 'two[LF]lines'],
+    ['a\u0301\u0302\u0303', 'a\u0301\u0302\u0303'],
+    ['a\u0301\u0302\u0303\u0304\u0305', 'a\u0301\u0302\u0303[M+ ×2]'],
+  ])('names what %j hides: %j', (text, expected) => {
+    expect(visibleText(text, () => true)).toBe(expected)
+  })
+
   it.each(['SanDisk Cruzer Fit', 'Clavier français', 'キーボード', 'لوحة مفاتيح', 'हिन्दी'])(
     'leaves %s as it is',
     (text) => {
@@ -27,7 +38,8 @@ describe('a text on paper', () => {
     const characters = [...text].map((c) => (/[A-Z]/.test(c) ? String.fromCharCode(c.charCodeAt(0) - 65 + 0x5d0) : c))
     const levels = levelsOf(characters)
     return visualRuns(characters.map((character, i) => ({ character, level: levels[i] as number })))
-      .map(({ character }) =>
+      .map(({ character, level }) => (level % 2 === 1 ? mirror(character) : character))
+      .map((character) =>
         character >= '\u05d0' ? String.fromCharCode(character.charCodeAt(0) - 0x5d0 + 65) : character,
       )
       .join('')
@@ -41,6 +53,7 @@ describe('a text on paper', () => {
     ['usb 3.0 ABC', 'usb 3.0 CBA'],
     ['ABC usb 3.0', 'CBA usb 3.0'],
     ['ABC (usb)', 'CBA (usb)'],
+    ['A(B)C', 'C(B)A'],
   ])('%s is drawn as %s', (text, expected) => {
     expect(drawn(text)).toBe(expected)
   })
