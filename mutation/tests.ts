@@ -37,7 +37,9 @@ const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<
   const found = (await vitest.globTestSpecifications([test])).filter(({ moduleId }) => moduleId.endsWith(test))
   const testNamePattern = new RegExp(named.map(escaped).join('|'))
   // A pattern of the whole program would count from the next run on.
-  const specifications = found.map(({ project, moduleId }) => project.createSpecification(moduleId, { testNamePattern }))
+  const specifications = found.map(({ project, moduleId }) =>
+    project.createSpecification(moduleId, { testNamePattern }),
+  )
   const result = await vitest.runTestSpecifications(specifications)
   const { unhandledErrors } = result
   // The answer also has the modules of former runs.

@@ -312,6 +312,7 @@ describe('commands', () => {
     peer.command({ id: 'c-right', agentId, kind: 'arm', counter: 2, expiresAt })
     peer.command({ id: 'c-late', agentId, kind: 'arm', counter: 3, expiresAt: new Date(0).toISOString() })
     peer.command({ id: 'c-replay', agentId, kind: 'free', counter: 2, expiresAt })
+    peer.command({ id: 'c-same', agentId, kind: 'free', counter: 3, expiresAt })
     await startAgent([...args, '--once']).done
     expect(peer.seen.acks).toEqual([
       { commandId: 'c-late', outcome: 'failed', message: 'Expired before it reached the host.' },

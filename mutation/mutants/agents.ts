@@ -96,7 +96,8 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'The starts of a host that was replaced go on',
     find: 'update agent_heartbeats h set boot_id = null, seq = 0,',
     replace: 'update agent_heartbeats h set',
-    named: 'takes its silent predecessor over',
+    test: `${agents}/enrolment-tokens.test.ts`,
+    named: 'ends the starts of the host',
   },
   {
     ...sessions,
@@ -332,10 +333,10 @@ export const agentsMutants: readonly Mutant[] = [
   },
   {
     ...update,
-    does: 'A version that never reaches the server stays for ever',
-    find: 'if (clock.monotonic() >= deadline)',
-    replace: 'if (clock.monotonic() >= 2 * deadline)',
-    named: 'for two minutes is rolled back',
+    does: 'An update that was confirmed leaves the former executable behind',
+    find: '      removeIfThere(previousOf(current.executable))\n',
+    replace: '',
+    named: 'leaves nothing behind',
   },
   {
     ...update,

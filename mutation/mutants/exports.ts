@@ -203,13 +203,14 @@ export const exportsMutants: readonly Mutant[] = [
     find: 'if (!known.includes(name))',
     replace: 'if (known.length === 0)',
     test: `${reports}/reports.test.ts`,
-    named: 'refuses',
+    named: 'is refused, and the member named',
   },
   {
     ...files,
     does: 'A report of attack tools holds all devices',
     find: '{ ...content.filter, ...list.fixed, sortBy',
     replace: '{ ...content.filter, sortBy',
+    named: 'insights has what they show',
   },
   {
     ...files,

@@ -54,6 +54,16 @@ describe('an enrolment token', () => {
     ])
   })
 
+  it('ends the starts of the host that is taken over at once, not with the first session of the next', async () => {
+    const machine = { machineIdHash: 'e'.repeat(64) }
+    const old = await enrolAgent(t, machine)
+    t.clock.advance(181_000)
+    await t.server.ingest.sweep()
+    expect((await enrolAgent(t, { ...machine, only: 'enrol' })).tookOver).toBe(true)
+    const answer = await old.post(old.body())
+    expect([answer.status, JSON.parse(answer.text).code]).toEqual([409, 'agent_session_superseded'])
+  })
+
   it('is named in the audit record of each enrolment, take-overs too', async () => {
     const machine = { machineIdHash: 'd'.repeat(64) }
     const token = await enrolmentToken(t, { name: 'audited' })

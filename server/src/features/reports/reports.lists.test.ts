@@ -149,6 +149,9 @@ describe('a report of', () => {
       { hostIdentifier: "'=cmd|calc", attackTool: 'confirmed' },
     ])
     expect(await rowsOf('attackTools', { filter: { vid: 'FFFF' } })).toEqual([])
+    const tools = await rowsOf('attackTools')
+    expect(tools).toHaveLength(await countOf('peripherals?isKnownAttackTool=true'))
+    expect(tools.length).toBeLessThan(await countOf('peripherals'))
     const vulnerable = await rowsOf('vulnerable')
     // It names twenty of its 41 hosts, whichever the database comes to first.
     expect(vulnerable).toMatchObject([
