@@ -13,6 +13,15 @@ const GOOD = `# Architecture
 - No wire shape is
   written twice (\`test/shapes.test.ts\` and \`contract-is-a-leaf\`)
 
+## Four paths, file by file
+
+### One
+1. `server/src/a.ts` (`createA`): x.
+### Two
+### Three
+### Four
+(`server/src/a.ts`, `readA`)
+
 ## 5. A request
 `
 
@@ -23,6 +32,7 @@ beforeEach(() => {
   mkdirSync(join(tree, 'server/src/features/tags'), { recursive: true })
   mkdirSync(join(tree, 'test'))
   writeFileSync(join(tree, 'test/shapes.test.ts'), '')
+  writeFileSync(join(tree, 'server/src/a.ts'), 'export const createA = () => ({ readA: 1 })')
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
@@ -35,6 +45,10 @@ it.each([
   ['more than 250 lines', GOOD.padEnd(2000, 'line\n'), '250 is the limit'],
   ['a folder it does not name', GOOD.replace('features/tags', 'features_tags'), 'does not name `features/tags/`'],
   ['a folder that is gone', `${GOOD}\`features/mail/\``, '`features/mail/`, which is gone'],
+  ['no paths', GOOD.replace('## Four paths', '## Paths'), 'no section "Four paths"'],
+  ['three paths', GOOD.replace('### Two', ''), 'describes 3'],
+  ['a file of a path that is gone', GOOD.replace('`server/src/a.ts` (', '`server/src/b.ts` ('), 'server/src/b.ts, which is gone'],
+  ['a function of a path that is gone', GOOD.replace('readA', 'readB'), 'readB, which server/src/a.ts does not have'],
   ['no invariants', GOOD.replace('Invariants', 'Habits'), 'no section "Invariants"'],
   ['an invariant without a check', GOOD.replace('(`sql-only-in-stores`)', ''), 'without a check'],
   ['a check that does not exist', GOOD.replace('sql-only-in-stores', 'sql-anywhere'), 'does not exist, sql-anywhere'],

@@ -1,5 +1,5 @@
-// Keeps ARCHITECTURE.md true: short, naming every feature folder and none that is gone, and every invariant guarded by
-// a check that exists. Checks the checkout, or the folder named.
+// Keeps ARCHITECTURE.md true: short, naming every feature folder and none that is gone, every invariant guarded by a check
+// that exists, and the files and functions of the four described paths. Checks the checkout, or the folder named.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import rules from '../.dependency-cruiser.cjs'
@@ -23,6 +23,7 @@ function judge(doc) {
       : []),
     ...judgeFeatures(doc),
     ...judgeInvariants(lines),
+    ...judgePaths(doc),
   ]
 }
 
@@ -56,6 +57,23 @@ function judgeInvariants(lines) {
       .filter((check) => !exists(check))
       .map((check) => `invariant guarded by a check that does not exist, ${check}: ${text}`)
   })
+}
+
+/** The described paths name a file in backticks and, behind it, a function that the file has. */
+function judgePaths(doc) {
+  const section = /^## Four paths[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(doc)?.[1]
+  if (section === undefined) return ['ARCHITECTURE.md has no section "Four paths"']
+  const steps = [...section.matchAll(/`([\w./-]+\.tsx?)`(?:\s*[,(]\s*`(\w+)`)?/g)]
+  const paths = section.split(/^### /m).length - 1
+  return [
+    ...(paths === 4 ? [] : [`the section "Four paths" describes ${paths}`]),
+    ...steps.flatMap(([, path, name]) => {
+      if (!existsSync(join(tree, path))) return [`the four paths name ${path}, which is gone`]
+      if (name !== undefined && !new RegExp(`\\b${name}\\b`).test(readFileSync(join(tree, path), 'utf8')))
+        return [`the four paths name ${name}, which ${path} does not have`]
+      return []
+    }),
+  ]
 }
 
 /** A check is a rule of .dependency-cruiser.cjs or a file (a test, a check script) of this tree. */
