@@ -16,11 +16,11 @@ const GOOD = `# Architecture
 ## Four paths, file by file
 
 ### One
-1. `server/src/a.ts` (`createA`): x.
+1. \`server/src/a.ts\` (\`createA\`): x.
 ### Two
 ### Three
 ### Four
-(`server/src/a.ts`, `readA`)
+(\`server/src/a.ts\`, \`readA\`)
 
 ## 5. A request
 `
@@ -47,7 +47,11 @@ it.each([
   ['a folder that is gone', `${GOOD}\`features/mail/\``, '`features/mail/`, which is gone'],
   ['no paths', GOOD.replace('## Four paths', '## Paths'), 'no section "Four paths"'],
   ['three paths', GOOD.replace('### Two', ''), 'describes 3'],
-  ['a file of a path that is gone', GOOD.replace('`server/src/a.ts` (', '`server/src/b.ts` ('), 'server/src/b.ts, which is gone'],
+  [
+    'a file of a path that is gone',
+    GOOD.replace('`server/src/a.ts` (', '`server/src/b.ts` ('),
+    'server/src/b.ts, which is gone',
+  ],
   ['a function of a path that is gone', GOOD.replace('readA', 'readB'), 'readB, which server/src/a.ts does not have'],
   ['no invariants', GOOD.replace('Invariants', 'Habits'), 'no section "Invariants"'],
   ['an invariant without a check', GOOD.replace('(`sql-only-in-stores`)', ''), 'without a check'],
