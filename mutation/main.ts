@@ -13,7 +13,7 @@ import { copyTree } from './tree.ts'
 
 const names = [...groups.map(({ name }) => name), ...Object.keys(mutants)]
 
-const usage = `Usage: npm run mutate -- [group…] [--only text]
+const usage = `Usage: npm run mutate -- [group…] [--only text]…
 
   group   ${names.join(', ')}; by default all
   --only  only mutants of people whose sentence, file or test contains this text
@@ -50,7 +50,11 @@ const judge = ({ group, killed, total, files, survivors, seconds }: Measured): {
 }
 
 /** Runs groups in copies of the checkout; returns whether all passed. */
-const mutate = async (isWanted: (name: string) => boolean, tree: string, only?: string): Promise<boolean> => {
+const mutate = async (
+  isWanted: (name: string) => boolean,
+  tree: string,
+  only?: readonly string[],
+): Promise<boolean> => {
   const results: { passed: boolean; line: string }[] = []
   const wanted = only === undefined ? groups.filter(({ name }) => isWanted(name)) : []
   if (wanted.length > 0) await ensureStryker()
@@ -61,7 +65,8 @@ const mutate = async (isWanted: (name: string) => boolean, tree: string, only?: 
   // Tests wait for databases and clocks: two at once leave no core idle.
   const trees = [tree, `${tree}-2`]
   for (const [name, all] of Object.entries(mutants).filter(([name]) => isWanted(name))) {
-    const some = all.filter(({ does, file, test }) => [does, file, test].some((text) => text.includes(only ?? '')))
+    const isMeant = (text: string): boolean => (only ?? ['']).some((part) => text.includes(part))
+    const some = all.filter(({ does, file, test }) => [does, file, test].some(isMeant))
     if (some.length === 0) continue
     const startedAt = performance.now()
     for (const one of trees) copyTree(one)
@@ -77,7 +82,10 @@ const mutate = async (isWanted: (name: string) => boolean, tree: string, only?: 
 
 const parsed = () => {
   try {
-    return parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, only: { type: 'string' } } })
+    return parseArgs({
+      allowPositionals: true,
+      options: { help: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+    })
   } catch {
     return undefined
   }

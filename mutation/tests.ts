@@ -26,7 +26,8 @@ const projectOf = (test: string): string => /^(server|e2e)\//.exec(test)?.[1] ??
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {
-  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, bail: 1, fsModuleCache: false }
+  // Without `bail`, whose cancellation may reach the next run.
+  const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, fsModuleCache: false }
   const vitest = await createVitest('test', options, { server: { watch: null } })
   await vitest.standalone()
   return vitest

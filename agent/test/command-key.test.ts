@@ -46,6 +46,11 @@ describe('rotation of the command key', () => {
     host.begin()
     await until('the newest key', () => held(host).commandKeyNumber === 5)
     expect(held(host).commandKey).toBe(host.peer.commandKey())
+    // The policy on its disk is signed by a former key, and stays in force.
+    await host.restart()
+    host.tree.plug(other)
+    await until('the other stick', () => host.reported('1-2') !== undefined)
+    expect([host.tree.isAuthorized('1-2'), host.errors().includes('policy_refused')]).toEqual([false, false])
     expect(await host.free()).toMatchObject({ outcome: 'confirmed' })
   })
 

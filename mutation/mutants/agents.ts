@@ -279,7 +279,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'An armed host forgets its policy when the command key turns',
     find: '        held.key,\n        ...former,\n',
     replace: '        ...former,\n',
-    named: 'is followed durably',
+    named: 'offline during several rotations',
   },
   {
     ...keys,
@@ -400,7 +400,7 @@ export const agentsMutants: readonly Mutant[] = [
     ...releaseKey,
     does: 'An older build goes back to a former release key',
     find: 'if (more.length > 0) save([...stored, ...more])',
-    replace: 'if (more.length > stored.length + 1) save([...stored, ...more])',
+    replace: 'if (more.length > 1_000) save([...stored, ...more])',
     named: 'rotations of a build outlive it',
   },
   {

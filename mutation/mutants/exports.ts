@@ -111,7 +111,7 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'A large page misses the comma between two chunks',
     find: '      if (isPending) this.push(commaBytes)\n',
     replace: '',
-    named: 'is the same as its pages put together',
+    named: 'wherever the chunks are cut',
   },
   {
     ...stream,

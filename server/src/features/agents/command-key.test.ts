@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -197,6 +198,8 @@ describe('finding 7: a deleted agent', () => {
     expect(isSignedRevocation(revocation, [keys().newest().publicKey])).toBe(true)
     expect(revocation.counter).toBeGreaterThan(counter)
     expect(revocation.agentId).toBe(agent.agentId)
+    const publicKey = createPublicKey(agent.privateKey).export({ type: 'spki', format: 'der' })
+    expect(revocation.publicKeyHash).toBe(publicKeyHash(publicKey.toString('base64')))
     expect(revocation.publicKeyHash).not.toBe((ofOther.revocation as AgentRevocation).publicKeyHash)
     // The fast path of check-ins says the same.
     expect((JSON.parse((await agent.post(agent.body())).text) as Problem).revocation).toEqual(revocation)

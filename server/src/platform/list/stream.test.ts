@@ -89,6 +89,13 @@ describe('a page over 2,000 rows', () => {
     expect(found.recordsFiltered).toBe(expected.length)
   })
 
+  it('has all its commas wherever the chunks are cut', async () => {
+    // PostgreSQL sends 8 KiB at once: ten bytes, and each row behind five more, so that every chunk ends with a row.
+    const rows = sql`select '"' || repeat('x', case n when 1 then 8174 else 8184 end) || '"' from generate_series(1, 50) n`
+    const text = Buffer.concat(await streamArray(t.server.db, rows).toArray()).toString()
+    expect(JSON.parse(text)).toHaveLength(50)
+  })
+
   it('goes under the media type that was asked for', async () => {
     const answer = await fetchText(t, '/prime/webui/agents?PageSize=100000', {
       headers: { authorization, accept: 'text/plain' },
