@@ -31,7 +31,15 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const folder = join(root, 'build', 'mutation')
 
 /** Prints a group's survivors; returns its result, and whether it reaches the bar and somebody judged every survivor. */
-const judge = ({ group, killed, total, files, survivors, seconds }: Measured): { passed: boolean; line: string } => {
+const judge = ({
+  group,
+  killed,
+  timedOut,
+  total,
+  files,
+  survivors,
+  seconds,
+}: Measured): { passed: boolean; line: string } => {
   const { unjudged, obsolete } = compare(survivors, judgements(), files)
   const share = total === 0 ? 0 : killed / total
   for (const { file, line, mutator, source, replacement } of unjudged)
@@ -41,11 +49,11 @@ const judge = ({ group, killed, total, files, survivors, seconds }: Measured): {
   mkdirSync(folder, { recursive: true })
   writeFileSync(
     join(folder, `${group}.json`),
-    `${JSON.stringify({ group, killed, total, seconds, survivors }, null, 2)}\n`,
+    `${JSON.stringify({ group, killed, timedOut, total, seconds, survivors }, null, 2)}\n`,
   )
   return {
     passed: share >= leastKilled && unjudged.length === 0 && obsolete.length === 0,
-    line: `${group}: ${killed} of ${total} mutants killed (${percent(share)}, bar ${percent(leastKilled)}); ${survivors.length} survived, ${unjudged.length} of them not judged; ${seconds} s`,
+    line: `${group}: ${killed} of ${total} mutants killed (${percent(share)}, bar ${percent(leastKilled)}), ${timedOut} of them by time; ${survivors.length} survived, ${unjudged.length} of them not judged; ${seconds} s`,
   }
 }
 

@@ -25,7 +25,7 @@ describe('mutation testing', () => {
     const source = 'one\n  return a >= b\n'
     const report = { files: { 'a.ts': { source, mutants: states.map((state) => mutantIn(state)) } } }
     expect(readReport(JSON.stringify(report))).toEqual({
-      ...{ killed: 2, total: 4, files: ['a.ts'] },
+      ...{ killed: 2, timedOut: 1, total: 4, files: ['a.ts'] },
       survivors: [survivor, survivor],
     })
   })

@@ -19,6 +19,8 @@ export interface Survivor {
 export interface Measured {
   group: string
   killed: number
+  /** Killed mutants whose tests did not end in time. On a busy machine a slow test looks the same. */
+  timedOut: number
   total: number
   seconds: number
   /** Mutated files. */
@@ -68,7 +70,7 @@ const survived = new Set(['Survived', 'NoCoverage'])
 const killed = new Set(['Killed', 'Timeout'])
 
 /** Reads Stryker's report. Mutants that do not compile count nowhere. */
-export const readReport = (text: string): Pick<Measured, 'killed' | 'total' | 'files' | 'survivors'> => {
+export const readReport = (text: string): Pick<Measured, 'killed' | 'timedOut' | 'total' | 'files' | 'survivors'> => {
   const { files } = JSON.parse(text) as Report
   const all = Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n')
@@ -79,6 +81,7 @@ export const readReport = (text: string): Pick<Measured, 'killed' | 'total' | 'f
   })
   return {
     killed: all.filter(({ status }) => killed.has(status)).length,
+    timedOut: all.filter(({ status }) => status === 'Timeout').length,
     total: all.filter(({ status }) => killed.has(status) || survived.has(status)).length,
     files: Object.keys(files),
     survivors: all
