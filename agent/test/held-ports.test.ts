@@ -101,13 +101,14 @@ describe('accepted drivers', () => {
     const accepts = (...drivers: string[]) => holds.isAccepted(at('1-2'), binds(...drivers))
     expect([accepts('a'), accepts('b', 'a'), accepts('a', 'c'), accepts('c')]).toEqual([true, true, false, false])
     expect(holds.isAccepted(at('1-2', 'other'), binds('a'))).toBe(false)
-    holds.add(at('1-3', 'Ultra'), binds('c'))
+    holds.add(at('1-3', 'Ultra'), binds('0'))
     holds.release(first(), true)
-    expect(changes.at(-1)).toEqual([[], [{ fingerprint, drivers: ['a', 'b', 'c'] }]])
-    expect([accepts('a', 'c'), accepts('d')]).toEqual([true, false])
+    expect(changes.at(-1)).toEqual([[], [{ fingerprint, drivers: ['0', 'a', 'b'] }]])
+    expect([accepts('a', '0'), accepts('d')]).toEqual([true, false])
     holds.add(at('1-2', 'other'), binds('z'))
     holds.release(first(), true)
     expect([accepts('a'), accepts('z'), holds.isAccepted(at('1-2', 'other'), binds('z'))]).toEqual([true, false, true])
+    expect(holds.isAccepted(at('1-2', 'other'), binds('a'))).toBe(false)
   })
 
   it('are kept of the last 256 devices', () => {

@@ -103,7 +103,7 @@ describe('the drivers of a device', () => {
           if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
         },
       },
-      holds: { isAccepted: () => accepts },
+      holds: { isAccepted: (_, { bound }) => bound.length > 0 && accepts },
       isForeign: (name, instance) => foreign.includes(`${name}|${instance}`),
     })
     return { truth, opened, state }

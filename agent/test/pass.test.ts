@@ -101,11 +101,34 @@ describe('what the implicit block spares', () => {
     world.plug(before)
     expect(world.look().became).toEqual(['1-2 global +'])
     for (const instance of ['2', '3']) {
+      world.now += 4 * 60_000
       world.plug(after, { instance })
       expect(world.look().became).toEqual(['1-2 recent +'])
     }
     world.use([])
     expect(world.look().became).toEqual(['1-2 default'])
+  })
+
+  it('a device that was gone for less than five minutes, however long it worked before', () => {
+    const [before, after] = ['0100', '0200'].map((bcdDevice) => storageStick({ portPath: '1-2', bcdDevice }))
+    if (before === undefined || after === undefined) return expect.unreachable()
+    const world = createWorld({ rules: [rule({ effect: 'allow', fingerprint: fingerprintOf(before) })] })
+    world.plug(before)
+    world.look()
+    world.now += 10 * 60_000
+    world.unplug('1-2')
+    world.look()
+    world.now += 4 * 60_000
+    world.plug(after, { instance: '2' })
+    expect(world.look().became).toEqual(['1-2 recent +'])
+  })
+
+  it('not what was allowed and never worked', () => {
+    const world = createWorld({ rules: [sticks] })
+    world.refusals.set('1-2', { kind: 'refused', reason: 'EIO' })
+    world.plug(stick)
+    world.look()
+    expect(world.recent.list()).toEqual([])
   })
 
   it('not what was present only: it is not remembered as recent', () => {
@@ -361,6 +384,20 @@ describe('the last keyboard', () => {
     expect(world.look('1-1')).toEqual({ hasWritten: true, became: ['1-1 global +'] })
     world.use([])
     expect(world.look().became).toEqual(['1-1 last-keyboard +'])
+  })
+
+  it('is not one that was here and did not work', () => {
+    const world = createWorld()
+    world.plug(keyboard)
+    world.look()
+    world.plug(keyboard, works)
+    expect(world.look().became).toEqual(['1-1 default'])
+  })
+
+  it('stays at the first look after arming, also at one at some devices', () => {
+    const world = createWorld()
+    world.plug(keyboard, works)
+    expect([world.look('1-1').became, world.look().became]).toEqual([['1-1 last-keyboard +'], ['1-1 last-keyboard +']])
   })
 
   it('is not one at a held port', () => {
