@@ -16,13 +16,16 @@ export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
   }
 }
 
-/** A database of its own, cloned from the migrated template: for stores and services without the HTTP application. */
-export const cloneDatabase = async () => {
+/**
+ * A database of its own, cloned from the migrated template: for stores and services without the HTTP application.
+ * `template` names another one, such as `template0`, which is empty.
+ */
+export const cloneDatabase = async (template = templateDatabase) => {
   const connection = inject('postgres')
   const database = `t_${randomBytes(6).toString('hex')}`
   const log = createLog('silent')
   const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
-  await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`))
+  await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`))
   const db = createDb({
     connection: { ...connection, database },
     max: 8,
